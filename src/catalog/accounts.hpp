@@ -24,7 +24,7 @@ namespace hondana::catalog {
 enum class doing : std::uint8_t { list, templates, read, describe, children, skills, find_skill, complete };
 
 /// The kind of job that a request to a source is, see `work::known_costs`. `target`: the URI, or what else is asked for. Its
-/// query makes no difference, or whoever asks for other words or lines each time would never be known for what that costs.
+/// query is ignored: a caller who asks for other words or lines each time is known as costly, too.
 [[nodiscard]] inline work::job_kind kind_of(doing operation, std::string_view target) noexcept {
   return work::kind_of(static_cast<std::uint64_t>(operation), target.substr(0, target.find('?')));
 }

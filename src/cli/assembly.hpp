@@ -35,9 +35,9 @@ class assembly {
   /// Reads the configuration and makes what is new. Errors: what is wrong with which line, or what could not be opened; the
   /// providers of the last success are then still remembered.
   [[nodiscard]] result<parts> assemble();
-  /// What the last `assemble` made is served now, and what it has replaced goes.
+  /// Call when the server has taken over what the last `assemble` made: releases the providers that it replaced.
   void keep() noexcept { before_.clear(); }
-  /// It is not: the next `assemble` keeps what is unchanged of what was made before it.
+  /// Call when the server has refused it: the next `assemble` compares with what is still being served.
   void undo() noexcept { made_ = std::exchange(before_, {}); }
 
  private:

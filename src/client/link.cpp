@@ -118,7 +118,7 @@ result<asking::speech> link::ready(const call_options& how) {
   is_opening_ = true;
   lock.unlock();
   auto done = [&] {
-    // Also where there is no memory to open it with.
+    // When `open` throws, other calls must not wait for it any longer.
     const std::unique_ptr<link, void (*)(link*)> at_the_end(this, [](link* self) {
       const std::lock_guard held(self->mutex_);
       self->is_opening_ = false;

@@ -206,7 +206,7 @@ bool is_elsewhere(std::string_view value) noexcept {
 bool is_name(std::string_view what) noexcept { return are_words(what, 2); }
 
 std::size_t run_of_property(std::string_view line) noexcept {
-  // `a && b`, and references of C++ and Rust, are no anchors.
+  // `a && b` and reference types of C++ and Rust are not anchors.
   constexpr std::array<std::string_view, 3> types{"&mut ", "&dyn ", "&str "};
   const bool is_type = std::any_of(types.begin(), types.end(), [line](auto front) { return line.starts_with(front); });
   const bool is_anchor = line.size() > 1 && line[0] == '&' && (is_letter(line[1]) || is_digit(line[1]) || line[1] == '_');

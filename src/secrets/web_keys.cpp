@@ -91,7 +91,7 @@ span block_around(std::string_view text, span lines, std::size_t column, bool is
   };
   bool is_first = is_item(text.substr(lines.begin, lines.end - lines.begin));
   while (!is_first && lines.begin > 0) {
-    const auto begin = lines.begin < 2 ? 0 : text.rfind('\n', lines.begin - 2) + 1;  // 0 where there is no line end
+    const auto begin = lines.begin < 2 ? 0 : text.rfind('\n', lines.begin - 2) + 1;  // 0 without a line end
     const auto line = text.substr(begin, lines.begin - 1 - begin);
     is_first = is_item(line);
     if ((is_cut && begin == 0) || (!is_first && !is_in_block(line, column))) break;
@@ -181,7 +181,7 @@ void find_web_key_in_yaml(std::string_view text, std::size_t at, known_runs& run
   const auto part = text.substr(least, limit - least);
   const bool is_quoted = at > least && is_yaml_quote(text[at - 1]);
   const auto name = at - least - (is_quoted ? 1 : 0);
-  const auto begin = part.rfind('\n', name) + 1;  // 0 where there is no line end
+  const auto begin = part.rfind('\n', name) + 1;  // 0 without a line end
   const auto end = std::min(part.find('\n', name), part.size());
   const auto column = name - begin;
   if ((begin == 0 && least != 0) || part.substr(begin, column).find_first_not_of(" -") != std::string_view::npos) return;

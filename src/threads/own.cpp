@@ -1,4 +1,4 @@
-/// A list for each thread of what it owns, which the threads library hands back when the thread ends.
+/// Each thread's list of its variables. The threads library passes it to `hondana_thread_ends` when the thread ends.
 #include "threads/own.hpp"
 
 #include <pthread.h>
@@ -9,7 +9,7 @@
 
 namespace hondana::threads {
 
-/// What a destructor makes anew is handed back in the next of the four rounds that POSIX gives a thread.
+/// A destructor may make a variable anew. The threads library then calls again, up to four times.
 void destroy_all(void* first) noexcept {
   for (auto* left = static_cast<owned*>(first); left != nullptr;) {
     const std::unique_ptr<owned> last(std::exchange(left, left->next_));
@@ -20,7 +20,7 @@ namespace {
 
 extern "C" void hondana_thread_ends(void* first) { destroy_all(first); }
 
-/// The key is kept as long as the process: threads end later than any other object.
+/// Never deleted: threads may end after all static objects are destroyed.
 std::optional<pthread_key_t> key_of_process() noexcept {
   static const std::optional<pthread_key_t> key = []() -> std::optional<pthread_key_t> {
     pthread_key_t made = 0;

@@ -1,4 +1,4 @@
-/// Variables of a thread's own that are destroyed with it, and whose first use may find no memory.
+/// Variables that each thread has of its own, destroyed when it ends. Lack of memory at the first use is reported.
 #pragma once
 
 #include <new>
@@ -6,7 +6,7 @@
 
 namespace hondana::threads {
 
-/// One such variable, as its thread keeps it.
+/// One such variable in the list of its thread.
 class owned {
  public:
   owned() = default;
@@ -32,9 +32,9 @@ class owned_value final : public owned {
   static inline constinit thread_local T* of_thread = nullptr;
 };
 
-/// The `T` of the calling thread, made at its first use; null while there is no memory for it. In its place a `thread_local`
-/// variable with a destructor would end the process there: glibc cannot report that it has no memory to note the destructor.
-/// A thread has one of each type. The main thread's are not destroyed when the process ends.
+/// The `T` of the calling thread, made at its first use; null while there is no memory for it. A `thread_local` variable with a
+/// destructor ends the process instead: glibc cannot report that it has no memory to register the destructor.
+/// There is one for each thread and type: use a type of your own. The main thread's are not destroyed when the process ends.
 template <class T>
 [[nodiscard]] T* own() noexcept {
   static_assert(std::is_nothrow_default_constructible_v<T>);

@@ -75,7 +75,8 @@ class opened_folder {
     return low;
   }
 
-  /// What is there, when it is served and the caller's view shows it. Errors: source_unavailable, where the disk fails.
+  /// The child of that name; nothing when it is not served or the caller's view hides it. Errors: source_unavailable when the
+  /// disk fails.
   [[nodiscard]] result<std::optional<child>> look(std::size_t index, const call& by) const {
     const auto name = names_.at(index);
     child one{prefix_ + name, {}, {}, disk::wall_clock()};
@@ -202,13 +203,13 @@ result<reading> read_folder(const root& of, const located& folder, std::uint64_t
     if (auto wanted = still_wanted(request); !wanted) return tl::unexpected(std::move(wanted.error()));
     auto looked = inside->look(i, request);
     if (!looked) return tl::unexpected(std::move(looked.error()));
-    auto& one = *looked;
-    if (!one) continue;
-    listing_size += one->uri.size() + 1;
+    auto& entry = *looked;
+    if (!entry) continue;
+    listing_size += entry->uri.size() + 1;
     if (listing_size > request.max_bytes) continue;  // the error names the whole size
-    if (auto added = listed.add(one->uri); !added) return tl::unexpected(std::move(added.error()));
-    const bool may_be_sent = S_ISREG(one->facts.st_mode) && one->facts.st_size > 0;
-    if (budget > 0 && may_be_sent && files.size() < tried_files) files.push_back(std::move(*one));
+    if (auto added = listed.add(entry->uri); !added) return tl::unexpected(std::move(added.error()));
+    const bool may_be_sent = S_ISREG(entry->facts.st_mode) && entry->facts.st_size > 0;
+    if (budget > 0 && may_be_sent && files.size() < tried_files) files.push_back(std::move(*entry));
   }
   if (listing_size > request.max_bytes) {
     return tl::unexpected(bytes::too_large(request.asked_uri, listing_size, request.max_bytes, false));
@@ -233,9 +234,9 @@ result<reading> read_folder(const root& of, const located& folder, std::uint64_t
     if (size > left) break;
     if (auto wanted = still_wanted(request); !wanted) return tl::unexpected(std::move(wanted.error()));
     std::string version;
-    auto text_of_one = small_text(of, one, left, request, room, version);
-    if (!text_of_one) return tl::unexpected(std::move(text_of_one.error()));
-    auto& item = *text_of_one;
+    auto opened = small_text(of, one, left, request, room, version);
+    if (!opened) return tl::unexpected(std::move(opened.error()));
+    auto& item = *opened;
     if (!item) continue;
     const auto* whole = std::get_if<shared_bytes>(&item->data);
     if (whole == nullptr) continue;
@@ -263,9 +264,9 @@ result<list_result> list_children(const root& of, const located& folder, const c
     if (auto wanted = still_wanted(request); !wanted) return tl::unexpected(std::move(wanted.error()));
     auto looked = inside->look(next, request);
     if (!looked) return tl::unexpected(std::move(looked.error()));
-    const auto& one = *looked;
-    if (!one) continue;
-    page.entries.push_back(entry_of(of, one->path, one->facts, one->looked_at));
+    const auto& entry = *looked;
+    if (!entry) continue;
+    page.entries.push_back(entry_of(of, entry->path, entry->facts, entry->looked_at));
     last_sent = inside->uri(next);
   }
   if (next < inside->size()) page.resume = page.entries.empty() ? request.after : last_sent;

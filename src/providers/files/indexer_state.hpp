@@ -71,7 +71,7 @@ struct indexer::state {
     const std::lock_guard lock(log_mutex);
     if (configured.log && !is_silent) configured.log(line);
   }
-  /// What a pass ended with. There may be no memory to say it.
+  /// Logs why a pass has failed, if there is memory for that.
   void say_failure(const char* pass, const std::exception& why) noexcept {
     char line[256];
     std::snprintf(line, sizeof line, "%s failed: %.180s", pass, why.what());

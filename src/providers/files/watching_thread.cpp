@@ -44,13 +44,17 @@ void watching::state::run() {
         for (std::size_t i = 0; folders && i < roots.size(); ++i) folders->forget(i);
         if (to.lost) to.lost();
         still.end_hearing();
+        ring();  // for errands whose ring the failed turn took
         has_failed = false;
       }
       turn();
     } catch (const std::exception& error) {
-      // Mostly for want of memory, which may last for a while.
-      if (has_failed) (void)::poll(nullptr, 0, monotonic_clock::poll_timeout(pause_after_failure.count()));
-      if (!has_failed) work::without_throwing([&] { say(std::string("watching files goes on after: ") + error.what()); });
+      if (has_failed) {
+        // Memory, as a rule, may be short for a while.
+        (void)::poll(nullptr, 0, monotonic_clock::poll_timeout(pause_after_failure.count()));
+      } else {
+        work::without_throwing([&] { say(std::string("watching files goes on after: ") + error.what()); });
+      }
       has_failed = true;
     }
     const std::lock_guard lock(mutex);

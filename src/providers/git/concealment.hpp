@@ -27,7 +27,7 @@ class concealment {
   [[nodiscard]] std::string secret_at(std::string_view path, bool is_folder) const;
   /// What those reasons rest on, as far as it may change and was asked about: see there.
   [[nodiscard]] ignored_paths& ignored() const noexcept { return ignored_; }
-  /// Another for each set of rules; empty where nothing is hidden from the caller alone.
+  /// Differs between callers whose rules differ; empty for a caller without rules.
   [[nodiscard]] std::string state_of_view() const {
     return through_ == nullptr ? std::string() : std::to_string(through_->id());
   }

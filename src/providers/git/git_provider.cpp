@@ -65,14 +65,15 @@ failure told(failure why, const call& by, repository::lease& through, bool& is_o
 }
 
 /// With the version, the time to live and the text of what was rendered.
-reading reading_of(rendering made, const address& at, const ignored_paths& ignored) {
+reading reading_of(rendering made, const address& at, const concealment& hides) {
   reading answer;
   answer.version = std::move(made.version);
   // What is left out for an ignore file that cannot be read now may be shown soon.
-  const bool is_fixed = made.is_fixed && !ignored.has_unusable();
-  answer.ttl = is_fixed ? std::chrono::milliseconds(fixed_ttl) : made.ttl;
+  const bool is_fixed = made.is_fixed && !hides.ignored().has_unusable();
+  // A caller with rules may be given others, and is to see at once what they show.
+  answer.ttl = is_fixed && hides.state_of_view().empty() ? std::chrono::milliseconds(fixed_ttl) : made.ttl;
   // What is named by whole ids is what it is, as long as it is shown.
-  if (is_fixed) answer.valid = ignored.unchanged();
+  if (is_fixed) answer.valid = hides.ignored().unchanged();
   if (!made.text) return answer;
   const auto entry = entry_of(at);
   content item;
@@ -106,7 +107,6 @@ struct git_provider::target {
 struct git_provider::attempt {
   const target& what;
   const concealment& hides;
-  ignored_paths& ignored;
   std::function<bool()> is_stopped;
   bool is_lacking = false;  // told by the call: it left out what is not there
 };
@@ -121,7 +121,7 @@ auto git_provider::answered(const git_options& options, const call& by, const Fi
     auto& handle = what->handle;
     ignored_paths ignored(handle.get(), what->has_work_tree, stopper(by));
     const concealment hides(options.redact, by.who.view.get(), what->at.repo, what->of->own(), ignored);
-    attempt now{*what, hides, ignored, stopper(by)};
+    attempt now{*what, hides, stopper(by)};
     answer made = work(now);
     if (handle.is_torn()) return torn();
     const auto& trouble = ignored.trouble();
@@ -339,7 +339,7 @@ result<reading> git_provider::read(const read_request& request) {
                             .if_version = request.if_version});
         if (!made) return tl::unexpected(std::move(made.error()));
         now.is_lacking = made->is_lacking;
-        return reading_of(std::move(*made), now.what.at, now.ignored);
+        return reading_of(std::move(*made), now.what.at, now.hides);
       });
 }
 

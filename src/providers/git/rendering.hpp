@@ -63,7 +63,7 @@ struct rendering {
 /// A version made of all that an answer is made from.
 [[nodiscard]] std::string version_of(std::initializer_list<std::string_view> parts);
 
-/// The same with what ignore files said so far, and with the rules of the caller, who may see more with other ones: as it is
+/// That version together with what decides what is hidden: the ignore files asked so far, and the caller's rules. Unchanged
 /// where there are neither.
 [[nodiscard]] std::string version_with_hidden(std::string version, const asking& what);
 /// The same of an answer whose making has asked more of them than the so many folders before: then the version that it was

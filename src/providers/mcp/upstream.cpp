@@ -202,7 +202,7 @@ void upstream::heard() {
 upstream::pending_call upstream::begin_call() {
   const std::lock_guard lock(mutex_);
   ++calls_under_way_;
-  // Of calls that were given up long ago a server that works on this one need not say anything.
+  // Silence about calls that were given up long ago says nothing of this one.
   const bool is_old = calls_under_way_ == 1 && silent_since_ && clock::now() - *silent_since_ >= options_.timeout;
   if (!silent_since_ || is_old) silent_since_ = clock::now();
   return pending_call(this);

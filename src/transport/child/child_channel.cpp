@@ -138,7 +138,7 @@ class child_channel final : public channel::channel {
     }
   }
 
-  /// Where there is no memory to tell anybody. That is done as soon as there is some.
+  /// Ends the run when there is no memory to tell anybody; `go_on` tells later.
   void give_up_run() {
     owes_broken_ = true;
     work::without_throwing([this] { running_.kill(); });

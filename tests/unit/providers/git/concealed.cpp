@@ -1,4 +1,5 @@
 /// Secrets, hostile texts, and what a caller may not see.
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -149,6 +150,9 @@ TEST(git_concealed, what_a_view_hides_is_in_no_tree_patch_or_list) {
     EXPECT_NE(shelf.try_read(uri, through)->version, shelf.read(uri).version)
         << uri << ": whoever may see more later must not be told that nothing has changed";
   }
+  const auto by_id = "git://shelf/commit/" + made.git({"rev-parse", "HEAD"}).substr(0, 40);
+  EXPECT_EQ(shelf.read(by_id).ttl, std::chrono::hours(24));
+  EXPECT_EQ(shelf.try_read(by_id, through)->ttl, std::chrono::seconds(2)) << "other rules may show more";
   // Another spelling of a path is no way round a rule.
   EXPECT_FALSE(shelf.try_read("git://shelf/blob/HEAD/a%2Bb/plan", through));
   EXPECT_TRUE(shelf.try_read("git://shelf/blob/HEAD/a%2Bb/plan"));
