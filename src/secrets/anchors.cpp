@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstring>
 #include <stdexcept>
+#include <utility>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -37,11 +38,61 @@ byte_bits take_set(std::string_view& rest) {
   return out;
 }
 
-/// How common the upper halves of bytes are; the lower ones are all alike.
-using weights = std::array<double, 16>;
-constexpr weights of_text{0.03,  0.01,  0.22,  0.09,  0.06,  0.06,  0.33,  0.19,
-                          0.001, 0.001, 0.001, 0.001, 0.001, 0.001, 0.001, 0.001};
-constexpr weights of_binary{0.35, 0.05, 0.06, 0.05, 0.08, 0.04, 0.08, 0.05, 0.06, 0.02, 0.02, 0.02, 0.03, 0.02, 0.03, 0.06};
+/// How common bytes are.
+using weights = std::array<double, 256>;
+
+/// In texts of people and programs: letters as in English, and few beyond ASCII.
+constexpr weights of_text = [] {
+  weights out{};
+  for (std::size_t byte = 0; byte < out.size(); ++byte) out[byte] = byte < 0x20 ? 0.0001 : byte < 0x80 ? 0.005 : 0.0005;
+  out['\n'] = 0.025;
+  out[' '] = 0.15;
+  for (auto digit = '0'; digit <= '9'; ++digit) out[static_cast<std::size_t>(digit)] = 0.006;
+  constexpr std::array<double, 26> letters{0.055, 0.012, 0.026, 0.03,  0.095, 0.018, 0.015, 0.03,  0.055,
+                                           0.002, 0.006, 0.033, 0.021, 0.053, 0.053, 0.017, 0.002, 0.05,
+                                           0.054, 0.07,  0.022, 0.009, 0.012, 0.003, 0.012, 0.002};
+  for (std::size_t i = 0; i < letters.size(); ++i) {
+    out['a' + i] = letters[i];
+    out['A' + i] = letters[i] / 15;
+  }
+  return out;
+}();
+
+/// In what is no text: the upper halves as there, the lower ones all alike.
+constexpr weights of_binary = [] {
+  constexpr std::array<double, 16> halves{0.35, 0.05, 0.06, 0.05, 0.08, 0.04, 0.08, 0.05,
+                                          0.06, 0.02, 0.02, 0.02, 0.03, 0.02, 0.03, 0.06};
+  weights out{};
+  for (std::size_t byte = 0; byte < out.size(); ++byte) out[byte] = halves[byte >> 4] / 16;
+  return out;
+}();
+
+/// How common the bytes are together that have an upper half and one of a set of lower ones, by eight lower halves each.
+class shares {
+ public:
+  explicit shares(const weights& of) noexcept {
+    for (std::size_t upper = 0; upper < 16; ++upper) {
+      for (std::size_t eight = 0; eight < 2; ++eight) {
+        auto& sums = of_[upper][eight];
+        for (std::size_t set = 1; set < 256; ++set) {
+          const auto lowest = static_cast<std::size_t>(std::countr_zero(set));
+          sums[set] = sums[set & (set - 1)] + of[upper << 4 | eight << 3 | lowest];
+        }
+      }
+    }
+  }
+  [[nodiscard]] double of(std::uint16_t low, std::uint16_t high) const noexcept {
+    double out = 0;
+    for (unsigned left = high; left != 0; left &= left - 1) {
+      const auto& sums = of_[static_cast<std::size_t>(std::countr_zero(left))];
+      out += sums[0][low & 0xFFu] + sums[1][low >> 8];
+    }
+    return out;
+  }
+
+ private:
+  std::array<std::array<std::array<double, 256>, 2>, 16> of_{};
+};
 
 /// The halves of the bytes that a group of anchors has in each place.
 struct halves {
@@ -57,37 +108,38 @@ struct halves {
     return out;
   }
   /// How often such halves come together.
-  [[nodiscard]] double commonness(const weights& in) const noexcept {
+  [[nodiscard]] double commonness(const shares& in) const noexcept {
     double out = 1;
-    for (std::size_t i = 0; i < anchor_bytes; ++i) {
-      double share = 0;
-      for (std::size_t half = 0; half < in.size(); ++half) {
-        if ((high[i] >> half & 1) != 0) share += in[half];
-      }
-      out *= share * std::popcount(low[i]) / 16;
-    }
+    for (std::size_t i = 0; i < anchor_bytes; ++i) out *= in.of(low[i], high[i]);
     return out;
   }
 };
 
 /// Puts each anchor where it makes the least that is common match, and then looks again whether another place is better.
-std::vector<std::size_t> grouped(const std::vector<halves>& anchors, std::size_t groups, const weights& in) {
+std::vector<std::size_t> grouped(const std::vector<halves>& anchors, std::size_t groups, const shares& in) {
   constexpr std::size_t none = SIZE_MAX;
   constexpr int rounds = 8;
   std::vector<std::size_t> of(anchors.size(), none);
+  std::vector<halves> all(groups);
+  std::vector<double> common(groups);
   for (int round = 0; round < rounds; ++round) {
     for (std::size_t i = 0; i < anchors.size(); ++i) {
-      std::vector<halves> all(groups);
-      for (std::size_t other = 0; other < anchors.size(); ++other) {
-        if (other != i && of[other] != none) all[of[other]] = all[of[other]].with(anchors[other]);
+      if (const auto group = std::exchange(of[i], none); group != none) {
+        all[group] = {};
+        for (std::size_t other = 0; other < anchors.size(); ++other) {
+          if (of[other] == group) all[group] = all[group].with(anchors[other]);
+        }
+        common[group] = all[group].commonness(in);
       }
       double least = 2;
       for (std::size_t group = 0; group < groups; ++group) {
-        const auto more = all[group].with(anchors[i]).commonness(in) - all[group].commonness(in);
+        const auto more = all[group].with(anchors[i]).commonness(in) - common[group];
         if (more >= least) continue;
         least = more;
         of[i] = group;
       }
+      all[of[i]] = all[of[i]].with(anchors[i]);
+      common[of[i]] = all[of[i]].commonness(in);
     }
   }
   return of;
@@ -171,7 +223,7 @@ anchor_search::anchor_search(std::span<const anchor> anchors) {
     if (!rest.empty()) throw std::logic_error("an anchor of more than four sets");
   }
   const auto fill = [&all](auto& sets, const weights& in) {
-    const auto group_of = grouped(all, 8 * sets.size(), in);
+    const auto group_of = grouped(all, 8 * sets.size(), shares(in));
     for (std::size_t i = 0; i < all.size(); ++i) {
       auto& tables = sets[group_of[i] / 8];
       const auto bit = static_cast<std::uint8_t>(1u << (group_of[i] % 8));

@@ -25,6 +25,7 @@ struct anchor_bits {
     high &= other.high;
     return *this;
   }
+  friend anchor_bits operator&(anchor_bits a, const anchor_bits& b) noexcept { return a &= b; }
   [[nodiscard]] bool any() const noexcept { return (low | high) != 0; }
   void set(std::size_t number) noexcept { (number < 64 ? low : high) |= std::uint64_t{1} << (number % 64); }
   /// Calls `each` with the numbers of the bits that are set.
@@ -68,9 +69,11 @@ class anchor_search {
   template <bool is_wide, std::size_t sets>
   void find_by_vectors(const std::array<group_set, sets>& groups, std::string_view text, std::vector<candidate>& into) const;
   [[nodiscard]] anchor_bits which_at(const char* place) const noexcept {
-    auto which = exact_[0][static_cast<unsigned char>(place[0])];
-    for (std::size_t i = 1; i < anchor_bytes; ++i) which &= exact_[i][static_cast<unsigned char>(place[i])];
-    return which;
+    static_assert(anchor_bytes == 4);
+    const auto with = [this, place](std::size_t i) -> const anchor_bits& {
+      return exact_[i][static_cast<unsigned char>(place[i])];
+    };
+    return with(0) & with(1) & with(2) & with(3);
   }
 
   std::array<std::array<anchor_bits, 256>, anchor_bytes> exact_{};  // the anchors that have the byte there

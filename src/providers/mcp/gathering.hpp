@@ -21,6 +21,8 @@ namespace hondana::mcp {
 
 /// Of what one answer, or all lists of a server together, may take here.
 inline constexpr std::size_t most_list_bytes = 64u << 20;
+/// Of one message of it that is kept whole: all but contents. Looking through one takes a processor about 10 ms a MiB.
+inline constexpr std::size_t most_message_bytes = 32u << 20;
 
 /// About how many bytes one takes in memory.
 [[nodiscard]] std::size_t weight_of(const resource& entry);

@@ -152,6 +152,7 @@ client_options upstream::client_options_now() {
   };
   made.call_time = options_.timeout;
   made.cache_bytes = 0;  // what is kept is kept by the server this is a source of
+  made.max_message_bytes = most_message_bytes;
   made.max_read_bytes = options_.max_read;
   made.fetches_https = false;  // a server that fetches what others name would lend them its place in the network
   return made;
