@@ -14,9 +14,9 @@
 
 #include <benchmark/benchmark.h>
 
-#include "embeddings/answers.hpp"
-#include "embeddings/neighbours.hpp"
-#include "json/base64.hpp"
+#include "base/json/base64.hpp"
+#include "search/embeddings/answers.hpp"
+#include "search/embeddings/neighbours.hpp"
 
 namespace {
 

@@ -8,11 +8,11 @@
 
 #include <benchmark/benchmark.h>
 
-#include "json/base64.hpp"
-#include "json/escape.hpp"
-#include "json/reader.hpp"
-#include "json/utf8.hpp"
-#include "json/writer.hpp"
+#include "base/json/base64.hpp"
+#include "base/json/escape.hpp"
+#include "base/json/reader.hpp"
+#include "base/json/utf8.hpp"
+#include "base/json/writer.hpp"
 
 namespace {
 

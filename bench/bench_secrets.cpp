@@ -15,9 +15,9 @@
 
 #include <benchmark/benchmark.h>
 
-#include "bytes/prepare.hpp"
-#include "providers/files/files.hpp"
-#include "secrets/redactor.hpp"
+#include "base/bytes/prepare.hpp"
+#include "sources/files/files.hpp"
+#include "text/secrets/redactor.hpp"
 
 namespace {
 

@@ -62,7 +62,7 @@ find_path(HONDANA_TOMLPLUSPLUS_INCLUDE toml++/toml.h REQUIRED)
 find_path(HONDANA_XXHASH_INCLUDE xxhash.h REQUIRED)
 
 # hondana_consumer_finds(TARGET [CMAKE statement] [REQUIRES pkg-config module] [LIBS linker flags])
-# TARGET may then stand in a room's LINK; the statement goes into hondanaConfig.cmake, the rest into hondana.pc.
+# TARGET may then stand in a module's LINK; the statement goes into hondanaConfig.cmake, the rest into hondana.pc.
 function(hondana_consumer_finds target)
   cmake_parse_arguments(find "" "CMAKE;REQUIRES;LIBS" "" ${ARGN})
   set_property(GLOBAL PROPERTY "HONDANA_FIND_${target}" "${find_CMAKE}")
@@ -70,7 +70,7 @@ function(hondana_consumer_finds target)
   set_property(GLOBAL PROPERTY "HONDANA_LIBS_${target}" "${find_LIBS}")
 endfunction()
 
-# What of the rooms' libraries is linked and not only compiled in.
+# What of the modules' libraries is linked and not only compiled in.
 function(hondana_linked_libraries out)
   get_property(links GLOBAL PROPERTY HONDANA_LINKS)
   list(REMOVE_DUPLICATES links)
@@ -78,7 +78,7 @@ function(hondana_linked_libraries out)
   foreach(link ${links})
     get_property(known GLOBAL PROPERTY "HONDANA_FIND_${link}" SET)
     if(NOT known)
-      message(FATAL_ERROR "a room links ${link}, but cmake/dependencies.cmake does not say how a consumer finds it")
+      message(FATAL_ERROR "a module links ${link}, but cmake/dependencies.cmake does not say how a consumer finds it")
     endif()
     get_property(statement GLOBAL PROPERTY "HONDANA_FIND_${link}")
     if(statement)

@@ -3,7 +3,7 @@ include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/hondana)
 
-# A static library does not carry what it links: the consumer finds each library of the rooms again. In hondana.pc they are
+# A static library does not carry what it links: the consumer finds each library of the modules again. In hondana.pc they are
 # public for that reason: the private ones come only with `--static`, which asks for static builds of Debian's libraries too.
 hondana_linked_libraries(links)
 set(HONDANA_CONSUMER_FINDS "")

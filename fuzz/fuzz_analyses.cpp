@@ -7,11 +7,11 @@
 #include <string>
 #include <string_view>
 
-#include "analyses/analysis_json.hpp"
-#include "analyses/key.hpp"
-#include "analyses/redis/resp.hpp"
-#include "analyses/store.hpp"
-#include "json/utf8.hpp"
+#include "base/json/utf8.hpp"
+#include "sources/analyses/cache/analysis_json.hpp"
+#include "sources/analyses/cache/key.hpp"
+#include "sources/analyses/cache/redis/resp.hpp"
+#include "sources/analyses/cache/store.hpp"
 
 namespace {
 

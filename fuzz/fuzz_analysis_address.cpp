@@ -7,11 +7,11 @@
 
 #include <hondana/uri.hpp>
 
-#include "providers/analyses/address.hpp"
-#include "providers/analyses/markdown.hpp"
+#include "sources/analyses/address.hpp"
+#include "sources/analyses/markdown.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace hondana::wallbounce;
+  using namespace hondana::analyses_source;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   (void)id_behind(text);
   const auto quotation = quotation_of(text);

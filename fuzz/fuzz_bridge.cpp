@@ -9,9 +9,9 @@
 #include <string>
 #include <string_view>
 
-#include "bridge/pulling.hpp"
-#include "bridge/words.hpp"
-#include "json/utf8.hpp"
+#include "base/json/utf8.hpp"
+#include "server/tools/pulling.hpp"
+#include "server/tools/words.hpp"
 
 namespace {
 
@@ -32,16 +32,16 @@ std::string_view naive_lines(std::string_view text, std::uint64_t first, std::ui
 }
 
 void search(std::string_view query, std::string_view text) {
-  const auto words = bridge::words_of(query);
+  const auto words = tools::words_of(query);
   if (words.empty() || words.size() > 16) {
     if (!words.empty()) std::abort();
     return;
   }
-  const auto found = bridge::best_passage(text, words);
+  const auto found = tools::best_passage(text, words);
   if (found.first_line == 0) return;
   if (found.last_line < found.first_line || found.last_line > found.first_line + 2 || found.text.size() > 406) std::abort();
   if (found.in_one_line == 0 || found.in_one_line > words.size()) std::abort();
-  for (const auto& word : words) static_cast<void>(bridge::presence_of(text, word));
+  for (const auto& word : words) static_cast<void>(tools::presence_of(text, word));
 }
 
 }  // namespace
@@ -51,7 +51,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto line = std::min(input.find('\n'), input.size());
   const auto text = input.substr(std::min(line + 1, input.size()));
   search(input.substr(0, line), text);
-  const auto wanted = bridge::parse_part(std::string(input.substr(0, line)));
+  const auto wanted = tools::parse_part(std::string(input.substr(0, line)));
   if (!wanted) {
     if (wanted.error().public_text.empty()) std::abort();
     return 0;
@@ -59,7 +59,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   bytes::prepared content;
   content.is_text = json::is_utf8(text) && !json::has_nul(text);
   content.data = std::make_shared<const std::string>(text);
-  const auto found = bridge::pull({}, {}, content, nullptr, *wanted, {}, 1u << 20);
+  const auto found = tools::pull({}, {}, content, nullptr, *wanted, {}, 1u << 20);
   if (wanted->is_lines) {
     const auto expected = naive_lines(text, wanted->first, wanted->last.value_or(UINT64_MAX));
     if (found.has_value() != (!expected.empty() || (text.empty() && wanted->first == 1))) std::abort();
@@ -75,12 +75,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   // Pages of the whole, put together, are the whole.
   if (!content.is_text) return 0;
   std::string all;
-  std::optional<bridge::extent> rest;
+  std::optional<tools::extent> rest;
   for (;;) {
-    const auto page = bridge::pull({}, {}, content, nullptr, {}, rest, 64);
+    const auto page = tools::pull({}, {}, content, nullptr, {}, rest, 64);
     if (!page || (page->bytes.empty() && !text.empty())) std::abort();
     all += page->bytes;
-    rest = bridge::extent{page->begin + page->bytes.size(), page->end};
+    rest = tools::extent{page->begin + page->bytes.size(), page->end};
     if (rest->begin == rest->end) break;
   }
   if (all != text) std::abort();

@@ -5,10 +5,10 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "authentication/introspection.hpp"
-#include "authentication/issuer_metadata.hpp"
-#include "authentication/scope_words.hpp"
-#include "authentication/token_list.hpp"
+#include "auth/authentication/introspection.hpp"
+#include "auth/authentication/issuer_metadata.hpp"
+#include "auth/authentication/scope_words.hpp"
+#include "auth/authentication/token_list.hpp"
 
 namespace {
 

@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "charsets/charsets.hpp"
-#include "letters/utf8.hpp"
+#include "base/ascii/utf8.hpp"
+#include "text/charsets/charsets.hpp"
 
 namespace {
 
@@ -18,7 +18,7 @@ void check(std::string_view bytes, std::string_view declared) {
   if (!out) return;
   if (out->charset.empty() || out->text.size() > 3 * bytes.size() + 3 || out->replaced > bytes.size()) std::abort();
   for (std::string_view rest = out->text; !rest.empty();) {
-    const auto c = letters::first_character(rest);
+    const auto c = ascii::first_character(rest);
     if (!c.is_well_formed || c.code == 0) std::abort();
     rest.remove_prefix(c.bytes);
   }

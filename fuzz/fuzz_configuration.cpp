@@ -8,16 +8,16 @@
 
 #include <hondana/value.hpp>
 
-#include "located/format.hpp"
-#include "providers/configuration/key_path.hpp"
-#include "providers/configuration/rendering.hpp"
-#include "providers/configuration/values.hpp"
-#include "providers/configuration/variables.hpp"
+#include "sources/config_files/key_path.hpp"
+#include "sources/config_files/rendering.hpp"
+#include "sources/config_files/values.hpp"
+#include "sources/config_files/variables.hpp"
+#include "text/located/format.hpp"
 
 namespace {
 
 using namespace hondana;
-using namespace hondana::configuration;
+using namespace hondana::config_files;
 
 constexpr budget enough{16u << 20};
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "catalog/cursor.hpp"
+#include "server/catalog/cursor.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace hondana;

@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "json/utf8.hpp"
-#include "providers/files/describe.hpp"
-#include "providers/files/sniff.hpp"
+#include "base/json/utf8.hpp"
+#include "sources/files/describe.hpp"
+#include "sources/files/sniff.hpp"
 
 namespace {
 

@@ -5,14 +5,14 @@
 #include <string>
 #include <string_view>
 
-#include "json/utf8.hpp"
-#include "providers/docs/address.hpp"
-#include "providers/docs/joined_text.hpp"
-#include "providers/docs/naming.hpp"
-#include "providers/docs/prose_text.hpp"
-#include "providers/docs/rules.hpp"
-#include "providers/docs/statements.hpp"
-#include "providers/docs/worth.hpp"
+#include "base/json/utf8.hpp"
+#include "sources/docs/address.hpp"
+#include "sources/docs/joined_text.hpp"
+#include "sources/docs/naming.hpp"
+#include "sources/docs/prose_text.hpp"
+#include "sources/docs/rules.hpp"
+#include "sources/docs/statements.hpp"
+#include "sources/docs/worth.hpp"
 
 namespace {
 

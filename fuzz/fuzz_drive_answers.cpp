@@ -8,11 +8,11 @@
 #include <string_view>
 #include <vector>
 
-#include "drive/answers.hpp"
-#include "drive/content_taker.hpp"
-#include "drive/ids.hpp"
-#include "drive/links.hpp"
-#include "drive/refusal.hpp"
+#include "sources/gdrive/drive/answers.hpp"
+#include "sources/gdrive/drive/content_taker.hpp"
+#include "sources/gdrive/drive/ids.hpp"
+#include "sources/gdrive/drive/links.hpp"
+#include "sources/gdrive/drive/refusal.hpp"
 
 namespace {
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "embeddings/answers.hpp"
-#include "json/utf8.hpp"
+#include "base/json/utf8.hpp"
+#include "search/embeddings/answers.hpp"
 
 namespace {
 

@@ -6,11 +6,11 @@
 #include <string>
 #include <string_view>
 
-#include "json/utf8.hpp"
-#include "providers/env/allow_list.hpp"
-#include "providers/env/masked_value.hpp"
-#include "providers/env/naming.hpp"
-#include "secrets/telling_names.hpp"
+#include "base/json/utf8.hpp"
+#include "sources/env/allow_list.hpp"
+#include "sources/env/masked_value.hpp"
+#include "sources/env/naming.hpp"
+#include "text/secrets/telling_names.hpp"
 
 namespace {
 

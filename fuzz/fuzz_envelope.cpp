@@ -6,7 +6,7 @@
 #include <string_view>
 #include <variant>
 
-#include "rpc/envelope.hpp"
+#include "protocol/rpc/envelope.hpp"
 
 namespace {
 

@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "transport/http_calls/event_decoder.hpp"
+#include "transport/http_client/event_decoder.hpp"
 
 namespace {
 
-using hondana::transport::http_calls::event_decoder;
+using hondana::transport::http_client::event_decoder;
 
 void require(bool holds) {
   if (!holds) std::abort();

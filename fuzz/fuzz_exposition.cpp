@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "exposition/parser.hpp"
-#include "exposition/writer.hpp"
+#include "sources/metrics/exposition/parser.hpp"
+#include "sources/metrics/exposition/writer.hpp"
 
 namespace {
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "catalog/filter.hpp"
-#include "json/reader.hpp"
-#include "wire/versioned/filter.hpp"
+#include "base/json/reader.hpp"
+#include "protocol/wire/versioned/filter.hpp"
+#include "server/catalog/filter.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace hondana;

@@ -5,12 +5,12 @@
 #include <string>
 #include <string_view>
 
-#include "transport/http/forwarded.hpp"
-#include "transport/http/peer_address.hpp"
+#include "transport/http_server/forwarded.hpp"
+#include "transport/http_server/peer_address.hpp"
 
 namespace {
 
-namespace http = hondana::transport::http;
+namespace http = hondana::transport::http_server;
 
 void require(bool holds) {
   if (!holds) std::abort();

@@ -7,8 +7,8 @@
 
 #include <hondana/value.hpp>
 
-#include "frontmatter/frontmatter.hpp"
-#include "frontmatter/yaml.hpp"
+#include "text/front_matter/frontmatter.hpp"
+#include "text/front_matter/yaml.hpp"
 
 namespace {
 
@@ -29,14 +29,14 @@ void expect_sound(const hondana::result<hondana::value>& parsed) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  expect_sound(hondana::frontmatter::parse_yaml(text));
+  expect_sound(hondana::front_matter::parse_yaml(text));
   const auto whole = "---\n" + std::string(text) + "\n---\n";
   for (const auto front : {text, std::string_view(whole)}) {
-    const auto parsed = hondana::frontmatter::parse_frontmatter(front);
+    const auto parsed = hondana::front_matter::parse_frontmatter(front);
     expect_sound(parsed);
     if (!parsed) continue;
     require(parsed->as_object() != nullptr);
-    const auto checked = hondana::frontmatter::check_frontmatter(*parsed, "a");
+    const auto checked = hondana::front_matter::check_frontmatter(*parsed, "a");
     if (checked) require(*parsed->find("name")->as_string() == "a");
   }
   return 0;

@@ -7,9 +7,9 @@
 
 #include <hondana/uri.hpp>
 
-#include "drive/ids.hpp"
-#include "providers/gdrive/address.hpp"
-#include "providers/gdrive/naming.hpp"
+#include "sources/gdrive/address.hpp"
+#include "sources/gdrive/drive/ids.hpp"
+#include "sources/gdrive/naming.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace hondana;

@@ -6,11 +6,11 @@
 #include <string>
 #include <string_view>
 
-#include "bytes/digest.hpp"
-#include "json/utf8.hpp"
-#include "providers/git/address.hpp"
-#include "providers/git/revision_words.hpp"
-#include "providers/git/walk_cursor.hpp"
+#include "base/bytes/digest.hpp"
+#include "base/json/utf8.hpp"
+#include "sources/git/address.hpp"
+#include "sources/git/revision_words.hpp"
+#include "sources/git/walk_cursor.hpp"
 
 namespace {
 

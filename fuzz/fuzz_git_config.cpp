@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "json/utf8.hpp"
-#include "providers/git/screening.hpp"
-#include "providers/git/settings.hpp"
+#include "base/json/utf8.hpp"
+#include "sources/git/screening.hpp"
+#include "sources/git/settings.hpp"
 
 namespace {
 

@@ -7,12 +7,12 @@
 #include <string>
 #include <string_view>
 
-#include "json/utf8.hpp"
-#include "providers/git/commit_object.hpp"
-#include "providers/git/encodings.hpp"
-#include "providers/git/markdown.hpp"
-#include "providers/git/tag_object.hpp"
-#include "providers/git/text.hpp"
+#include "base/json/utf8.hpp"
+#include "sources/git/commit_object.hpp"
+#include "sources/git/encodings.hpp"
+#include "sources/git/markdown.hpp"
+#include "sources/git/tag_object.hpp"
+#include "sources/git/text.hpp"
 
 namespace {
 

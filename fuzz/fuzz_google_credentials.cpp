@@ -8,8 +8,8 @@
 #include <string_view>
 #include <variant>
 
-#include "google/credentials.hpp"
-#include "google/token_refusals.hpp"
+#include "auth/google/credentials.hpp"
+#include "auth/google/token_refusals.hpp"
 
 namespace {
 

@@ -9,17 +9,17 @@
 #include <utility>
 #include <vector>
 
-#include "transport/http/byte_budget.hpp"
-#include "transport/http/credentials.hpp"
-#include "transport/http/dialogue.hpp"
-#include "transport/http/field_values.hpp"
-#include "transport/http/request_parser.hpp"
-#include "transport/http/routes.hpp"
-#include "uri/host_port.hpp"
+#include "base/uri/host_port.hpp"
+#include "transport/http_server/byte_budget.hpp"
+#include "transport/http_server/credentials.hpp"
+#include "transport/http_server/dialogue.hpp"
+#include "transport/http_server/field_values.hpp"
+#include "transport/http_server/request_parser.hpp"
+#include "transport/http_server/routes.hpp"
 
 namespace {
 
-namespace http = hondana::transport::http;
+namespace http = hondana::transport::http_server;
 using http::request_parser;
 
 void require(bool holds) {

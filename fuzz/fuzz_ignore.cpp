@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "ignore/stack.hpp"
+#include "base/ignore/stack.hpp"
 
 namespace {
 

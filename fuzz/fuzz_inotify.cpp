@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "watch/inotify.hpp"
+#include "os/watch/inotify.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "jose/token.hpp"
+#include "auth/jose/token.hpp"
 
 namespace {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "json/reader.hpp"
-#include "json/utf8.hpp"
+#include "base/json/reader.hpp"
+#include "base/json/utf8.hpp"
 
 namespace {
 

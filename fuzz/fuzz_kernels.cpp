@@ -6,11 +6,11 @@
 #include <string_view>
 #include <vector>
 
-#include "bytes/form.hpp"
-#include "json/base64.hpp"
-#include "json/buffer.hpp"
-#include "json/escape.hpp"
-#include "json/utf8.hpp"
+#include "base/bytes/form.hpp"
+#include "base/json/base64.hpp"
+#include "base/json/buffer.hpp"
+#include "base/json/escape.hpp"
+#include "base/json/utf8.hpp"
 
 namespace {
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <variant>
 
-#include "rpc/envelope.hpp"
-#include "session/known_requests.hpp"
+#include "protocol/rpc/envelope.hpp"
+#include "server/session/known_requests.hpp"
 
 namespace {
 

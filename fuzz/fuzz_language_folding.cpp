@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "language/language.hpp"
-#include "letters/utf8.hpp"
+#include "base/ascii/utf8.hpp"
+#include "text/language/language.hpp"
 
 namespace {
 
@@ -37,10 +37,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::string valid;
   bool is_valid = true, has_dash = false;
   for (auto rest = text; !rest.empty();) {
-    const auto c = letters::first_character(rest);
+    const auto c = ascii::first_character(rest);
     is_valid = is_valid && c.is_well_formed;
     has_dash = has_dash || c.code == 0x2010 || c.code == 0x2011 || c.code == 0x2212 || c.code == 0x2500;
-    letters::append(valid, c.code);
+    ascii::append(valid, c.code);
     rest.remove_prefix(c.bytes);
   }
   if (!is_valid && language::folded(valid) != folded.text) std::abort();

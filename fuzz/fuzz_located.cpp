@@ -12,9 +12,9 @@
 
 #include <hondana/value.hpp>
 
-#include "located/as_json.hpp"
-#include "located/format.hpp"
-#include "located/masking.hpp"
+#include "text/located/as_json.hpp"
+#include "text/located/format.hpp"
+#include "text/located/masking.hpp"
 
 namespace {
 

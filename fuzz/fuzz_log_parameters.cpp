@@ -7,10 +7,10 @@
 
 #include <hondana/uri.hpp>
 
-#include "json/utf8.hpp"
-#include "providers/logs/address.hpp"
-#include "providers/logs/message_template.hpp"
-#include "providers/logs/moment.hpp"
+#include "base/json/utf8.hpp"
+#include "sources/logs/address.hpp"
+#include "sources/logs/message_template.hpp"
+#include "sources/logs/moment.hpp"
 
 namespace {
 

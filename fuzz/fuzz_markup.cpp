@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "markup/outline.hpp"
+#include "text/markup/outline.hpp"
 
 namespace {
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "json/utf8.hpp"
-#include "match/matcher.hpp"
+#include "base/json/utf8.hpp"
+#include "base/match/matcher.hpp"
 
 namespace {
 

@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "bytes/active.hpp"
-#include "bytes/media_type.hpp"
+#include "base/bytes/active.hpp"
+#include "base/bytes/media_type.hpp"
 
 namespace {
 

@@ -8,11 +8,11 @@
 #include <string>
 #include <string_view>
 
-#include "channel/message_intake.hpp"
-#include "json/base64.hpp"
-#include "json/reader.hpp"
-#include "json/utf8.hpp"
-#include "json/writer.hpp"
+#include "base/json/base64.hpp"
+#include "base/json/reader.hpp"
+#include "base/json/utf8.hpp"
+#include "base/json/writer.hpp"
+#include "protocol/channel/message_intake.hpp"
 
 namespace {
 

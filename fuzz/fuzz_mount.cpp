@@ -11,11 +11,11 @@
 
 #include <hondana/uri.hpp>
 
-#include "json/utf8.hpp"
-#include "providers/mcp/chain.hpp"
-#include "providers/mcp/foreign.hpp"
-#include "providers/mcp/naming.hpp"
-#include "providers/mcp/shelf.hpp"
+#include "base/json/utf8.hpp"
+#include "sources/mcp/chain.hpp"
+#include "sources/mcp/foreign.hpp"
+#include "sources/mcp/naming.hpp"
+#include "sources/mcp/shelf.hpp"
 
 namespace {
 

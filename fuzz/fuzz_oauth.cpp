@@ -9,13 +9,13 @@
 #include <string>
 #include <string_view>
 
-#include "oauth/challenge.hpp"
-#include "oauth/code_request.hpp"
-#include "oauth/identity.hpp"
-#include "oauth/metadata.hpp"
-#include "oauth/places.hpp"
-#include "oauth/token_answer.hpp"
-#include "uri/well_known.hpp"
+#include "auth/oauth/challenge.hpp"
+#include "auth/oauth/code_request.hpp"
+#include "auth/oauth/identity.hpp"
+#include "auth/oauth/metadata.hpp"
+#include "auth/oauth/places.hpp"
+#include "auth/oauth/token_answer.hpp"
+#include "base/uri/well_known.hpp"
 
 namespace {
 
@@ -59,7 +59,7 @@ void read_server(const std::string& text) {
 }
 
 void read_tokens(const std::string& text) {
-  transport::http_calls::small_answer answer;
+  transport::http_client::small_answer answer;
   answer.status = text.starts_with(' ') ? 400 : 200;
   answer.bytes = text;
   const auto got = oauth::read_tokens(answer, {"a"}, "https://as.example", now);
@@ -70,7 +70,7 @@ void read_tokens(const std::string& text) {
 }
 
 void read_registration(const std::string& text) {
-  transport::http_calls::small_answer answer;
+  transport::http_client::small_answer answer;
   answer.status = text.starts_with(' ') ? 400 : 201;
   answer.bytes = text;
   const auto got = oauth::read_registration(answer, "http://127.0.0.1/x", "https://as.example");

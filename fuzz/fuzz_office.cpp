@@ -10,9 +10,9 @@
 #include <string>
 #include <string_view>
 
-#include "json/utf8.hpp"
-#include "rendering/office/office.hpp"
-#include "rendering/sheet_list.hpp"
+#include "base/json/utf8.hpp"
+#include "text/rendering/office/office.hpp"
+#include "text/rendering/sheet_list.hpp"
 
 namespace {
 

@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "json/utf8.hpp"
-#include "passages/passages.hpp"
+#include "base/json/utf8.hpp"
+#include "search/chunking/passages.hpp"
 
 namespace {
 
@@ -22,12 +22,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size < 3) return 0;
   const std::string_view text(reinterpret_cast<const char*>(data) + 3, size - 3);
   const auto name = names[data[0] % names.size()];
-  passages::cutting how;
+  chunking::cutting how;
   how.most = 16 + data[1];
   how.wanted = 1 + data[2] % how.most;
   how.overlap = how.wanted / 4;
   how.most_passages = 200;
-  const auto made = passages::passages_of(text, "", name, how);
+  const auto made = chunking::passages_of(text, "", name, how);
   if (made.passages.size() > how.most_passages) std::abort();
   const bool is_utf8 = json::is_utf8(text);
   std::uint64_t begin = 0;

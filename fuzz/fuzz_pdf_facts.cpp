@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "json/utf8.hpp"
-#include "rendering/head.hpp"
-#include "rendering/pdf_facts.hpp"
+#include "base/json/utf8.hpp"
+#include "text/rendering/head.hpp"
+#include "text/rendering/pdf_facts.hpp"
 
 namespace {
 

@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "crypto/openssl.hpp"
-#include "tls/peer.hpp"
+#include "base/crypto/openssl.hpp"
+#include "transport/tls/peer.hpp"
 
 namespace {
 

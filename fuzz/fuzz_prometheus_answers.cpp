@@ -5,10 +5,10 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "json/utf8.hpp"
-#include "providers/metrics/prometheus_answers.hpp"
-#include "providers/metrics/prometheus_facts.hpp"
-#include "providers/metrics/prometheus_names.hpp"
+#include "base/json/utf8.hpp"
+#include "sources/metrics/prometheus_answers.hpp"
+#include "sources/metrics/prometheus_facts.hpp"
+#include "sources/metrics/prometheus_names.hpp"
 
 namespace {
 

@@ -7,10 +7,10 @@
 #include <string>
 #include <string_view>
 
-#include "bytes/form.hpp"
-#include "disk/stamp.hpp"
-#include "json/utf8.hpp"
-#include "providers/files/ranges.hpp"
+#include "base/bytes/form.hpp"
+#include "base/json/utf8.hpp"
+#include "os/disk/stamp.hpp"
+#include "sources/files/ranges.hpp"
 
 namespace {
 

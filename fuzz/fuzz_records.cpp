@@ -5,14 +5,14 @@
 #include <string>
 #include <string_view>
 
-#include "json/utf8.hpp"
-#include "records/answerable.hpp"
-#include "records/cursor.hpp"
-#include "records/fields.hpp"
-#include "records/file_names.hpp"
-#include "records/framing.hpp"
-#include "records/severity.hpp"
-#include "records/time_stamp.hpp"
+#include "base/json/utf8.hpp"
+#include "sources/logs/records/answerable.hpp"
+#include "sources/logs/records/cursor.hpp"
+#include "sources/logs/records/fields.hpp"
+#include "sources/logs/records/file_names.hpp"
+#include "sources/logs/records/framing.hpp"
+#include "sources/logs/records/severity.hpp"
+#include "sources/logs/records/time_stamp.hpp"
 
 namespace {
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "records/unpacking.hpp"
+#include "sources/logs/records/unpacking.hpp"
 
 namespace {
 

@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "login/browser.hpp"
-#include "login/redirect_request.hpp"
+#include "auth/login/browser.hpp"
+#include "auth/login/redirect_request.hpp"
 
 namespace {
 

@@ -7,14 +7,14 @@
 #include <string>
 #include <string_view>
 
-#include "letters/lower_case.hpp"
-#include "transport/http_calls/auth_challenge.hpp"
-#include "transport/http_calls/checked_target.hpp"
-#include "transport/http_calls/response_head.hpp"
+#include "base/ascii/lower_case.hpp"
+#include "transport/http_client/auth_challenge.hpp"
+#include "transport/http_client/checked_target.hpp"
+#include "transport/http_client/response_head.hpp"
 
 namespace {
 
-using namespace hondana::transport::http_calls;
+using namespace hondana::transport::http_client;
 
 void require(bool holds) {
   if (!holds) std::abort();
@@ -34,9 +34,9 @@ void read_head(std::string_view bytes) {
   }
   const auto& head = reader.head();
   require(head.status == 0 || (head.status >= 100 && head.status <= 999));
-  require(hondana::letters::in_lower_case(head.media_type()) == head.media_type() &&
+  require(hondana::ascii::in_lower_case(head.media_type()) == head.media_type() &&
           head.media_type().find(';') == std::string::npos);
-  require(hondana::letters::in_lower_case(head.charset()) == head.charset());
+  require(hondana::ascii::in_lower_case(head.charset()) == head.charset());
   if (head.session_id && is_session_id(*head.session_id)) require(is_field_value(*head.session_id));
   const auto challenges = challenges_in(head.challenges);
   require(challenges.size() <= 32);

@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "channel/message_intake.hpp"
-#include "channel/routed_intake.hpp"
-#include "json/reader.hpp"
+#include "base/json/reader.hpp"
+#include "protocol/channel/message_intake.hpp"
+#include "protocol/channel/routed_intake.hpp"
 
 namespace {
 

@@ -10,10 +10,10 @@
 #include <string_view>
 #include <vector>
 
-#include "samples/chunk.hpp"
-#include "samples/head.hpp"
-#include "samples/index.hpp"
-#include "samples/tail_row.hpp"
+#include "sources/metrics/samples/chunk.hpp"
+#include "sources/metrics/samples/head.hpp"
+#include "sources/metrics/samples/index.hpp"
+#include "sources/metrics/samples/tail_row.hpp"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "schema/schema.hpp"
+#include "protocol/schema/schema.hpp"
 
 /// The input is a schema, a line feed and an instance.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

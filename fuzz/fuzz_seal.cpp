@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "seal/seal.hpp"
+#include "base/seal/seal.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace hondana;

@@ -3,15 +3,15 @@
 #include <cstdint>
 #include <string_view>
 
-#include "search/address.hpp"
-#include "search/embedded/words_table.hpp"
-#include "search/query.hpp"
-#include "tokens/tokens.hpp"
+#include "search/index/address.hpp"
+#include "search/index/embedded/words_table.hpp"
+#include "search/index/query.hpp"
+#include "text/tokenizer/tokens.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   if (const auto got = hondana::search::parse_address(text); got && got->what.limit == 0) __builtin_trap();
-  static const auto by = hondana::tokens::words_by_trigrams();
+  static const auto by = hondana::tokenizer::words_by_trigrams();
   const auto words = hondana::search::words_of(*by, text);
   if (words.size() > hondana::search::most_query_words) __builtin_trap();
   const auto expression = hondana::search::expression_of(words, std::vector<bool>(words.size(), true));

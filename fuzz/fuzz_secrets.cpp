@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "secrets/redactor.hpp"
+#include "text/secrets/redactor.hpp"
 
 namespace {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "series/aggregation.hpp"
-#include "series/selector.hpp"
+#include "sources/metrics/series/aggregation.hpp"
+#include "sources/metrics/series/selector.hpp"
 
 namespace {
 

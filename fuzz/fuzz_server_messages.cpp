@@ -7,14 +7,14 @@
 #include <string_view>
 #include <variant>
 
-#include "json/reader.hpp"
-#include "rpc/envelope.hpp"
-#include "value/take.hpp"
-#include "wire/asking/asked_back.hpp"
-#include "wire/asking/errors.hpp"
-#include "wire/asking/news.hpp"
-#include "wire/asking/results.hpp"
-#include "wire/asking/speech.hpp"
+#include "base/json/reader.hpp"
+#include "base/value/take.hpp"
+#include "protocol/rpc/envelope.hpp"
+#include "protocol/wire/asking/asked_back.hpp"
+#include "protocol/wire/asking/errors.hpp"
+#include "protocol/wire/asking/news.hpp"
+#include "protocol/wire/asking/results.hpp"
+#include "protocol/wire/asking/speech.hpp"
 
 namespace {
 

@@ -23,11 +23,11 @@
 #include <hondana/memory.hpp>
 #include <hondana/server.hpp>
 
-#include "json/reader.hpp"
-#include "rpc/blocking_pull.hpp"
-#include "rpc/envelope.hpp"
-#include "server/core.hpp"
-#include "session/session.hpp"
+#include "base/json/reader.hpp"
+#include "protocol/rpc/blocking_pull.hpp"
+#include "protocol/rpc/envelope.hpp"
+#include "server/core/core.hpp"
+#include "server/session/session.hpp"
 
 namespace {
 

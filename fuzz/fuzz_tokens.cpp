@@ -5,18 +5,18 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "language/language.hpp"
-#include "tokens/tokens.hpp"
+#include "text/language/language.hpp"
+#include "text/tokenizer/tokens.hpp"
 
 namespace {
 
 using namespace hondana;
 
-void check(const tokens::tokenizer& by, std::string_view text) {
+void check(const tokenizer::tokenizer& by, std::string_view text) {
   const auto folded = language::folded(text);
   const auto characters = static_cast<std::size_t>(
       std::count_if(folded.begin(), folded.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-  for (const auto what_for : {tokens::purpose::index, tokens::purpose::query}) {
+  for (const auto what_for : {tokenizer::purpose::index, tokenizer::purpose::query}) {
     const auto all = by.tokens_of(text, what_for);
     const auto again = by.tokens_of(text, what_for);
     if (all.size() != again.size() || all.size() > characters) std::abort();
@@ -25,7 +25,7 @@ void check(const tokens::tokenizer& by, std::string_view text) {
       const auto& one = all[i];
       if (one.text != again[i].text || one.text.empty() || one.text.size() > 256) std::abort();
       if (one.begin >= one.end || one.end > text.size() || one.begin < last) std::abort();
-      if (one.is_prefix && what_for == tokens::purpose::index) std::abort();
+      if (one.is_prefix && what_for == tokenizer::purpose::index) std::abort();
       if (language::folded(one.text).empty()) std::abort();
       last = one.begin;
     }
@@ -35,8 +35,8 @@ void check(const tokens::tokenizer& by, std::string_view text) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const auto trigrams = tokens::words_by_trigrams();
-  static const auto words = tokens::words_by_mecab().value_or(nullptr);
+  static const auto trigrams = tokenizer::words_by_trigrams();
+  static const auto words = tokenizer::words_by_mecab().value_or(nullptr);
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   check(*trigrams, text);
   if (words != nullptr) check(*words, text);

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "otlp/encoding.hpp"
-#include "tracing/context.hpp"
+#include "app/otlp/encoding.hpp"
+#include "base/tracing/context.hpp"
 
 using namespace hondana;
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "search/postgres/word_vector.hpp"
+#include "search/index/postgres/word_vector.hpp"
 
 using namespace hondana;
 
@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       if (static_cast<std::size_t>(one.where) >= search::place_count || one.offset > 16'383) std::abort();
     }
   }));
-  std::vector<tokens::token> words;
+  std::vector<tokenizer::token> words;
   for (std::size_t at = 0; at < bytes.size();) {
     const auto end = std::min(bytes.find(' ', at), bytes.size());
     words.push_back({std::string(bytes.substr(at, end - at))});

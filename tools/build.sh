@@ -182,7 +182,7 @@ run_list_bench() {
   "$root/build/release/bench/list_bench" "$@" </dev/null
 }
 
-# run_bench [arguments]: every benchmark of a room, pinned to one core, and then the table of what the program has to show.
+# run_bench [arguments]: every benchmark of a module, pinned to one core, and then the table of what the program has to show.
 run_bench() {
   local program count=0
   for program in "$root"/build/release/bench/bench_*; do

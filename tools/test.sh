@@ -116,7 +116,7 @@ check_package() {
 # selects every module.
 changed_modules() { # REV
   local paths includes=$root/build/includes.txt modules tested
-  modules=$(cd "$root/src" && printf '%s\n' */ providers/*/ transport/*/ | sed 's|/$||') || return 1
+  modules=$(cd "$root/src" && find . -mindepth 2 -type d -printf '%P\n' && printf 'client\n') || return 1
   tested=$(cd "$root/tests/unit" && grep -rlE --include='*.cpp' '^(TYPED_)?TEST' . | sed -E 's|^\./(.*)/[^/]*$|\1|' | sort -u) || return 1
   paths=$(changed_paths "$1" src tests include cmake CMakeLists.txt CMakePresets.json) || return 1
   if grep -qE '^(cmake/|CMakePresets|tests/([^/]*\.[ch]pp|support/|lsa/|drive/))|(^|/)CMakeLists\.txt$' <<<"$paths"; then

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "../process/child.hpp"
-#include "analyses/analysis_json.hpp"
-#include "analyses/cache.hpp"
+#include "sources/analyses/cache/analysis_json.hpp"
+#include "sources/analyses/cache/cache.hpp"
 
 namespace analyses_bench {
 

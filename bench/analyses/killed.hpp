@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "analyses/store.hpp"
+#include "sources/analyses/cache/store.hpp"
 
 namespace analyses_bench {
 

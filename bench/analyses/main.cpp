@@ -17,12 +17,12 @@
 #include <vector>
 
 #include "../process/scratch.hpp"
-#include "analyses/analysis_json.hpp"
-#include "analyses/embedded/embedded_store.hpp"
-#include "analyses/redis/redis_store.hpp"
 #include "killed.hpp"
 #include "redis_here.hpp"
 #include "rows.hpp"
+#include "sources/analyses/cache/analysis_json.hpp"
+#include "sources/analyses/cache/embedded/embedded_store.hpp"
+#include "sources/analyses/cache/redis/redis_store.hpp"
 
 namespace {
 

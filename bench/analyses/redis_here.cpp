@@ -15,7 +15,7 @@
 #include <string_view>
 #include <thread>
 
-#include "analyses/redis/redis_connection.hpp"
+#include "sources/analyses/cache/redis/redis_connection.hpp"
 
 namespace analyses_bench {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "../process/child.hpp"
-#include "analyses/redis/redis_store.hpp"
+#include "sources/analyses/cache/redis/redis_store.hpp"
 
 namespace analyses_bench {
 

@@ -7,11 +7,11 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "analyses/ids.hpp"
-#include "analyses/store.hpp"
-#include "bytes/hex.hpp"
+#include "base/bytes/hex.hpp"
 #include "killed.hpp"
-#include "sqlite/sqlite.hpp"
+#include "os/sqlite/sqlite.hpp"
+#include "sources/analyses/cache/ids.hpp"
+#include "sources/analyses/cache/store.hpp"
 
 namespace analyses_bench {
 

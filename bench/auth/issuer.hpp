@@ -5,7 +5,7 @@
 #include <string>
 #include <thread>
 
-#include "jose/signing_key.hpp"
+#include "auth/jose/signing_key.hpp"
 
 namespace auth_bench {
 

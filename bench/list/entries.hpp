@@ -7,7 +7,7 @@
 
 #include <hondana/resource.hpp>
 
-#include "providers/files/listing.hpp"
+#include "sources/files/listing.hpp"
 
 namespace list_bench {
 

@@ -25,10 +25,10 @@
 #include <hondana/server.hpp>
 #include <hondana/snapshot.hpp>
 
-#include "catalog/catalog.hpp"
+#include "base/executor/timers.hpp"
 #include "entries.hpp"
 #include "http_peer.hpp"
-#include "work/timers.hpp"
+#include "server/catalog/catalog.hpp"
 
 namespace {
 
@@ -233,8 +233,8 @@ void run(std::size_t count, tables& to) {
   std::shared_ptr<files::listing> listing;
   measure_memory(to.memory, "files, listed and not described yet", count, paths, [&] { listing = listing_of(*folder, count); });
 
-  const auto all =
-      catalog::catalog::make({std::make_shared<catalog::source>(memory, 1000)}, {page_size}, std::make_shared<work::timers>());
+  const auto all = catalog::catalog::make({std::make_shared<catalog::source>(memory, 1000)}, {page_size},
+                                          std::make_shared<executor::timers>());
   if (!all) fail_with(all.error().public_text);
   const auto of_catalog = [&](const std::optional<std::string>& cursor) {
     return timed([&] {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "../process/child.hpp"
-#include "samples/store.hpp"
+#include "sources/metrics/samples/store.hpp"
 
 namespace metrics_bench {
 namespace {

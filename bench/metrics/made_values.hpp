@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "samples/store.hpp"
+#include "sources/metrics/samples/store.hpp"
 
 namespace metrics_bench {
 

@@ -27,9 +27,9 @@
 #include "exporter.hpp"
 #include "killed.hpp"
 #include "made_values.hpp"
+#include "os/sqlite/sqlite.hpp"
 #include "peers.hpp"
-#include "scraping/scraper.hpp"
-#include "sqlite/sqlite.hpp"
+#include "sources/metrics/scraping/scraper.hpp"
 
 namespace {
 

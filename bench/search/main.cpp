@@ -26,17 +26,17 @@
 #include <hondana/server.hpp>
 
 #include "../process/scratch.hpp"
-#include "bridge/place.hpp"
 #include "drawn.hpp"
-#include "gate/gate.hpp"
-#include "search/embedded/words_table.hpp"
-#include "search/engine.hpp"
-#include "search/query.hpp"
-#include "search/search_index.hpp"
-#include "server/core.hpp"
-#include "session/session.hpp"
-#include "sqlite/sqlite.hpp"
-#include "tokens/tokens.hpp"
+#include "os/sqlite/sqlite.hpp"
+#include "search/index/embedded/words_table.hpp"
+#include "search/index/engine.hpp"
+#include "search/index/query.hpp"
+#include "server/core/core.hpp"
+#include "server/gate/gate.hpp"
+#include "server/session/session.hpp"
+#include "server/tools/place.hpp"
+#include "server/tools/search_index.hpp"
+#include "text/tokenizer/tokens.hpp"
 
 namespace {
 
@@ -88,7 +88,7 @@ double part(const std::vector<double>& of, double which) {
 }
 
 /// Asks for drawn queries as a caller, and prints what that took.
-void ask(const search::engine& engine, const bridge::surroundings& in, const caller& who, const search_bench::drawn& texts,
+void ask(const search::engine& engine, const tools::surroundings& in, const caller& who, const search_bench::drawn& texts,
          std::size_t queries) {
   std::vector<double> times;
   std::vector<double> costs;
@@ -116,7 +116,7 @@ void ask(const search::engine& engine, const bridge::surroundings& in, const cal
 
 /// The peer: the same words asked of the same table by SQLite's own ranking, one connection, rows only.
 void ask_sqlite(const std::string& path, const search_bench::drawn& texts, std::size_t queries) {
-  const auto by = good(tokens::words_by_mecab());
+  const auto by = good(tokenizer::words_by_mecab());
   auto on = good(sqlite::connection::open(path, "index"));
   auto asked = good(on.prepare("SELECT rowid FROM words WHERE words MATCH ?1 ORDER BY rank LIMIT 10"));
   std::vector<double> times;
@@ -149,7 +149,7 @@ void measure(const std::string& path, std::size_t passages, std::size_t queries)
   std::printf("| bytes a passage on disk | %.0f |\n", static_cast<double>(state.bytes) / count);
   const auto context = all.of->engine()->current();
   const auto& engine = dynamic_cast<const search::engine&>(*all.index->engine());
-  bridge::surroundings in{context->catalog, context->gate, context->timers, nullptr};
+  tools::surroundings in{context->catalog, context->gate, context->timers, nullptr};
   ask(engine, in, {}, texts, queries);
   ask_sqlite(path, texts, queries);
   // The same for somebody who sees a tenth of the documents.

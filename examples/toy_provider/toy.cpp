@@ -9,7 +9,7 @@
 #include <hondana/provider.hpp>
 #include <hondana/snapshot.hpp>
 
-#include "config/section.hpp"
+#include "sources/config/section.hpp"
 
 namespace hondana::toy {
 namespace {

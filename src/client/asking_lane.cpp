@@ -44,7 +44,7 @@ bool asking_lane::submit(question what, std::function<bool()> is_stale, std::fun
     const auto given = asked_.answer(what.method, what.params);
     if (!is_stale()) into(given);
   };
-  if (pool_.submit(std::move(job), work::clock::time_point::max())) return true;
+  if (pool_.submit(std::move(job), executor::clock::time_point::max())) return true;
   bytes_ -= bytes;
   return false;
 }
@@ -74,7 +74,7 @@ result<asking::reply> asking_lane::answer(question what, const std::stop_token& 
     mine->changed.notify_all();
   });
   std::unique_lock lock(mine->mutex);
-  monotonic_clock::wait_until(mine->changed, lock, stop, work::clock::now() + most_time_,
+  monotonic_clock::wait_until(mine->changed, lock, stop, executor::clock::now() + most_time_,
                               [&] { return mine->got.has_value() || closing.stop_requested(); });
   if (mine->got) return std::move(*mine->got);
   mine->is_given_up = true;
@@ -85,7 +85,7 @@ result<asking::reply> asking_lane::answer(question what, const std::stop_token& 
 
 void asking_lane::close() {
   closing_.request_stop();
-  pool_.close(work::clock::now());
+  pool_.close(executor::clock::now());
 }
 
 }  // namespace hondana::outbound

@@ -12,8 +12,8 @@
 
 #include <hondana/client.hpp>
 
+#include "base/executor/pool.hpp"
 #include "client/questions.hpp"
-#include "work/pool.hpp"
 
 namespace hondana::outbound {
 
@@ -53,7 +53,7 @@ class asking_lane {
   std::atomic<std::thread::id> here_{};  // of pool_
   std::atomic<int> waiting_{0};
   std::stop_source closing_;
-  work::pool pool_;
+  executor::pool pool_;
 };
 
 class asking_lane::waiting {

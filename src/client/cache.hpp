@@ -15,7 +15,7 @@
 
 #include <hondana/client.hpp>
 
-#include "wire/asking/results.hpp"
+#include "protocol/wire/asking/results.hpp"
 
 namespace hondana {
 

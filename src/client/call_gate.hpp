@@ -12,7 +12,7 @@
 #include <hondana/client_types.hpp>
 #include <hondana/error.hpp>
 
-#include "channel/channel.hpp"
+#include "protocol/channel/channel.hpp"
 
 namespace hondana::outbound {
 

@@ -1,9 +1,9 @@
 /// Tools, with the headers they want, and requests of any kind.
 #include <utility>
 
+#include "base/value/take.hpp"
 #include "client/narrowing.hpp"
-#include "value/take.hpp"
-#include "wire/asking/errors.hpp"
+#include "protocol/wire/asking/errors.hpp"
 
 namespace hondana::outbound {
 namespace {

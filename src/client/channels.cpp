@@ -2,7 +2,7 @@
 #include "client/channels.hpp"
 
 #include "transport/child/child_channel.hpp"
-#include "transport/http_calls/http_channel.hpp"
+#include "transport/http_client/http_channel.hpp"
 #include "transport/memory/memory_channel.hpp"
 
 namespace hondana::outbound {
@@ -11,8 +11,8 @@ result<std::unique_ptr<channel::channel>> make_channel(const client_target& to, 
                                                        const channel::limits& most,
                                                        const std::function<void(std::string_view)>& log) {
   if (const auto* http = std::get_if<http_target>(&to))
-    return is_older ? transport::http_calls::make_http_sse(*http, heard, most, log)
-                    : transport::http_calls::make_http(*http, heard, most, log);
+    return is_older ? transport::http_client::make_http_sse(*http, heard, most, log)
+                    : transport::http_client::make_http(*http, heard, most, log);
   if (const auto* here = std::get_if<memory_target>(&to)) {
     if (here->server == nullptr) return fail(errc::invalid_argument, "memory_target names no server");
     return transport::make_memory_channel(*here->server, heard, most);

@@ -8,7 +8,7 @@
 #include <hondana/client_target.hpp>
 #include <hondana/error.hpp>
 
-#include "channel/channel.hpp"
+#include "protocol/channel/channel.hpp"
 
 namespace hondana::outbound {
 

@@ -8,8 +8,8 @@
 #include <hondana/clock.hpp>
 
 #include "client/call_gate.hpp"
-#include "wire/asking/errors.hpp"
-#include "wire/choose.hpp"
+#include "protocol/wire/asking/errors.hpp"
+#include "protocol/wire/choose.hpp"
 
 namespace hondana::outbound {
 namespace {

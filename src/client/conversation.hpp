@@ -17,10 +17,10 @@
 #include <hondana/clock.hpp>
 #include <hondana/error.hpp>
 
-#include "channel/channel.hpp"
-#include "json/reader.hpp"
-#include "rpc/envelope.hpp"
-#include "wire/asking/news.hpp"
+#include "base/json/reader.hpp"
+#include "protocol/channel/channel.hpp"
+#include "protocol/rpc/envelope.hpp"
+#include "protocol/wire/asking/news.hpp"
 
 namespace hondana::outbound {
 

@@ -4,14 +4,14 @@
 #include <algorithm>
 #include <utility>
 
-#include "bytes/digest.hpp"
+#include "base/bytes/digest.hpp"
+#include "base/json/writer.hpp"
+#include "base/value/take.hpp"
 #include "client/patience.hpp"
-#include "handlers/mirrored.hpp"
-#include "json/writer.hpp"
-#include "value/take.hpp"
-#include "wire/asking/errors.hpp"
-#include "wire/asking/members.hpp"
-#include "wire/asking/speech.hpp"
+#include "protocol/wire/asking/errors.hpp"
+#include "protocol/wire/asking/members.hpp"
+#include "protocol/wire/asking/speech.hpp"
+#include "server/handlers/mirrored.hpp"
 
 namespace hondana::outbound {
 namespace {
@@ -92,7 +92,7 @@ void engine::close() {
   link_.close(std::chrono::milliseconds(5'000));
   watches_.close();
   const bool is_handler = teller_.load() == std::this_thread::get_id();
-  telling_.close(work::clock::now() + (is_handler ? std::chrono::seconds(0) : time_of_handlers));
+  telling_.close(executor::clock::now() + (is_handler ? std::chrono::seconds(0) : time_of_handlers));
   asking_.close();
 }
 
@@ -105,7 +105,7 @@ result<void> engine::tell_later(std::function<void()> job) {
     teller_ = std::this_thread::get_id();
     job();
   };
-  return telling_.submit(noted, work::clock::time_point::max());
+  return telling_.submit(noted, executor::clock::time_point::max());
 }
 
 result<server_description> engine::need(bool server_description::* what, std::string_view name, const call_options& how) {

@@ -14,6 +14,7 @@
 
 #include <hondana/client.hpp>
 
+#include "base/executor/pool.hpp"
 #include "client/asking_lane.hpp"
 #include "client/cache.hpp"
 #include "client/conversation.hpp"
@@ -21,9 +22,8 @@
 #include "client/request.hpp"
 #include "client/time_left.hpp"
 #include "client/watches.hpp"
-#include "model/answers.hpp"
-#include "wire/asking/results.hpp"
-#include "work/pool.hpp"
+#include "protocol/model/answers.hpp"
+#include "protocol/wire/asking/results.hpp"
 
 namespace hondana::outbound {
 
@@ -115,7 +115,7 @@ class engine : public hearer, public std::enable_shared_from_this<engine> {
   std::atomic<bool> drops_logs_{false};
   std::stop_source closing_;
   std::atomic<std::thread::id> teller_{};  // of telling_
-  work::pool telling_;
+  executor::pool telling_;
   asking_lane asking_;
 };
 

@@ -3,9 +3,9 @@
 #include <tuple>
 #include <utility>
 
-#include "catalog/filter.hpp"
+#include "base/ascii/lower_case.hpp"
 #include "client/narrowing.hpp"
-#include "letters/lower_case.hpp"
+#include "server/catalog/filter.hpp"
 
 namespace hondana::inline v0 {
 namespace {
@@ -14,7 +14,7 @@ catalog::filter made_ready(const entry_filter& wanted) {
   model::resource_filter out;
   out.uri_prefix = wanted.uri_prefix;
   out.uri_pattern = wanted.uri_pattern;
-  out.mime_type = letters::in_lower_case(wanted.mime_type);
+  out.mime_type = ascii::in_lower_case(wanted.mime_type);
   out.kind = wanted.kind;
   out.audience = wanted.audience;
   out.min_priority = wanted.min_priority;

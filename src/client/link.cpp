@@ -8,9 +8,9 @@
 
 #include <hondana/clock.hpp>
 
-#include "wire/asking/errors.hpp"
-#include "wire/asking/members.hpp"
-#include "wire/choose.hpp"
+#include "protocol/wire/asking/errors.hpp"
+#include "protocol/wire/asking/members.hpp"
+#include "protocol/wire/choose.hpp"
 
 namespace hondana::outbound {
 namespace {

@@ -14,7 +14,7 @@
 #include "client/channels.hpp"
 #include "client/conversation.hpp"
 #include "client/time_left.hpp"
-#include "wire/asking/speech.hpp"
+#include "protocol/wire/asking/speech.hpp"
 
 namespace hondana::outbound {
 

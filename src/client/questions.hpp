@@ -5,7 +5,7 @@
 
 #include <hondana/client.hpp>
 
-#include "wire/asking/asked_back.hpp"
+#include "protocol/wire/asking/asked_back.hpp"
 
 namespace hondana::outbound {
 

@@ -2,18 +2,18 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/ascii/lower_case.hpp"
+#include "base/json/utf8.hpp"
 #include "client/engine.hpp"
-#include "json/utf8.hpp"
-#include "letters/lower_case.hpp"
-#include "transport/http_calls/direct_fetch.hpp"
-#include "wire/asking/errors.hpp"
+#include "protocol/wire/asking/errors.hpp"
+#include "transport/http_client/direct_fetch.hpp"
 
 namespace hondana::outbound {
 namespace {
 
 bool is_https(std::string_view uri) {
   constexpr std::string_view scheme = "https://";
-  return uri.size() > scheme.size() && letters::begins_with(uri, scheme);
+  return uri.size() > scheme.size() && ascii::begins_with(uri, scheme);
 }
 
 bytes::digest digest_of(const read_answer& what) {
@@ -73,14 +73,14 @@ result<bytes::digest> engine::digest_of(const std::string& uri, const call_optio
 }
 
 result<read_answer> engine::fetch(const std::string& url, const content_writer& into, const call_options& how) {
-  transport::http_calls::fetch_limits most;
+  transport::http_client::fetch_limits most;
   most.bytes = into ? options_.max_read_bytes : options_.max_message_bytes;
   most.time = how.time.value_or(options_.call_time);
   std::stop_source either;
   const auto end = [&either] { either.request_stop(); };
   const std::stop_callback by_caller(how.stop, end);
   const std::stop_callback by_client(closing_.get_token(), end);
-  auto got = transport::http_calls::fetch_directly(url, most, into, either.get_token());
+  auto got = transport::http_client::fetch_directly(url, most, into, either.get_token());
   if (!got) return tl::unexpected(std::move(got.error()));
   read_item item;
   item.uri = url;

@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
+#include "auth/oauth/challenge.hpp"
 #include "client/conversation.hpp"
-#include "model/scope.hpp"
-#include "oauth/challenge.hpp"
-#include "transport/http_calls/auth_challenge.hpp"
+#include "protocol/model/scope.hpp"
+#include "transport/http_client/auth_challenge.hpp"
 
 namespace hondana::outbound {
 namespace {
@@ -16,7 +16,7 @@ constexpr std::size_t longest_scopes = 500;
 
 /// What a token lacks by the challenge of a 403. Null: it is no matter of scopes, or they are not named.
 std::shared_ptr<const std::vector<std::string>> scopes_wanted(const channel::ending& how) {
-  if (how.http_status != 403 || !transport::http_calls::wants_more_scopes(how.challenges)) return nullptr;
+  if (how.http_status != 403 || !transport::http_client::wants_more_scopes(how.challenges)) return nullptr;
   const auto wanted = oauth::bearer_in(how.challenges).scopes;
   if (!wanted || wanted->empty()) return nullptr;
   return std::make_shared<const std::vector<std::string>>(wanted->begin(), wanted->end());

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "channel/channel.hpp"
-#include "wire/asking/requests.hpp"
+#include "protocol/channel/channel.hpp"
+#include "protocol/wire/asking/requests.hpp"
 
 namespace hondana::outbound {
 

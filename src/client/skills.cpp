@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "bytes/sha256.hpp"
+#include "base/bytes/sha256.hpp"
 #include "client/narrowing.hpp"
-#include "frontmatter/frontmatter.hpp"
+#include "text/front_matter/frontmatter.hpp"
 
 namespace hondana::outbound {
 namespace {
@@ -32,7 +32,7 @@ std::string difference(const value& announced, const value& found) {
 
 /// Spec: the extension io.modelcontextprotocol/skills, #integrity-and-verification.
 result<void> check_front(const skill& whose, std::string_view uri, const std::string& bytes) {
-  const auto found = frontmatter::parse_frontmatter(std::string_view(bytes).substr(0, frontmatter::front_bytes));
+  const auto found = front_matter::parse_frontmatter(std::string_view(bytes).substr(0, front_matter::front_bytes));
   if (!found) return unlike(uri, "its frontmatter cannot be read: " + found.error().public_text);
   if (whose.frontmatter.as_object() == nullptr || found->as_object() == nullptr) return unlike(uri, "there is no frontmatter");
   if (const auto fields = difference(whose.frontmatter, *found); !fields.empty())

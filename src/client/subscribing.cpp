@@ -9,7 +9,7 @@
 
 #include "client/engine.hpp"
 #include "client/watches.hpp"
-#include "wire/asking/speech.hpp"
+#include "protocol/wire/asking/speech.hpp"
 
 namespace hondana::outbound {
 namespace {

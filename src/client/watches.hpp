@@ -18,7 +18,7 @@
 
 #include <hondana/client.hpp>
 
-#include "bytes/digest.hpp"
+#include "base/bytes/digest.hpp"
 #include "client/changes.hpp"
 #include "client/conversation.hpp"
 

@@ -1,33 +1,47 @@
 #!/usr/bin/env bash
-# Checks every #include below include/ and src/ of a tree against its include table.
-# Usage: check_includes.sh TREE TABLE; prints one line a fault, exits 1 if there is any.
+# Checks every #include below include/ and src/ of a tree against the groups and modules that src/CMakeLists.txt declares.
+# Usage: check_includes.sh TREE; prints one line a fault, exits 1 if there is any.
+#
+# A file may include its own module, modules of its group that its module USES, and every module of a group declared before. Apart
+# from that a source includes neither another source nor what knows the protocol's messages, and only protocol/wire/choose.cpp
+# knows that there are two eras.
 set -euo pipefail
-tree=$1
-table=$2
-cd "$tree"
+cd "$1"
 
 find include src -type f \( -name '*.hpp' -o -name '*.cpp' \) | LC_ALL=C sort | xargs -r grep -nH '^[[:space:]]*#[[:space:]]*include' |
-  awk -v table="$table" -v cmake=src/CMakeLists.txt '
+  awk -v cmake=src/CMakeLists.txt '
     function fault(text) { print text; faults++ }
 
-    # The longest row that is this path or holds it; "" when there is none.
-    function room_of(path,    part) {
+    # The module that holds this path below src/; "" when there is none. A source, or part of the program, that is not declared is
+    # its folder.
+    function module_of(path,    part) {
       part = path
-      while (sub(/\/[^\/]*$/, "", part)) if (part in allowed) return part
-      return path ~ /^providers\/[^\/]+\// ? "providers/*" : ""
+      while (sub(/\/[^\/]*$/, "", part)) if (part in group) return part
+      if (match(path, /^(sources|app)\/[^\/]+\//)) {
+        part = substr(path, 1, RLENGTH - 1)
+        group[part] = part ~ /^app/ ? "app" : "sources"
+        uses[part] = " config otlp "
+        return part
+      }
+      return ""
     }
 
-    function has(list, word) { return index(" " list " ", " " word " ") > 0 }
+    function name_of(module) { sub(/^[^\/]*\//, "", module); return module }
 
-    function check_row(room, list,    words, count, i) {
-      count = split(list, words, " ")
-      for (i = 1; i <= count; i++) {
-        if (words[i] == "*" && room == "cli") continue
-        if (!(words[i] in allowed)) fault(table ": " room " names " words[i] ", which is not a room above it")
-        if (room ~ /^providers\// && words[i] ~ /^(rpc|session|wire|providers)(\/|$)/)
-          fault(table ": a provider never includes " words[i])
-        if (words[i] ~ /^(providers|transport)\//) fault(table ": only cli names " words[i])
-        if (words[i] ~ /^wire\/(legacy|modern)$/) fault(table ": only the choosing file of wire names " words[i])
+    function declare(line,    words, count, i, name, is_use) {
+      gsub(/^hondana_module\(|\).*$/, "", line)
+      count = split(line, words, " ")
+      name = words[1]
+      group[name] = name
+      sub(/\/.*$/, "", group[name])
+      if (!(group[name] in rank)) rank[group[name]] = ++groups
+      if (rank[group[name]] != groups) fault(cmake ": " name " is declared behind modules of a higher group")
+      uses[name] = " "
+      for (i = 2; i <= count; i++) {
+        if (words[i] == "USES" || words[i] == "LINK") { is_use = words[i] == "USES"; continue }
+        if (!is_use) continue
+        if (!((group[name] "/" words[i]) in group)) fault(cmake ": " name " uses " words[i] ", which is not declared before it")
+        uses[name] = uses[name] words[i] " "
       }
     }
 
@@ -36,66 +50,25 @@ find include src -type f \( -name '*.hpp' -o -name '*.cpp' \) | LC_ALL=C sort | 
       fault(where ": a public header includes " spelled)
     }
 
-    function check_internal(where, file, target,    from, to) {
-      from = room_of(file)
-      to = room_of(target)
-      if (from == "") { fault(where ": src/" file " lies in no room of the table"); return }
-      if (to == "") { fault(where ": \"" target "\" lies in no room of the table"); return }
-      if (to == "providers/*" && from == "providers/*") {
-        split(file, mine, "/"); split(target, theirs, "/")
-        if (mine[2] == theirs[2]) return
-        fault(where ": a provider includes another: \"" target "\"")
-        return
-      }
-      if (from == to || has(allowed[from], to) || allowed[from] == "*") {
-        if (allowed[from] == "*" && to ~ /^wire\/(legacy|modern)$/) fault(where ": " from " may not include \"" target "\"")
-        return
-      }
-      if (file in extra && has(extra[file], to)) return
+    function check_internal(where, file, target,    from, to, both) {
+      from = module_of(file)
+      to = module_of(target)
+      if (from == "") { fault(where ": src/" file " lies in no module of " cmake); return }
+      if (to == "") { fault(where ": \"" target "\" lies in no module of " cmake); return }
+      if (target ~ /^protocol\/wire\/(legacy|modern)\// && file !~ /^protocol\/wire\/(legacy|modern)\// && file != "protocol/wire/choose.cpp")
+        fault(where ": only protocol/wire/choose.cpp names an era")
+      both = substr(file, 1, 20) " " substr(target, 1, 20)
+      if (both ~ /^protocol\/wire\/legacy .*protocol\/wire\/modern/ || both ~ /^protocol\/wire\/modern .*protocol\/wire\/legacy/)
+        fault(where ": an era names the other")
+      if (from == to) return
+      if (group[from] == "sources" && to ~ /^(protocol\/(rpc|wire)|server\/session)$/) { fault(where ": a source includes \"" target "\""); return }
+      if (group[from] == group[to] ? index(uses[from], " " name_of(to) " ") : rank[group[to]] < rank[group[from]]) return
       fault(where ": " from " may not include \"" target "\"")
     }
 
     BEGIN {
-      while ((getline line < table) > 0) {
-        if (line ~ /^#/ || line ~ /^[[:space:]]*$/) continue
-        colon = index(line, ":")
-        name = substr(line, 1, colon - 1)
-        list = substr(line, colon + 1)
-        gsub(/^ +| +$/, "", list)
-        if (name ~ /^file /) {
-          name = substr(name, 6)
-          extra[name] = list
-          sub(/\/[^\/]*$/, "", name)
-          of_files[name] = of_files[name] " " list
-          continue
-        }
-        check_row(name, list)
-        allowed[name] = list
-        rows++
-      }
-      if (!rows) fault(table ": no rows")
-      # What a room links is what it may include.
-      while ((getline line < cmake) > 0) {
-        if (line !~ /^hondana_room\(/) continue
-        gsub(/^hondana_room\(|\).*$/, "", line)
-        count = split(line, words, " ")
-        rooms = 0
-        linked = ""
-        for (i = 2; i <= count; i++) {
-          if (words[i] == "ROOMS" || words[i] == "LINK") { rooms = words[i] == "ROOMS"; continue }
-          if (rooms) {
-            linked = linked " " words[i]
-            if (!has(allowed[words[1]], words[i]) && !has(of_files[words[1]], words[i])) fault(cmake ": " words[1] " links " words[i] ", its row does not name it")
-          }
-        }
-        count = split(allowed[words[1]], named, " ")
-        for (i = 1; i <= count; i++) {
-          # A room comes with the rooms below it.
-          whole = named[i]
-          sub(/\/[^\/]*$/, "", whole)
-          if (!has(linked, named[i]) && !has(linked, whole)) fault(cmake ": " words[1] " may include " named[i] " but does not link it")
-        }
-      }
+      while ((getline line < cmake) > 0) if (line ~ /^hondana_module\(/) declare(line)
+      if (!groups) fault(cmake ": no modules")
     }
 
     {
@@ -103,7 +76,6 @@ find include src -type f \( -name '*.hpp' -o -name '*.cpp' \) | LC_ALL=C sort | 
       file = substr($0, 1, first - 1)
       rest = substr($0, first + 1)
       where = file ":" substr(rest, 1, index(rest, ":") - 1)
-      files[file] = 1
       if (!match(rest, /(<[^>]*>|"[^"]*")/)) { fault(where ": an include that cannot be read"); next }
       spelled = substr(rest, RSTART, RLENGTH)
       if (file ~ /^include\//) { check_public(where, spelled); next }

@@ -5,21 +5,8 @@
 set -euo pipefail
 cd "$1/tests"
 
-# Lines "GROUP MODULE", as tests/CMakeLists.txt groups them.
-groups() {
-  sed -nE 's/^set\(group_([a-z]+) (.*)\)$/\1 \2/p' CMakeLists.txt | while read -r group modules; do
-    for module in $modules; do printf '%s %s\n' "$group" "$module"; done
-  done
-  for folder in unit/providers/*/; do
-    folder=${folder#unit/}
-    printf 'sources %s\n' "${folder%/}"
-  done
-}
-
-groups | while read -r group module; do
-  [ -d "unit/$module" ] || continue
-  find "unit/$module" -maxdepth 1 -name '*.?pp' | LC_ALL=C sort | sed "s|^|$group $module |"
-done | awk '
+# Lines "GROUP MODULE FILE".
+find unit -mindepth 2 -name '*.?pp' -printf '%h %p\n' | LC_ALL=C sort | sed -E 's|^unit/([a-z_]+)([^ ]*)|\1 \1\2|' | awk '
   function give(kind, name, what) {
     key = group " " kind " " name
     if (!(key in owner)) { owner[key] = module; shape[key] = what; first[key] = file; return }

@@ -116,7 +116,7 @@ async function converse({ name, make }) {
   await check(`${name}: completes path`, async () => {
     const values = async (folder, typed) => (await peer.complete(template_of(folder), 'path', typed)).values;
     assert.equal((await values(repository, 'LICEN'))[0], 'LICENSE');
-    assert.ok((await values(repository, 'src/cl')).includes('src/cli/'), 'src/cl becomes src/cli/');
+    assert.ok((await values(repository, 'src/cl')).includes('src/client/'), 'src/cl becomes src/client/');
     assert.deepEqual(await values(sampler, '日本'), ['日本語 メモ.md']);
     assert.deepEqual(await values(sampler, '.h'), [], 'nothing hidden is disclosed');
     const many = await peer.complete(template_of(sampler), 'path', 'notes/note 1');

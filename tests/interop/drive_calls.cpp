@@ -8,9 +8,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "drive/client.hpp"
-#include "drive/query.hpp"
-#include "google/tokens.hpp"
+#include "auth/google/tokens.hpp"
+#include "sources/gdrive/drive/client.hpp"
+#include "sources/gdrive/drive/query.hpp"
 
 namespace {
 

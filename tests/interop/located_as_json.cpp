@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "json/writer.hpp"
-#include "located/as_json.hpp"
-#include "located/format.hpp"
+#include "base/json/writer.hpp"
+#include "text/located/as_json.hpp"
+#include "text/located/format.hpp"
 
 namespace {
 

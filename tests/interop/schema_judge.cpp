@@ -3,7 +3,7 @@
 #include <iostream>
 #include <string>
 
-#include "schema/schema.hpp"
+#include "protocol/schema/schema.hpp"
 
 namespace {
 

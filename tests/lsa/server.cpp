@@ -10,9 +10,9 @@
 #include <optional>
 #include <utility>
 
-#include "json/base64.hpp"
-#include "json/reader.hpp"
-#include "json/writer.hpp"
+#include "base/json/base64.hpp"
+#include "base/json/reader.hpp"
+#include "base/json/writer.hpp"
 #include "lsa/words.hpp"
 
 namespace lsa {

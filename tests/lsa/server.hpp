@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "lsa/model.hpp"
-#include "unit/transport/http_calls/scripted_server.hpp"
+#include "unit/transport/http_client/scripted_server.hpp"
 
 namespace lsa {
 

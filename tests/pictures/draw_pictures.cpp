@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "charts/chart.hpp"
+#include "sources/metrics/charts/chart.hpp"
 
 namespace {
 

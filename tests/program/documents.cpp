@@ -16,7 +16,7 @@
 #include "program/messages.hpp"
 #include "program/process.hpp"
 #include "program/served.hpp"
-#include "unit/rendering/documents.hpp"
+#include "unit/text/rendering/documents.hpp"
 
 namespace {
 

@@ -15,7 +15,7 @@
 #include "program/messages.hpp"
 #include "program/process.hpp"
 #include "program/served.hpp"
-#include "unit/secrets/corpus.hpp"
+#include "unit/text/secrets/corpus.hpp"
 
 namespace {
 

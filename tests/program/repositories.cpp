@@ -11,7 +11,7 @@
 #include "program/messages.hpp"
 #include "program/process.hpp"
 #include "program/served.hpp"
-#include "unit/providers/git/made_repository.hpp"
+#include "unit/sources/git/made_repository.hpp"
 
 namespace {
 

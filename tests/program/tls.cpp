@@ -9,7 +9,7 @@
 
 #include "program/folder.hpp"
 #include "program/served.hpp"
-#include "unit/tls/certificates.hpp"
+#include "unit/transport/tls/certificates.hpp"
 
 namespace {
 

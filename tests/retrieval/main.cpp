@@ -18,7 +18,7 @@
 #include "lsa/model.hpp"
 #include "lsa/server.hpp"
 #include "retrieval/judged.hpp"
-#include "unit/search/postgres_server.hpp"
+#include "unit/search/index/postgres_server.hpp"
 
 namespace {
 

@@ -9,7 +9,7 @@
 
 #include <hondana/memory.hpp>
 
-#include "server/core.hpp"
+#include "server/core/core.hpp"
 #include "transcripts/entries.hpp"
 
 namespace transcripts {

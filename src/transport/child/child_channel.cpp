@@ -18,12 +18,12 @@
 
 #include <hondana/clock.hpp>
 
+#include "base/executor/signals_blocked.hpp"
+#include "base/executor/without_throwing.hpp"
+#include "os/process/program.hpp"
 #include "transport/child/messages.hpp"
 #include "transport/child/outbox.hpp"
-#include "transport/child/program.hpp"
 #include "transport/child/run.hpp"
-#include "work/signals_blocked.hpp"
-#include "work/without_throwing.hpp"
 
 namespace hondana::transport {
 namespace {
@@ -42,7 +42,7 @@ constexpr auto out_of_reach = "was given up, since the process that starts progr
 class child_channel final : public channel::channel {
  public:
   child_channel(child_target target, hondana::channel::listener& hears, const hondana::channel::limits& most,
-                std::function<void(std::string_view)> log, child::program first)
+                std::function<void(std::string_view)> log, process::program first)
       : target_(std::move(target)),
         hears_(hears),
         most_(most),
@@ -54,7 +54,7 @@ class child_channel final : public channel::channel {
 
   void start() {
     // Writing to a program that has gone must not end ours; no handler of the host's runs there.
-    const work::signals_blocked meanwhile;
+    const executor::signals_blocked meanwhile;
     thread_ = std::thread([this] { run(); });
   }
 
@@ -113,10 +113,11 @@ class child_channel final : public channel::channel {
                             clock::now() >= std::max(closing_since_, last_written_) + time_to_take))
           break;
       }
-      if (work::without_throwing([this] { go_on(); })) continue;
+      if (executor::without_throwing([this] { go_on(); })) continue;
       // No memory, as a rule.
-      const bool has_ended = running_.is_running() &&
-                             work::without_throwing([this] { end_run("wrote more than there is memory for, and was ended"); });
+      const bool has_ended = running_.is_running() && executor::without_throwing([this] {
+                               end_run("wrote more than there is memory for, and was ended");
+                             });
       if (!has_ended) give_up_run();
     }
     if (running_.is_running()) lines_.end();
@@ -141,8 +142,8 @@ class child_channel final : public channel::channel {
   /// Ends the run when there is no memory to tell anybody; `go_on` tells later.
   void give_up_run() {
     owes_broken_ = true;
-    work::without_throwing([this] { running_.kill(); });
-    work::without_throwing([this] {
+    executor::without_throwing([this] { running_.kill(); });
+    executor::without_throwing([this] {
       const std::lock_guard lock(mutex_);
       calls_.clear();
       queue_.clear();
@@ -333,7 +334,7 @@ class child_channel final : public channel::channel {
 
 result<std::unique_ptr<channel::channel>> start_child(const child_target& target, channel::listener& hears,
                                                       const channel::limits& most, std::function<void(std::string_view)> log) {
-  auto first = child::program::start(target);
+  auto first = process::program::start(target);
   if (!first) return tl::unexpected(std::move(first.error()));
   auto made = std::make_unique<child_channel>(target, hears, most, std::move(log), std::move(*first));
   try {

@@ -14,9 +14,9 @@
 #include <hondana/clock.hpp>
 #include <hondana/error.hpp>
 
-#include "channel/channel.hpp"
-#include "channel/routed_intake.hpp"
-#include "channel/unsolicited_limit.hpp"
+#include "protocol/channel/channel.hpp"
+#include "protocol/channel/routed_intake.hpp"
+#include "protocol/channel/unsolicited_limit.hpp"
 
 namespace hondana::transport::child {
 

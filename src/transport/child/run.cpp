@@ -27,7 +27,7 @@ constexpr milliseconds time_for_last_words{500};
 
 }  // namespace
 
-run::run(const child_target& of, program first, const std::function<void(std::string_view)>& log)
+run::run(const child_target& of, process::program first, const std::function<void(std::string_view)>& log)
     : of_(of), log_(log), now_(std::move(first)), lines_(of.on_stderr), began_(clock::now()), buffer_(piece) {}
 
 result<void> run::start_anew() {
@@ -38,7 +38,7 @@ result<void> run::start_anew() {
                                               lines_.said() + "; it is not started again for " + std::to_string(left.count()) +
                                               " ms");
   }
-  auto again = program::start(of_);
+  auto again = process::program::start(of_);
   if (!again) {
     count_quick_end();
     tell_end("cannot be started any more: " + again.error().public_text);
@@ -136,7 +136,7 @@ void run::kill() {
     }
     now_.leave_running();
   }
-  now_ = program();
+  now_ = process::program();
 }
 
 /// Reads on, since a program that cannot write cannot end.

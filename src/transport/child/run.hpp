@@ -13,9 +13,9 @@
 #include <hondana/clock.hpp>
 #include <hondana/error.hpp>
 
-#include "channel/unsolicited_limit.hpp"
+#include "os/process/program.hpp"
+#include "protocol/channel/unsolicited_limit.hpp"
 #include "transport/child/problem_lines.hpp"
-#include "transport/child/program.hpp"
 
 namespace hondana::transport::child {
 
@@ -25,9 +25,9 @@ class run {
   using clock = monotonic_clock;
 
   /// `of` and `log` outlive it; `log` may be empty.
-  run(const child_target& of, program first, const std::function<void(std::string_view)>& log);
+  run(const child_target& of, process::program first, const std::function<void(std::string_view)>& log);
 
-  /// Errors: as `program::start`; source_unavailable while one that keeps ending within five seconds is left alone.
+  /// Errors: as `process::program::start`; source_unavailable while one that keeps ending within five seconds is left alone.
   result<void> start_anew();
   [[nodiscard]] bool is_running() const noexcept { return now_.is_running(); }
   /// To be watched; -1 for what is closed.
@@ -63,7 +63,7 @@ class run {
 
   const child_target& of_;
   const std::function<void(std::string_view)>& log_;
-  program now_;
+  process::program now_;
   problem_lines lines_;
   channel::unsolicited_limit pace_{std::chrono::seconds(10)};  // of its standard error
   clock::time_point began_;

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "rpc/body.hpp"
-#include "rpc/outlet.hpp"
+#include "protocol/rpc/body.hpp"
+#include "protocol/rpc/outlet.hpp"
 
 namespace hondana::transport {
 

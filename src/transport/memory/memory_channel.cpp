@@ -10,10 +10,10 @@
 
 #include <hondana/clock.hpp>
 
-#include "channel/routed_intake.hpp"
-#include "rpc/blocking_pull.hpp"
-#include "server/core.hpp"
-#include "session/session.hpp"
+#include "protocol/channel/routed_intake.hpp"
+#include "protocol/rpc/blocking_pull.hpp"
+#include "server/core/core.hpp"
+#include "server/session/session.hpp"
 #include "transport/memory/mailbox.hpp"
 
 namespace hondana::transport {

@@ -6,7 +6,7 @@
 #include <hondana/error.hpp>
 #include <hondana/server.hpp>
 
-#include "channel/channel.hpp"
+#include "protocol/channel/channel.hpp"
 
 namespace hondana::transport {
 

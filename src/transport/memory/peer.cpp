@@ -3,9 +3,9 @@
 
 #include <utility>
 
-#include "rpc/blocking_pull.hpp"
-#include "server/core.hpp"
-#include "session/session.hpp"
+#include "protocol/rpc/blocking_pull.hpp"
+#include "server/core/core.hpp"
+#include "server/session/session.hpp"
 #include "transport/memory/mailbox.hpp"
 
 namespace hondana::inline v0 {

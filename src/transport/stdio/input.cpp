@@ -12,7 +12,7 @@
 #include <string>
 #include <utility>
 
-#include "figures/traffic.hpp"
+#include "base/counters/traffic.hpp"
 
 namespace hondana::transport::stdio {
 
@@ -53,7 +53,7 @@ result<std::optional<std::size_t>> input::read(char* into, std::size_t most) {
     const auto count = ::read(descriptor_, into, most);
     if (count >= 0) {
       if (is_woken_) break;
-      figures::traffic::here().received(figures::way::stdio, static_cast<std::size_t>(count));
+      counters::traffic::here().received(counters::way::stdio, static_cast<std::size_t>(count));
       return static_cast<std::size_t>(count);
     }
     // Somebody else may have made it non-blocking.

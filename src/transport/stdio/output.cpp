@@ -14,7 +14,7 @@
 
 #include <hondana/clock.hpp>
 
-#include "figures/traffic.hpp"
+#include "base/counters/traffic.hpp"
 
 namespace hondana::transport::stdio {
 namespace {
@@ -64,7 +64,7 @@ ssize_t output::attempt(std::string_view bytes) const noexcept {
   const auto count = way_ == way::socket ? ::send(descriptor_, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL)
                                          : ::write(descriptor_, bytes.data(),
                                                    way_ == way::plain ? std::min(bytes.size(), safe_bytes) : bytes.size());
-  if (count > 0) figures::traffic::here().sent(figures::way::stdio, static_cast<std::size_t>(count));
+  if (count > 0) counters::traffic::here().sent(counters::way::stdio, static_cast<std::size_t>(count));
   return count;
 }
 

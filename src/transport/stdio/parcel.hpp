@@ -5,9 +5,9 @@
 #include <string>
 #include <utility>
 
-#include "bytes/spare_text.hpp"
-#include "rpc/body.hpp"
-#include "rpc/receipt.hpp"
+#include "base/bytes/spare_text.hpp"
+#include "protocol/rpc/body.hpp"
+#include "protocol/rpc/receipt.hpp"
 
 namespace hondana::transport::stdio {
 

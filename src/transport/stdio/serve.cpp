@@ -12,12 +12,12 @@
 #include <string_view>
 #include <utility>
 
-#include "server/core.hpp"
-#include "session/session.hpp"
+#include "base/executor/round.hpp"
+#include "server/core/core.hpp"
+#include "server/session/session.hpp"
 #include "transport/stdio/input.hpp"
 #include "transport/stdio/lines.hpp"
 #include "transport/stdio/writer.hpp"
-#include "work/round.hpp"
 
 namespace hondana::inline v0 {
 namespace {
@@ -107,7 +107,7 @@ int serve_stdio(server& server) {
       break;
     }
     out->begin_batch();
-    const work::round all;
+    const executor::round all;
     lines.feed({buffer.get(), **count}, take, refuse);
     out->end_batch();
   }

@@ -13,7 +13,7 @@
 
 #include <hondana/clock.hpp>
 
-#include "rpc/blocking_pull.hpp"
+#include "protocol/rpc/blocking_pull.hpp"
 #include "transport/stdio/output.hpp"
 #include "transport/stdio/parcel.hpp"
 #include "transport/stdio/patience.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "rpc/outlet.hpp"
+#include "protocol/rpc/outlet.hpp"
 
 namespace hondana::transport::stdio {
 

@@ -22,7 +22,7 @@
 #include "drive/stand_in/exports.hpp"
 #include "drive/stand_in/seed.hpp"
 #include "drive/stand_in/world.hpp"
-#include "unit/transport/http_calls/scripted_server.hpp"
+#include "unit/transport/http_client/scripted_server.hpp"
 
 namespace drive_test {
 namespace {

@@ -29,11 +29,11 @@
 #include <hondana/server.hpp>
 #include <hondana/uri.hpp>
 
-#include "cli/assembly.hpp"
-#include "cli/log.hpp"
-#include "cli/sandbox/server_sandbox.hpp"
-#include "cli/signals.hpp"
-#include "disk/handle.hpp"
+#include "app/cli/assembly.hpp"
+#include "app/cli/log.hpp"
+#include "app/cli/sandbox/server_sandbox.hpp"
+#include "app/cli/signals.hpp"
+#include "os/disk/handle.hpp"
 
 namespace {
 

@@ -15,9 +15,9 @@
 
 #include <hondana/client.hpp>
 
-#include "channel/channel.hpp"
 #include "client/engine.hpp"
 #include "deadline.hpp"
+#include "protocol/channel/channel.hpp"
 
 namespace hondana::test {
 

@@ -1,7 +1,7 @@
 /// Skills as a careful host loads them.
 #include <gtest/gtest.h>
 
-#include "bytes/sha256.hpp"
+#include "base/bytes/sha256.hpp"
 #include "client/narrowing.hpp"
 #include "unit/client/scripted_channel.hpp"
 

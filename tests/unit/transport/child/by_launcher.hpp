@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "transport/child/launcher.hpp"
+#include "os/process/launcher.hpp"
 
 namespace hondana_test {
 
@@ -16,7 +16,7 @@ inline bool is_by_launcher() { return std::getenv("HONDANA_TEST_LAUNCHER") != nu
 
 /// Has `target` started by a launcher of its own, where that is what is tried.
 inline void prepare_for(const hondana::child_target& target) {
-  using hondana::transport::child::launcher;
+  using hondana::process::launcher;
   if (!is_by_launcher()) return;
   auto made = launcher::begin({{target.command, target.environment, target.folder, {}}});
   if (!made) throw std::runtime_error(made.error().public_text);
@@ -25,7 +25,7 @@ inline void prepare_for(const hondana::child_target& target) {
 
 /// Whether this process has no child any more, the launcher aside.
 inline bool has_reaped_all() {
-  hondana::transport::child::launcher::use(nullptr);
+  hondana::process::launcher::use(nullptr);
   return ::waitpid(-1, nullptr, WNOHANG) == -1;
 }
 

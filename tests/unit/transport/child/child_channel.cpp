@@ -17,7 +17,7 @@
 
 #include "deadline.hpp"
 #include "transport/child/messages.hpp"
-#include "unit/channel/open_descriptors.hpp"
+#include "unit/protocol/channel/open_descriptors.hpp"
 #include "unit/transport/child/talk.hpp"
 
 namespace hondana::test {

@@ -9,7 +9,7 @@
 
 #include <hondana/value.hpp>
 
-#include "unit/channel/open_descriptors.hpp"
+#include "unit/protocol/channel/open_descriptors.hpp"
 #include "unit/transport/child/talk.hpp"
 
 namespace hondana::test {

@@ -1,5 +1,5 @@
 /// What a launcher starts, what it does not, and whom it passes signals to.
-#include "transport/child/launcher.hpp"
+#include "os/process/launcher.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -19,12 +19,12 @@
 
 #include <gtest/gtest.h>
 
-#include "disk/handle.hpp"
-#include "transport/child/launching.hpp"
-#include "transport/child/program.hpp"
+#include "os/disk/handle.hpp"
+#include "os/process/launching.hpp"
+#include "os/process/program.hpp"
 #include "unit/transport/child/started_by.hpp"
 
-namespace hondana::transport::child {
+namespace hondana::process {
 namespace {
 
 using disk::handle;
@@ -207,4 +207,4 @@ TEST(launcher, sends_no_signal_to_what_it_has_not_started) {
 }
 
 }  // namespace
-}  // namespace hondana::transport::child
+}  // namespace hondana::process

@@ -16,12 +16,12 @@
 #include <hondana/clock.hpp>
 
 #include "deadline.hpp"
-#include "disk/handle.hpp"
-#include "transport/child/program.hpp"
+#include "os/disk/handle.hpp"
+#include "os/process/program.hpp"
 #include "unit/transport/child/started_by.hpp"
 #include "unit/transport/child/talk.hpp"
 
-namespace hondana::transport::child {
+namespace hondana::process {
 namespace {
 
 using disk::handle;
@@ -191,4 +191,4 @@ TEST(orphans, that_heed_no_end_of_their_input_are_named_in_the_log) {
 }
 
 }  // namespace
-}  // namespace hondana::transport::child
+}  // namespace hondana::process

@@ -15,8 +15,8 @@
 #include <gtest/gtest.h>
 
 #include "deadline.hpp"
-#include "disk/handle.hpp"
-#include "transport/child/launcher.hpp"
+#include "os/disk/handle.hpp"
+#include "os/process/launcher.hpp"
 
 namespace hondana_test {
 
@@ -26,24 +26,24 @@ inline constexpr int event_milliseconds = static_cast<int>(std::chrono::millisec
 /// A launcher for these commands, in use as long as this lives.
 class in_use_for {
  public:
-  explicit in_use_for(std::vector<hondana::transport::child::known_command> commands) {
-    auto made = hondana::transport::child::launcher::begin(std::move(commands));
+  explicit in_use_for(std::vector<hondana::process::known_command> commands) {
+    auto made = hondana::process::launcher::begin(std::move(commands));
     EXPECT_TRUE(made) << made.error().public_text;
     if (made) one = *made;
-    hondana::transport::child::launcher::use(one);
+    hondana::process::launcher::use(one);
   }
-  ~in_use_for() { hondana::transport::child::launcher::use(nullptr); }
+  ~in_use_for() { hondana::process::launcher::use(nullptr); }
   in_use_for(const in_use_for&) = delete;
   in_use_for& operator=(const in_use_for&) = delete;
 
-  std::shared_ptr<hondana::transport::child::launcher> one;
+  std::shared_ptr<hondana::process::launcher> one;
 };
 
-inline hondana::transport::child::known_command shell(std::string script, std::vector<std::string> variables = {}) {
+inline hondana::process::known_command shell(std::string script, std::vector<std::string> variables = {}) {
   return {{"/bin/sh", "-c", std::move(script)}, {{"ALWAYS", "yes"}}, "/", std::move(variables)};
 }
 
-inline hondana::child_target target_of(const hondana::transport::child::known_command& like) {
+inline hondana::child_target target_of(const hondana::process::known_command& like) {
   return {.command = like.command, .environment = like.environment, .folder = like.folder};
 }
 

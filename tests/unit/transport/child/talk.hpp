@@ -13,7 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "transport/child/child_channel.hpp"
-#include "unit/channel/kept_words.hpp"
+#include "unit/protocol/channel/kept_words.hpp"
 #include "unit/transport/child/by_launcher.hpp"
 
 namespace hondana_test {

@@ -12,9 +12,9 @@
 #include <hondana/server.hpp>
 
 #include "deadline.hpp"
-#include "rpc/blocking_pull.hpp"
-#include "server/core.hpp"
-#include "session/session.hpp"
+#include "protocol/rpc/blocking_pull.hpp"
+#include "server/core/core.hpp"
+#include "server/session/session.hpp"
 #include "transport/memory/mailbox.hpp"
 
 namespace hondana::transport {

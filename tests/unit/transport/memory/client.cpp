@@ -11,7 +11,7 @@
 
 #include "deadline.hpp"
 #include "transport/memory/memory_channel.hpp"
-#include "unit/channel/kept_words.hpp"
+#include "unit/protocol/channel/kept_words.hpp"
 
 namespace hondana::test {
 namespace {

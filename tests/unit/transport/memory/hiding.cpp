@@ -10,7 +10,7 @@
 #include <hondana/memory.hpp>
 #include <hondana/server.hpp>
 
-#include "json/base64.hpp"
+#include "base/json/base64.hpp"
 #include "unit/transport/memory/asker.hpp"
 
 namespace hondana::transport {

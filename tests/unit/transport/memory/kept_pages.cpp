@@ -10,8 +10,8 @@
 #include <hondana/server.hpp>
 
 #include "deadline.hpp"
-#include "server/core.hpp"
-#include "session/session.hpp"
+#include "server/core/core.hpp"
+#include "server/session/session.hpp"
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include <hondana/server.hpp>
 
 #include "deadline.hpp"
-#include "unit/catalog/scripted_provider.hpp"
+#include "unit/server/catalog/scripted_provider.hpp"
 
 namespace hondana {
 namespace {

@@ -10,7 +10,7 @@
 
 #include <hondana/server.hpp>
 
-#include "unit/catalog/switched.hpp"
+#include "unit/server/catalog/switched.hpp"
 #include "unit/transport/stdio/standard_streams.hpp"
 
 #ifndef HONDANA_IS_SANITIZED

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "deadline.hpp"
-#include "rpc/body.hpp"
-#include "rpc/outlet.hpp"
-#include "rpc/receipt.hpp"
+#include "protocol/rpc/body.hpp"
+#include "protocol/rpc/outlet.hpp"
+#include "protocol/rpc/receipt.hpp"
 
 namespace hondana::transport::stdio {
 

@@ -1,0 +1,233 @@
+/// Sources from the command line and from the file, made once and kept while unchanged.
+#include "app/cli/assembly.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <map>
+
+#include "app/cli/callers/rule_reach.hpp"
+#include "app/cli/kept_back.hpp"
+#include "os/disk/descriptors.hpp"
+#include "sources/config/limit_settings.hpp"
+#include "sources/git/git_provider.hpp"
+#include "sources/git/place.hpp"
+#include "sources/links/links.hpp"
+
+namespace hondana::cli {
+namespace {
+
+config::value text_value(std::string text) { return {std::move(text), 0}; }
+
+config::list list_value(const std::vector<std::string>& items) {
+  config::list values;
+  for (const auto& item : items) values.push_back(text_value(item));
+  return values;
+}
+
+/// The table that PATH arguments stand for.
+config::source source_of(const what_to_serve& what, const std::vector<std::string>& paths) {
+  config::table members;
+  members.emplace("paths", config::value{list_value(paths), 0});
+  members.emplace("allow", config::value{list_value(what.allow), 0});
+  members.emplace("hidden", config::value{what.hidden, 0});
+  return {"files", config::section("command line", {}, 0, std::move(members))};
+}
+
+/// The table that stands for those of the paths that are git repositories: what cannot be served of them is left out.
+std::optional<config::source> repositories_of(const std::vector<std::string>& paths) {
+  std::vector<std::string> found;
+  std::copy_if(paths.begin(), paths.end(), std::back_inserter(found), git::looks_like_repository);
+  if (found.empty()) return std::nullopt;
+  config::table members;
+  members.emplace("roots", config::value{list_value(found), 0});
+  members.emplace("depth", config::value{std::int64_t{0}, 0});
+  return config::source{"git", config::section("command line", {}, 0, std::move(members))};
+}
+
+result<std::shared_ptr<provider>> make_links(const std::vector<resource>& configured) {
+  std::vector<resource> checked;
+  for (const auto& one : configured) {
+    auto link = links::make_link(one);
+    if (!link) return tl::unexpected(std::move(link.error()));
+    const auto same = [&link](const resource& other) { return other.uri == link->uri; };
+    if (const auto other = std::find_if(checked.begin(), checked.end(), same); other != checked.end()) {
+      return fail(errc::invalid_argument, "The link " + link->uri + " is configured twice, as \"" + other->name +
+                                              "\" and as \"" + link->name + "\". Remove one of the two [[link]] tables.");
+    }
+    checked.push_back(std::move(*link));
+  }
+  return std::shared_ptr<provider>(std::make_shared<links::links_provider>(std::move(checked)));
+}
+
+/// URIs of analyses name no source, so that a server has one. Errors: invalid_argument.
+result<void> check_analyses(const std::vector<config::source>& all) {
+  const config::source* first = nullptr;
+  for (const auto& one : all) {
+    if (one.type != "analyses") continue;
+    if (first != nullptr)
+      return tl::unexpected(one.options.wrong("type", "a server has one source of analyses, and there is one in line " +
+                                                          std::to_string(first->options.line()) +
+                                                          "; take one out, or have another server for it"));
+    first = &one;
+  }
+  return {};
+}
+
+server_options options_of(const config::settings& settings, const log_function& log) {
+  server_options options;
+  options.name = settings.name;
+  options.version = HONDANA_VERSION;
+  options.title = settings.title;
+  options.instructions = settings.instructions;
+  options.resource_tools = settings.tools;
+  options.page_size = settings.page_size;
+  options.read_limit = settings.read_limit;
+  options.read_cache = settings.read_cache;
+  options.page_cache = settings.page_cache;
+  options.announces_lists = settings.announces_lists;
+  options.announces_contents = settings.announces_contents;
+  options.call_deadline = settings.call_deadline;
+  options.stall_limit = settings.stall_limit;
+  options.stdio_drain = settings.stdio_drain;
+  options.scopes = settings.scopes;
+  options.access = settings.access;
+  options.limits = settings.limits;
+  options.log = log;
+  return options;
+}
+
+/// FILE:LINE of a table; "" where it stands in no file.
+std::string place_of(const config::section& table) {
+  return table.line() == 0 ? std::string() : table.file() + ':' + std::to_string(table.line());
+}
+
+}  // namespace
+
+assembly::assembly(what_to_serve what, log_function log) : what_(std::move(what)), log_(std::move(log)) {}
+
+result<config::settings> assembly::read_settings() {
+  config::settings settings;
+  if (!what_.config.empty()) {
+    auto loaded = config::load(what_.config);
+    if (!loaded) return loaded;
+    settings = std::move(*loaded);
+  }
+  if (what_.no_tools) settings.tools = false;
+  if (const auto mode = config::sandbox_mode_named(what_.sandbox)) settings.sandbox.mode = *mode;
+  if (what_.paths.empty() && !what_.config.empty() && settings.sources.empty() && settings.links.empty()) {
+    return fail(errc::invalid_argument, "The configuration file " + what_.config +
+                                            " names neither a source nor a link. Add a [[source]], or give a PATH.");
+  }
+  const auto own = kept_back(settings, what_.config, what_.kept_back);
+  own_.insert(own.begin(), own.end());
+  return settings;
+}
+
+std::vector<std::string> assembly::paths() const {
+  if (what_.paths.empty() && what_.config.empty()) return {"."};
+  return what_.paths;
+}
+
+void assembly::add_files(config::settings& to, const made* repositories) const {
+  const auto* git = repositories == nullptr ? nullptr : dynamic_cast<const git::git_provider*>(repositories->provider.get());
+  auto folders = paths();
+  // In a bare repository there are only git's own files, which have everything that is left out of what is shown by git.
+  if (git != nullptr) std::erase_if(folders, [git](const std::string& one) { return git->serves_bare(one); });
+  if (!folders.empty()) to.sources.push_back(source_of(what_, folders));
+  for (auto& one : to.sources) {
+    if (one.type != "mcp") one.options.keep_back({own_.begin(), own_.end()});  // all that open files of this machine
+  }
+}
+
+std::optional<assembly::made> assembly::make_repositories(const config::settings& settings) const {
+  const auto is_git = [](const config::source& one) { return one.type == "git"; };
+  if (what_.no_git || std::any_of(settings.sources.begin(), settings.sources.end(), is_git)) return std::nullopt;
+  auto source = repositories_of(paths());
+  if (!source) return std::nullopt;
+  source->options.keep_back({own_.begin(), own_.end()});
+  auto one = make(*source);
+  if (one) return std::move(*one);
+  // Where none can be served, each has been told with the reason.
+  if (one.error().code != errc::invalid_argument && log_) log_("git: " + one.error().public_text);
+  return std::nullopt;
+}
+
+result<assembly::made> assembly::make(const config::source& from) const {
+  const auto kept = std::find_if(made_.begin(), made_.end(), [&from](const made& one) {
+    return one.type == from.type && one.from.says_the_same_as(from.options);
+  });
+  if (kept != made_.end()) return *kept;
+  const auto types = provider_types();
+  const auto type = std::find_if(types.begin(), types.end(), [&from](const auto& one) { return one.name == from.type; });
+  if (type == types.end()) {
+    std::string known;
+    for (const auto& one : types) known += (known.empty() ? "\"" : ", \"") + std::string(one.name) + '"';
+    return tl::unexpected(from.options.wrong("type", "there is no source of type \"" + from.type + "\"; known: " + known));
+  }
+  auto options = from.options;
+  auto limits = config::read_source_limits(options);
+  if (!limits) return tl::unexpected(std::move(limits.error()));
+  auto provider = type->configure(options, log_);
+  if (!provider) {
+    auto why = std::move(provider.error());
+    const auto at = place_of(from.options);
+    if (!at.empty() && why.public_text.rfind(from.options.file(), 0) != 0) why.public_text = at + ": " + why.public_text;
+    return tl::unexpected(std::move(why));
+  }
+  return made{from.type, from.options, std::move(*provider), *limits};
+}
+
+/// Logs, log-ins, stores and addresses of notices of a Drive go by its name.
+result<void> assembly::check_name(const config::source& from, const made& one, const std::vector<made>& before) {
+  if (from.type != "gdrive") return {};
+  const auto name = one.provider->name();
+  const bool is_taken = std::any_of(before.begin(), before.end(), [&name](const made& other) {
+    return other.type == "gdrive" && other.provider->name() == name;
+  });
+  if (!is_taken) return {};
+  return tl::unexpected(from.options.wrong("name", "another source of type gdrive is called \"" + name +
+                                                       "\" already, and the log-in and the store go by the name; give each "
+                                                       "its own"));
+}
+
+result<parts> assembly::assemble() {
+  disk::raise_descriptor_limit();  // for connections, and for the packs of repositories
+  auto settings = read_settings();
+  if (!settings) return tl::unexpected(std::move(settings.error()));
+  if (auto alone = check_analyses(settings->sources); !alone) return tl::unexpected(std::move(alone.error()));
+  auto repositories = make_repositories(*settings);
+  add_files(*settings, repositories ? &*repositories : nullptr);
+  std::vector<made> all;
+  parts whole;
+  std::map<const provider*, source_limits> by_source;
+  for (const auto& source : settings->sources) {
+    auto one = make(source);
+    if (!one) return tl::unexpected(std::move(one.error()));
+    if (auto apart = check_name(source, *one, all); !apart) return tl::unexpected(std::move(apart.error()));
+    whole.providers.push_back(one->provider);
+    if (auto at = place_of(source.options); !at.empty()) whole.places.insert_or_assign(one->provider.get(), std::move(at));
+    if (!(one->limits == source_limits())) by_source.insert_or_assign(one->provider.get(), one->limits);
+    all.push_back(std::move(*one));
+  }
+  if (repositories) {
+    whole.providers.push_back(repositories->provider);
+    all.push_back(std::move(*repositories));
+  }
+  if (!settings->links.empty()) {
+    auto links = make_links(settings->links);
+    if (!links) return tl::unexpected(std::move(links.error()));
+    whole.providers.push_back(std::move(*links));
+  }
+  if (auto within = check_reach(*settings, whole.providers); !within) return tl::unexpected(std::move(within.error()));
+  whole.options = options_of(*settings, log_);
+  whole.options.limits.sources = std::move(by_source);
+  whole.settings = std::move(*settings);
+  auto without_record = whole.settings;
+  without_record.audit.reset();
+  whole.own = kept_back(without_record, what_.config, what_.kept_back);
+  before_ = std::exchange(made_, std::move(all));
+  return whole;
+}
+
+}  // namespace hondana::cli

@@ -1,0 +1,37 @@
+/// The flags and commands that serve, check and document.
+#pragma once
+
+#include "app/cli/flags/table.hpp"
+
+namespace hondana::cli {
+
+extern const flag config_flag;
+extern const flag allow_flag;
+extern const flag hidden_flag;
+extern const flag no_git_flag;
+extern const flag sandbox_flag;
+extern const flag no_tools_flag;
+extern const flag port_flag;
+extern const flag address_flag;
+extern const flag socket_flag;
+extern const flag admin_flag;
+extern const flag host_flag;
+extern const flag origin_flag;
+extern const flag without_authentication_flag;
+extern const flag tls_certificate_flag;
+extern const flag tls_key_flag;
+extern const flag json_lines_flag;
+extern const flag as_flag;
+extern const flag caller_group_flag;
+extern const flag caller_scope_flag;
+extern const flag explained_tool_flag;
+extern const flag explained_prompt_flag;
+extern const flag schemes_json_flag;
+extern const flag markdown_flag;
+
+extern const command_entry stdio_entry;
+extern const command_entry serve_entry;
+extern const command_entry check_entry;
+extern const command_entry schemes_entry;
+
+}  // namespace hondana::cli

@@ -1,0 +1,102 @@
+/// From flags and settings to `http_options`.
+#include "app/cli/listening.hpp"
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include <hondana/authenticator.hpp>
+
+#include "base/uri/host_port.hpp"
+#include "transport/http_server/forwarded.hpp"
+#include "transport/http_server/listening_socket.hpp"
+#include "transport/tls/context.hpp"
+
+namespace hondana::cli {
+
+http_options listening_options(const serve_command& asked, const config::http_settings& configured,
+                               const inherited_sockets& inherited) {
+  http_options out;
+  out.address = asked.address.value_or(configured.address);
+  out.port = asked.port.value_or(configured.port);
+  // A flag that says where to listen by TCP outweighs a configured socket.
+  const bool asks_for_tcp = asked.address || asked.port;
+  out.socket = !asked.socket.empty() ? asked.socket : asks_for_tcp ? std::string() : configured.socket;
+  out.socket_mode = configured.socket_mode;
+  out.socket_group = configured.socket_group;
+  out.inherited = inherited.messages;
+  out.admin = asked.admin.empty() ? configured.admin : asked.admin;
+  out.inherited_admin = inherited.admin;
+  out.hosts = configured.hosts;
+  out.hosts.insert(out.hosts.end(), asked.hosts.begin(), asked.hosts.end());
+  out.origins = configured.origins;
+  out.origins.insert(out.origins.end(), asked.origins.begin(), asked.origins.end());
+  out.trusted_proxies = configured.trusted_proxies;
+  out.without_authentication = configured.without_authentication || asked.without_authentication;
+  out.tls = configured.tls;
+  if (!asked.tls_certificate.empty()) {
+    out.tls.certificate = asked.tls_certificate;
+    out.tls.key = asked.tls_key;
+  }
+  out.max_body_bytes = configured.max_body;
+  out.max_header_bytes = configured.max_header;
+  out.max_connections = configured.max_connections;
+  out.max_connections_per_address = configured.max_connections_per_address;
+  out.max_sessions = configured.max_sessions;
+  out.max_sessions_per_address = configured.max_sessions_per_address;
+  out.header_time = configured.header_time;
+  out.body_time = configured.body_time;
+  out.keep_alive_time = configured.keep_alive;
+  out.session_idle_time = configured.session_idle;
+  out.threads = configured.threads;
+  return out;
+}
+
+result<void> check_listening(const serve_command& asked, const config::settings& configured) {
+  const auto& http = configured.http;
+  if (const auto proxies = transport::http_server::trusted_proxies::make(http.trusted_proxies); !proxies)
+    return tl::unexpected(configured.wrong("http.trusted_proxies", proxies.error().public_text));
+  if (!http.socket_group.empty()) {
+    if (const auto group = transport::http_server::group_named(http.socket_group); !group)
+      return tl::unexpected(configured.wrong("http.socket_group", group.error().public_text));
+  }
+  if (http.tls == tls_options{} || !asked.tls_certificate.empty()) return {};
+  const auto made = tls::context::make(http.tls);
+  if (made) return {};
+  const auto& why = made.error().public_text;
+  const auto is_about = [&why](std::string_view file) { return why.find("use the " + std::string(file)) != std::string::npos; };
+  const auto* const key = is_about("client authorities") ? "client_authorities" : is_about("key") ? "key" : "certificate";
+  return tl::unexpected(configured.wrong("http.tls." + std::string(key), why));
+}
+
+bool shows_tokens(const http_options& http) {
+  if (!http.authenticator || !http.authenticator->takes_tokens() || !http.tls.certificate.empty()) return false;
+  // What a proxy speaks, or whoever handed the sockets over, is theirs to say.
+  if (!http.inherited.empty() || !http.socket.empty() || !http.trusted_proxies.empty()) return false;
+  return !transport::http_server::is_loopback(http.address).value_or(true);
+}
+
+greeting_facts place_of(const http_options& http, std::uint16_t port) {
+  greeting_facts out;
+  if (!http.inherited.empty()) {
+    out.is_inherited = true;
+    return out;
+  }
+  if (!http.socket.empty()) {
+    // It is pasted into commands that run elsewhere.
+    std::error_code unknown;
+    const auto whole = std::filesystem::absolute(http.socket, unknown);
+    out.socket = unknown ? http.socket : whole.lexically_normal().string();
+    return out;
+  }
+  // An address of all interfaces is none to connect to; the first host is, and it may name a proxy's port.
+  const bool is_any = http.address == "0.0.0.0" || http.address == "::";
+  const bool is_ipv6 = http.address.find(':') != std::string::npos;
+  auto host = is_any && !http.hosts.empty() ? http.hosts.front() : is_ipv6 ? '[' + http.address + ']' : http.address;
+  const auto named = uri::parse_host_port(host);
+  if (!named || !named->port) host += ':' + std::to_string(port);
+  out.url = (http.tls.certificate.empty() ? "http://" : "https://") + host + "/mcp";
+  return out;
+}
+
+}  // namespace hondana::cli

@@ -1,0 +1,23 @@
+/// The program: parses its arguments and runs one command.
+#include <cstdio>
+#include <exception>
+#include <string_view>
+#include <variant>
+
+#include "app/cli/arguments.hpp"
+#include "app/cli/commands.hpp"
+#include "app/cli/exit_codes.hpp"
+#include "text/rendering/child.hpp"
+
+int main(int count, char** arguments) {
+  try {
+    // Before anything is set up or read that a confined child does not need.
+    if (count > 1 && std::string_view(arguments[1]) == hondana::rendering::render_verb)
+      return hondana::rendering::render_as_child(count - 1, arguments + 1);
+    return std::visit([](const auto& what) { return hondana::cli::run(what); },
+                      hondana::cli::parse_arguments(count, arguments));
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "hondana: stopped by a defect or lack of memory: %s\n", error.what());
+    return hondana::cli::exit_server;
+  }
+}

@@ -1,0 +1,30 @@
+/// The providers this program knows by name.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include <hondana/provider.hpp>
+
+#include "sources/config/section.hpp"
+
+namespace hondana::cli {
+
+using log_function = std::function<void(std::string_view)>;
+
+/// One type of `[[source]]`.
+struct provider_type {
+  std::string_view name;  ///< As in `type = "..."`.
+  /// Makes a provider from its table; reads every key it knows and calls `finish`. Errors: invalid_argument for the table,
+  /// source_unavailable for what it points to.
+  result<std::shared_ptr<provider>> (*configure)(config::section& from, const log_function& log);
+  /// The documentation of its scheme, without an instance.
+  scheme_documentation (*describe)();
+};
+
+/// All of them, by name.
+[[nodiscard]] std::span<const provider_type> provider_types() noexcept;
+
+}  // namespace hondana::cli

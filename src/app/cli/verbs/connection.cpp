@@ -1,0 +1,280 @@
+/// Connecting, and explaining why not.
+#include "app/cli/verbs/connection.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <filesystem>
+#include <limits>
+#include <mutex>
+#include <utility>
+
+#include <hondana/clock.hpp>
+#include <hondana/server.hpp>
+#include <hondana/uri.hpp>
+
+#include "app/cli/assembly.hpp"
+#include "app/cli/exit_codes.hpp"
+#include "app/cli/flags/client_flags.hpp"
+#include "app/cli/output.hpp"
+#include "app/cli/shell_word.hpp"
+#include "app/cli/target/again.hpp"
+#include "app/cli/verbs/answers.hpp"
+#include "app/cli/verbs/meanings.hpp"
+#include "app/cli/verbs/trace_file.hpp"
+#include "auth/credentials/store.hpp"
+#include "auth/credentials/stored_log_in.hpp"
+#include "server/core/core.hpp"
+
+namespace hondana::cli {
+namespace {
+
+constexpr std::size_t lines_remembered = 10;
+
+/// What web servers answer where nobody expects a message.
+bool says_nothing_is_there(const failure& why) {
+  if (!why.answer || why.answer->code != 0) return false;
+  const auto status = why.answer->http_status;
+  return status == 404 || status == 405 || status == 501;
+}
+
+/// The command that gets the tokens that were lacking.
+std::string login_again(const failure& why) {
+  std::string out = "login";
+  if (!why.scopes) return out;
+  for (const auto& one : *why.scopes) out += " --scope " + shell_word(one);
+  return out;
+}
+
+}  // namespace
+
+int exit_code_of(errc code) noexcept {
+  switch (code) {
+    case errc::invalid_argument:
+      return exit_usage;
+    case errc::resource_not_found:
+      return exit_not_found;
+    case errc::unauthorized:
+    case errc::access_denied:
+    case errc::scope_missing:
+      return exit_auth;
+    case errc::source_unavailable:
+    case errc::timed_out:
+      return exit_unreachable;
+    case errc::cancelled:
+      return exit_interrupted;
+    default:
+      return exit_server;
+  }
+}
+
+/// A folder served without leaving the process.
+class connection::local_server {
+ public:
+  local_server(const std::string& folder, log_function log)
+      : assembly_({.paths = {folder}, .config = {}, .allow = {}}, std::move(log)) {}
+  ~local_server() {
+    // A source that is stuck is left behind: the process ends.
+    static_cast<void>(server_.engine()->close(monotonic_clock::now() + std::chrono::seconds(1)));
+  }
+  local_server(const local_server&) = delete;
+  local_server& operator=(const local_server&) = delete;
+
+  result<void> start() {
+    auto whole = assembly_.assemble();
+    if (!whole) return tl::unexpected(std::move(whole.error()));
+    // The limit keeps a server from being filled by strangers; here there are none, and contents pass in pieces.
+    whole->options.read_limit = std::numeric_limits<std::int64_t>::max();
+    return server_.replace(whole->options, whole->providers);
+  }
+  hondana::server* server() noexcept { return &server_; }
+
+ private:
+  assembly assembly_;
+  hondana::server server_;
+};
+
+/// What is heard of a program: the last lines of its standard error, shown when it fails, and its ends. Threads: any.
+class connection::program_news {
+ public:
+  void add(std::string_view line) {
+    const std::lock_guard lock(mutex_);
+    if (lines_.size() == lines_remembered) lines_.pop_front();
+    lines_.emplace_back(line);
+  }
+  std::deque<std::string> take() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(lines_, {});
+  }
+  void tell_ends_to(std::function<void(std::string_view, unsigned)> hears) {
+    const std::lock_guard lock(mutex_);
+    hears_end_ = std::move(hears);
+  }
+  void ended(std::string_view how, unsigned quick_ends) {
+    std::function<void(std::string_view, unsigned)> hears;
+    {
+      const std::lock_guard lock(mutex_);
+      hears = hears_end_;
+    }
+    if (hears) hears(how, quick_ends);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::deque<std::string> lines_;
+  std::function<void(std::string_view, unsigned)> hears_end_;
+};
+
+connection::connection(const command_line& line, const interruption& interrupted, const screen& shown)
+    : line_(line), interrupted_(interrupted), shown_(shown), program_(std::make_shared<program_news>()) {}
+
+connection::~connection() = default;
+
+client_options connection::options() {
+  client_options options;
+  options.version = HONDANA_VERSION;
+  options.revision = line_.text(revision_flag);
+  options.handlers = terminal_handlers(interrupted_, shown_);
+  if (const auto seconds = line_.number(timeout_flag)) {
+    options.call_time = std::chrono::milliseconds(static_cast<std::int64_t>(*seconds * 1000));
+  }
+  if (!line_.has(quiet_flag)) options.log = [](std::string_view text) { say(text); };
+  if (trace_) {
+    options.trace = [trace = trace_](message_direction way, std::string_view message) { trace->write(way, message); };
+  }
+  return options;
+}
+
+result<void> connection::open() {
+  auto chosen = choose_server(line_);
+  if (!chosen) return tl::unexpected(std::move(chosen.error()));
+  chosen_ = std::move(*chosen);
+  if (line_.has(trace_flag)) {
+    auto trace = trace_file::open(line_.text(trace_flag));
+    if (!trace) return tl::unexpected(std::move(trace.error()));
+    trace_ = std::move(*trace);
+  }
+  if (!chosen_.path.empty()) {
+    // What a server would log of its own doings is no news to whoever asks it one question.
+    local_ = std::make_unique<local_server>(folder(), [](std::string_view) {});
+    if (auto started = local_->start(); !started) return started;
+    chosen_.target = memory_target{local_->server()};
+  }
+  if (auto* child = std::get_if<child_target>(&chosen_.target)) {
+    child->on_stderr = [program = program_](std::string_view text) { program->add(text); };
+    child->on_end = [program = program_](std::string_view how, unsigned quick_ends) { program->ended(how, quick_ends); };
+  }
+  if (auto* http = std::get_if<http_target>(&chosen_.target); http != nullptr && !http->tokens) {
+    std::function<void(std::string_view)> log;
+    if (!line_.has(quiet_flag)) log = [](std::string_view text) { say(text); };
+    http->tokens = credentials::stored_log_in(*http, credentials::make_store(), "log in first", std::move(log));
+  }
+  auto connected = client::connect(chosen_.target, options(), how());
+  if (!connected) return tl::unexpected(at_no_endpoint(connected.error()));
+  client_.emplace(std::move(*connected));
+  return {};
+}
+
+call_options connection::how() const { return {.time = {}, .stop = interrupted_.stop(), .report = {}, .afresh = false}; }
+
+result<read_answer> connection::read_to(const std::string& uri, const content_writer& into) {
+  auto done = client_->read_to(
+      uri,
+      [this, &into](std::size_t item, std::string_view bytes) {
+        if (trace_) trace_->keep(item, bytes);
+        return into(item, bytes);
+      },
+      how());
+  if (trace_) trace_->forget();
+  return done;
+}
+
+bool connection::is_file() const {
+  std::error_code problem;
+  return !chosen_.path.empty() && !std::filesystem::is_directory(chosen_.path, problem);
+}
+
+void connection::on_program_end(std::function<void(std::string_view, unsigned)> hears) {
+  program_->tell_ends_to(std::move(hears));
+}
+
+std::string connection::folder() const {
+  return is_file() ? std::filesystem::path(chosen_.path).parent_path().string() : chosen_.path;
+}
+
+result<std::string> connection::uri_of_path(const std::string& typed) const {
+  auto path = (std::filesystem::path(folder()) / typed).lexically_normal().string();
+  if (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  return canonical_uri("file://" + percent_encode(path, true));
+}
+
+result<std::string> connection::uri_of(const std::string& typed) {
+  if (has_scheme(typed)) return typed;
+  std::error_code problem;
+  const bool is_local = !chosen_.path.empty();
+  if (is_local && std::filesystem::exists(std::filesystem::path(folder()) / typed, problem)) return uri_of_path(typed);
+  auto named = resource_named(*client_, typed, how());
+  // A path may be of what comes to be.
+  if (!named && named.error().code == errc::resource_not_found && is_local) return uri_of_path(typed);
+  return named;
+}
+
+std::string connection::file_uri() const {
+  if (!is_file()) return {};
+  return uri_of_path(chosen_.path).value_or("");
+}
+
+std::string connection::advice(const failure& why) const {
+  const auto* http = std::get_if<http_target>(&chosen_.target);
+  switch (why.code) {
+    case errc::unauthorized:
+      if (http == nullptr || line_.has(bearer_file_flag)) return {};
+      // Whoever sends a token of their own has no use for another, and no token helps who is known and may not.
+      if (!http->tokens || (why.answer && why.answer->http_status == 403)) return {};
+      // Scopes are named where there is somebody to log in at.
+      return (why.scopes ? asking_again(line_, login_again(why)) + " logs in. " : std::string()) +
+             "If you have a token, put it into a file and name that with --token-file FILE.";
+    case errc::resource_not_found:
+      // Of tools and skills the message says where they are listed; what cannot be searched is named.
+      if (&line_.entry() == &call_entry || &line_.entry() == &skills_entry || &line_.entry() == &search_entry) return {};
+      return asking_again(line_, "ls") + " and " + asking_again(line_, "templates") + " show what there is.";
+    case errc::timed_out:
+      return "--timeout SECONDS waits longer.";
+    default:
+      break;
+  }
+  return {};
+}
+
+failure connection::at_no_endpoint(const failure& why) const {
+  const auto* http = std::get_if<http_target>(&chosen_.target);
+  if (http == nullptr || !says_nothing_is_there(why)) return why;
+  const auto parts = split_uri(http->url);
+  auto text = chosen_.shown + " answers, but there is no MCP endpoint at " +
+              (parts.path.empty() ? "/" : std::string(parts.path)) + ": HTTP " + std::to_string(why.answer->http_status) + '.';
+  if (parts.path == "/mcp" || !parts.authority)
+    return {errc::source_unavailable, text + " Its documentation says at which path there is one.", {}, why.answer};
+  const auto usual = std::string(parts.scheme) + "://" + std::string(*parts.authority) + "/mcp";
+  return {errc::source_unavailable,
+          text + " The usual path is /mcp; perhaps --on " + shell_word(usual) + " is meant.",
+          {},
+          why.answer};
+}
+
+int connection::explain(const failure& why) {
+  if (why.code == errc::cancelled && interrupted_.has_come()) return exit_interrupted;
+  auto told = why;
+  if (const auto text = advice(why); !text.empty()) {
+    if (!told.public_text.ends_with('.') && !told.public_text.ends_with('?')) told.public_text += '.';
+    told.public_text += ' ' + text;
+  }
+  complain(told);
+  if (why.code == errc::source_unavailable || why.code == errc::timed_out || why.code == errc::broken_protocol) {
+    for (const auto& line : program_->take()) {
+      // The last lines are in the text already.
+      if (told.public_text.find(line.substr(0, 300)) == std::string::npos) say("it said: " + line);
+    }
+  }
+  return exit_code_of(why.code);
+}
+
+}  // namespace hondana::cli

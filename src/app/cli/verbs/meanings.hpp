@@ -1,0 +1,50 @@
+/// What typed words mean: resources and templates by their names, and values of variables.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <hondana/client.hpp>
+
+#include "app/cli/flags/line.hpp"
+
+namespace hondana::cli {
+
+/// Whether it begins with a scheme, as URIs do and paths and names do not.
+[[nodiscard]] bool has_scheme(std::string_view text);
+
+/// The URI of the one listed resource that a word names: by its whole name, or else by the last parts of its URI's path.
+/// Errors: resource_not_found; invalid_argument where there are several, naming them; those of the list.
+[[nodiscard]] result<std::string> resource_named(client& of, std::string_view word, const call_options& how);
+/// The one listed template of that name; a word with braces or a scheme is a template itself. Errors: as above.
+[[nodiscard]] result<std::string> template_named(client& of, const std::string& word, const call_options& how);
+
+/// A typed URI as the lists of `server` spell it: canonically, where it lists in our dialect; else as it was typed. Errors:
+/// invalid_argument for one that is malformed.
+[[nodiscard]] result<std::string> as_listed(const server_description& server, const std::string& typed);
+/// The typed beginning of a URI, or all of it, as lists spell it: letters of any language, and what no URI has as it is, are
+/// escaped. Errors: invalid_argument for what no URI begins with.
+[[nodiscard]] result<std::string> beginning_as_listed(const std::string& typed);
+
+/// The values of `--with`, in order. Errors: invalid_argument for one that is no NAME=VALUE.
+[[nodiscard]] result<std::vector<std::pair<std::string, std::string>>> given_values(const command_line& line);
+
+/// Why a URI leads nowhere: a malformed one because it is (invalid_argument), any other because of what the server said.
+[[nodiscard]] failure blamed_on(const std::string& uri, const failure& why);
+
+/// Why a variable cannot be completed: a server of ours says with one code that it has no such template (resource_not_found)
+/// and that an argument is wrong.
+[[nodiscard]] failure why_not_completed(failure why);
+
+/// Why a URI cannot be read. Servers answer with one code that there is no such resource (resource_not_found), that a parameter
+/// in its query is wrong (invalid_argument), and that what is there is not given (refused): which of them it is their words
+/// say.
+[[nodiscard]] failure why_not_read(const std::string& uri, const failure& why);
+
+/// What is said of contents that come from what is kept, since their source could not be asked, with their age; empty: there
+/// are none such.
+[[nodiscard]] std::string told_of_kept(const std::vector<read_item>& items);
+
+}  // namespace hondana::cli

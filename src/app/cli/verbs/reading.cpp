@@ -1,0 +1,286 @@
+/// read: a resource as bytes, to a terminal, a pipe or a file.
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <hondana/uri.hpp>
+
+#include "app/cli/exit_codes.hpp"
+#include "app/cli/flags/client_flags.hpp"
+#include "app/cli/output.hpp"
+#include "app/cli/terminal/progress.hpp"
+#include "app/cli/terminal/quantities.hpp"
+#include "app/cli/terminal/text_filter.hpp"
+#include "app/cli/verbs/entries.hpp"
+#include "app/cli/verbs/growing_file.hpp"
+#include "app/cli/verbs/line_range.hpp"
+#include "app/cli/verbs/meanings.hpp"
+#include "app/cli/verbs/verbs.hpp"
+#include "app/cli/visible.hpp"
+#include "base/ascii/lower_case.hpp"
+#include "base/json/base64.hpp"
+#include "base/json/writer.hpp"
+
+namespace hondana::cli {
+namespace {
+
+/// Of contents behind the first that may be left out.
+constexpr std::size_t most_kept = 64u << 20;
+
+/// The URI of a template of the server's that gives lines of `uri`; empty: there is none.
+std::string uri_of_lines(const task& what, const std::string& uri, const std::string& lines) {
+  for (const auto& one : what.with.server().templates(what.with.how())) {
+    if (!one) return {};
+    const auto compiled = uri_template::compile(one->uriTemplate);
+    if (!compiled) continue;
+    const auto& names = compiled->variables();
+    if (std::find(names.begin(), names.end(), "lines") == names.end()) continue;
+    auto values = compiled->match(uri);
+    if (!values) continue;
+    values->insert_or_assign("lines", lines);
+    if (auto expanded = compiled->expand(*values)) return std::move(*expanded);
+  }
+  return {};
+}
+
+/// What was typed: a URI, a name, a path, or a template to be expanded with `--with`.
+result<std::string> asked_uri(const task& what) {
+  auto typed = what.line.word(0);
+  const auto given = given_values(what.line);
+  if (!given) return tl::unexpected(given.error());
+  if (!given->empty()) {
+    auto named = template_named(what.with.server(), typed, what.with.how());
+    if (!named) return named;
+    typed = std::move(*named);
+  }
+  const auto compiled = uri_template::compile(typed);
+  const auto variables = compiled ? compiled->variables() : std::vector<std::string>();
+  std::string names;
+  for (const auto& one : variables) names += (names.empty() ? "" : ", ") + one;
+  // Files may have braces in their names; templates begin with a scheme.
+  if (given->empty() && (names.empty() || !has_scheme(typed))) return what.with.uri_of(typed);
+  if (given->empty())
+    return fail(errc::invalid_argument, "This is a template; give its variables with --with NAME=VALUE: " + names + ".");
+  uri_template_values values;
+  for (const auto& [name, text] : *given) {
+    if (compiled && std::find(variables.begin(), variables.end(), name) == variables.end())
+      return fail(errc::invalid_argument,
+                  "The template has no variable \"" + name + "\"; it has: " + (names.empty() ? "none" : names) + ".");
+    values.insert_or_assign(name, text);
+  }
+  return client::expand(typed, values);
+}
+
+void write_item(json::writer& to, const read_item& one) {
+  to.begin_object().member("uri", one.uri).member_if("name", one.name).member_if("title", one.title);
+  to.member_if("mimeType", one.mimeType).member_if("version", one.version);
+  to.key("size").unsigned_integer(one.size);
+  if (one.is_text) {
+    to.member("text", one.bytes);
+  } else {
+    std::string blob;
+    json::append_base64(blob, one.bytes);
+    to.member("blob", blob);
+  }
+  if (!one.meta.is_null()) to.key("_meta").raw(one.meta.to_text());
+  to.end_object();
+}
+
+/// Says so when the server has masked secrets in what was read.
+void tell_masked(const task& what, const std::vector<read_item>& items) {
+  std::int64_t count = 0;
+  for (const auto& one : items) {
+    const auto* masked = one.meta.find("dev.hondana/redacted");
+    count += masked != nullptr ? masked->as_integer().value_or(0) : 0;
+  }
+  if (count <= 0 || what.line.has(quiet_flag)) return;
+  say("masked: " + std::to_string(count) + (count == 1 ? " secret" : " secrets") +
+      "; `redact = false` in the server's [[source]] leaves them as they are");
+}
+
+/// Says so when a source could not be asked, and what is kept of it was read.
+void tell_kept(const task& what, const std::vector<read_item>& items) {
+  if (what.line.has(quiet_flag)) return;
+  if (const auto told = told_of_kept(items); !told.empty()) say(told);
+}
+
+/// Of a source whose documents come as texts, with the file itself behind them or one text for each sheet.
+bool is_of_documents(std::string_view scheme) {
+  const auto plain = ascii::in_lower_case(scheme);
+  return plain == "docs" || plain == "gdrive" || plain.starts_with("gdrive-");
+}
+
+bool is_whole_document(const std::string& uri) {
+  const auto parts = split_uri(uri);
+  return is_of_documents(parts.scheme) && !parts.query;
+}
+
+/// Where the bytes of one read go.
+class destination {
+ public:
+  destination(const task& what, const std::string& uri, std::optional<line_range> lines)
+      : what_(what),
+        may_have_original_(is_whole_document(uri)),
+        shown_(what.shown.shows_errors && !what.line.has(quiet_flag), progress_line::unit::bytes, what.shown.width) {
+    lines_ = lines;
+    if (lines) cutter_.emplace(*lines);
+    if (const auto file = what.line.text(output_flag); !file.empty() && file != "-") file_.emplace(file);
+  }
+  result<void> open() { return file_ ? file_->open() : result<void>(); }
+  /// What comes behind the first content of a document is kept until it is known what it is. Beyond what is kept it can only be
+  /// the original, of which nothing is needed.
+  result<void> take(std::size_t item, std::string_view bytes) {
+    if (item == 0 || !may_have_original_) return pass(item, bytes);
+    if (later_.size() < item) later_.resize(item);
+    if (item == 1 && (is_dropped_ || kept_ + bytes.size() > most_kept)) {
+      is_dropped_ = true;
+      kept_ -= std::exchange(later_[0], {}).size();
+      return {};
+    }
+    if (kept_ + bytes.size() > most_kept) return too_much();
+    kept_ += bytes.size();
+    later_[item - 1] += bytes;
+    return {};
+  }
+  /// The other contents, but for the file that the first is the text of.
+  result<void> take_later(const std::vector<read_item>& items) {
+    for (std::size_t i = 1; i < items.size() && i <= later_.size(); ++i) {
+      const auto& one = items[i];
+      // Its URI may be by path where the document was asked for by id.
+      const bool is_original = items.front().is_text && !one.is_text && one.uri.ends_with("?format=original");
+      if (i == 1 && is_dropped_ && !is_original) return too_much();
+      if (is_original) {
+        if (!what_.line.has(quiet_flag))
+          say("left out: the file itself (" + visible_in_line(one.mimeType) + ", " + human_size(one.size) +
+              "); --original gives it");
+        continue;
+      }
+      if (items[i - 1].is_text && one.is_text && !cutter_) {
+        // Such as sheets, which would go over into each other.
+        if (auto done = give(last_ == '\n' ? "\n" : "\n\n"); !done) return done;
+      }
+      if (auto done = pass(i, later_[i - 1]); !done) return done;
+    }
+    return {};
+  }
+  result<void> pass(std::size_t item, std::string_view bytes) {
+    if (item != item_) {
+      // Each item has lines and characters of its own.
+      item_ = item;
+      is_first_ = true;
+      if (lines_) cutter_.emplace(*lines_);
+      print(filter_.rest());
+    }
+    shown_.advance(bytes.size());
+    std::string cut;
+    if (cutter_) {
+      if (is_first_ && !looks_like_text(bytes)) return fail(errc::invalid_argument, "This is binary and has no lines.");
+      is_first_ = is_first_ && bytes.empty();
+      cut = cutter_->pass(bytes);
+      bytes = cut;
+    }
+    if (auto done = give(bytes); !done) return done;
+    // The rest is not asked for: the call ends here, and `has_enough` says that nothing is wrong.
+    if (cutter_ && cutter_->is_over()) return fail(errc::cancelled, "all lines have come");
+    return {};
+  }
+  [[nodiscard]] bool has_enough() const { return cutter_ && cutter_->is_over(); }
+  result<void> give(std::string_view bytes) {
+    if (bytes.empty()) return {};
+    last_ = bytes.back();
+    if (file_) return file_->write(bytes);
+    const bool is_for_people = what_.shown.shows_output && !what_.line.has(force_flag);
+    if (is_for_people && is_first_ && !looks_like_text(bytes))
+      return fail(errc::invalid_argument,
+                  "This is binary, which a terminal may take for commands. Write it to a file with -o FILE, or use --force.");
+    is_first_ = false;
+    print(is_for_people ? filter_.pass(bytes) : std::string(bytes));
+    if (output_is_gone()) return fail(errc::cancelled, "whoever read the output stopped");
+    return {};
+  }
+  result<void> finish() {
+    if (!file_) {
+      print(filter_.rest());
+      return {};
+    }
+    return file_->finish();
+  }
+
+ private:
+  static tl::unexpected<failure> too_much() {
+    return fail(errc::response_too_large, "There is more than one content, and they are large. --json prints all of them.");
+  }
+  const task& what_;
+  const bool may_have_original_;
+  progress_line shown_;
+  std::optional<line_range> lines_;
+  std::optional<line_cutter> cutter_;
+  std::optional<growing_file> file_;
+  text_filter filter_;
+  std::size_t item_ = 0;
+  bool is_first_ = true;
+  char last_ = '\n';  // of what was written
+  std::vector<std::string> later_;
+  std::size_t kept_ = 0;
+  bool is_dropped_ = false;  // what comes second, since it is too large to be kept
+};
+
+/// The URI of the file that a document is the text of. Errors: invalid_argument.
+result<std::string> uri_of_original(const std::string& uri) {
+  const auto parts = split_uri(uri);
+  if (is_of_documents(parts.scheme) && !parts.query) return uri + "?format=original";
+  if (is_of_documents(parts.scheme) && parts.query == "format=original") return uri;
+  return fail(errc::invalid_argument,
+              "--original is for whole documents of a source of type docs or gdrive, such as docs://SET/PATH, which " + uri +
+                  " is not.");
+}
+
+}  // namespace
+
+int read_resource(const task& what) {
+  if (what.line.has(json_flag) && what.line.has(output_flag))
+    return what.with.explain(
+        {errc::invalid_argument, "--json prints what was read, --output writes its bytes: give one of them.", {}});
+  auto uri = asked_uri(what);
+  if (uri && what.line.has(original_flag)) uri = uri_of_original(*uri);
+  if (!uri) return what.with.explain(uri.error());
+  std::optional<line_range> lines;
+  if (what.line.has(lines_flag)) {
+    auto range = range_of(what.line.text(lines_flag));
+    if (!range) return what.with.explain(range.error());
+    if (auto part = uri_of_lines(what, *uri, what.line.text(lines_flag)); !part.empty()) {
+      *uri = std::move(part);
+    } else {
+      lines = *range;
+    }
+  }
+  if (what.line.has(json_flag)) {
+    auto got = what.with.server().read(*uri, what.with.how());
+    if (!got) return what.with.explain(why_not_read(*uri, got.error()));
+    if (lines) {
+      for (auto& one : got->items) one.bytes = line_cutter(*lines).pass(one.bytes);
+    }
+    print_list("contents", got->items, write_item);
+    tell_masked(what, got->items);
+    tell_kept(what, got->items);
+    return exit_ok;
+  }
+  destination into(what, *uri, lines);
+  if (auto opened = into.open(); !opened) return what.with.explain(opened.error());
+  auto got = what.with.read_to(*uri, [&into](std::size_t item, std::string_view bytes) { return into.take(item, bytes); });
+  if (output_is_gone()) return exit_ok;  // finish_output says how it ended
+  if (!got && !into.has_enough()) return what.with.explain(why_not_read(*uri, got.error()));
+  if (got) {
+    if (auto done = into.take_later(got->items); !done && !into.has_enough()) return what.with.explain(done.error());
+  }
+  if (auto done = into.finish(); !done) return what.with.explain(done.error());
+  if (got) {
+    tell_masked(what, got->items);
+    tell_kept(what, got->items);
+  }
+  return exit_ok;
+}
+
+}  // namespace hondana::cli

@@ -1,0 +1,255 @@
+/// The way of a token: remembered, checked by keys at hand, by keys just fetched, or by asking.
+#include "auth/authentication/resource_server.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "auth/authentication/refusals.hpp"
+#include "auth/authentication/scope_words.hpp"
+#include "base/ascii/lower_case.hpp"
+
+namespace hondana::authentication {
+namespace {
+
+constexpr std::size_t longest_subject = 255;
+constexpr std::chrono::seconds ask_again{5};
+constexpr std::chrono::seconds ask_soon{1};
+
+std::shared_ptr<const protected_resource> published(const oauth_options& of) {
+  auto out = std::make_shared<protected_resource>();
+  out->resource = of.resource;
+  out->authorization_servers = {of.issuer};
+  out->scopes = of.all_scopes;
+  out->name = of.name;
+  out->documentation = of.documentation;
+  return out;
+}
+
+std::vector<std::string> audiences_of(const oauth_options& of) {
+  auto out = of.audiences;
+  out.push_back(of.resource);
+  return out;
+}
+
+/// Tokens of other kinds must not pass for access tokens. Spec: RFC 8725 section 3.11, RFC 9068 section 2.1.
+bool is_access_token_type(std::string type) {
+  type = ascii::in_lower_case(type);
+  if (type.starts_with("application/")) type.erase(0, std::string_view("application/").size());
+  return type.empty() || type == "jwt" || type == "at+jwt";
+}
+
+std::string text_at(const value& claims, std::string_view name) { return claims.string_at(name).value_or(""); }
+
+bool is_identifier(std::string_view text) {
+  return !text.empty() && text.size() <= longest_subject &&
+         std::none_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7F; });
+}
+
+std::vector<std::string> granted(const value& claims) {
+  std::vector<std::string> out;
+  for (const auto* name : {"scope", "scp"}) {
+    const auto* member = claims.find(name);
+    if (member == nullptr) continue;
+    if (const auto* text = member->as_string()) merge_scopes(out, scopes_in(*text));
+    if (const auto* several = member->as_array()) {
+      for (const auto& one : *several) {
+        if (one.as_string() != nullptr) merge_scopes(out, scopes_in(*one.as_string()));
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+resource_server::resource_server(oauth_options options, const transport::http_client::small_caller& call, clocks time)
+    : options_(std::move(options)),
+      time_(std::move(time)),
+      metadata_(published(options_)),
+      keys_({options_.issuer, options_.keys, call, time_, options_.log}),
+      introspection_(options_.introspection, call, options_.log) {}
+
+tl::unexpected<challenge> resource_server::refuse(std::string why) const {
+  return tl::unexpected(bad_token(std::move(why), options_.scopes));
+}
+
+/// Whose key is not here. Only who has looked can say that nobody publishes it: it may be new.
+tl::unexpected<challenge> resource_server::cannot_look() const {
+  if (keys_.is_fetching()) return tl::unexpected(cannot_tell("the keys that check tokens are being fetched", ask_soon));
+  return tl::unexpected(cannot_tell("the key that checks the token is not here, and it is too early to look for it again",
+                                    std::max(ask_soon, keys_.until_next_look())));
+}
+
+std::optional<challenge> resource_server::unfit(const request_facts& of) const {
+  if (!of.bearer) return nothing_sent("get a token from " + options_.issuer, options_.scopes);
+  if (!is_token_text(*of.bearer)) return bad_token("the token is too long, or has characters that none has", options_.scopes);
+  // One of our own that was revoked or mistyped is nobody else's business.
+  if (of.bearer->starts_with(token_prefix)) return bad_token("the token is none of " + options_.issuer, options_.scopes);
+  return {};
+}
+
+bool resource_server::is_for_keys(std::string_view token) const {
+  if (options_.introspection.endpoint.empty()) return true;
+  // Dots alone make no JSON Web Token: opaque ones have them, too.
+  return !options_.introspection.is_for_all && jose::has_token_header(token);
+}
+
+jose::expectations resource_server::expected() const {
+  return {options_.issuer, audiences_of(options_), options_.skew, time_.wall()};
+}
+
+result<caller> resource_server::caller_of(const value& claims) const {
+  auto proved = std::make_shared<proof>();
+  proved->client = text_at(claims, "client_id");
+  if (proved->client.empty()) proved->client = text_at(claims, "azp");
+  if (!proved->client.empty() && !is_identifier(proved->client))
+    return fail(errc::access_denied, "the token's client_id is no name");
+  proved->scopes = granted(claims);
+  proved->claims = claims;
+  caller out;
+  if (claims.find("sub") != nullptr) {
+    const auto subject = text_at(claims, "sub");
+    // One that is no name must not make all users of a client one caller.
+    if (!is_identifier(subject)) return fail(errc::access_denied, "the token's subject (sub) is no name");
+    out.identity = options_.issuer + '#' + subject;
+  } else if (!proved->client.empty()) {
+    // An issuer has neither query nor fragment, so that no subject can pass for a client.
+    out.identity = options_.issuer + "?client=" + proved->client;
+  } else {
+    return fail(errc::access_denied, "the token does not say whose it is (sub)");
+  }
+  out.proof = std::move(proved);
+  return out;
+}
+
+known_caller resource_server::remember(const bytes::sha256_bytes& digest, caller who, token_cache::key_generation keys,
+                                       wall_time expiry, std::chrono::seconds most) {
+  const auto now = time_.steady();
+  const auto left = std::min<std::chrono::seconds>(expiry - time_.wall(), most);
+  // Until a new request would be refused, which is later where clocks may be apart.
+  known_caller out(std::move(who), now + std::clamp<std::chrono::seconds>(left + options_.skew, std::chrono::seconds(0), most));
+  if (left.count() > 0) good_.put(digest, out, keys, now + left);
+  return out;
+}
+
+std::optional<authenticated> resource_server::judged(const std::string& token, const bytes::sha256_bytes& digest,
+                                                     const published_keys& keys) {
+  const auto read = jose::read_token(token);
+  if (!read) return refuse(read.error().public_text);
+  if (!is_access_token_type(read->type)) return refuse("the token is of another kind than an access token (typ)");
+  // Before the signature, so that tokens of others make nobody look for keys.
+  const auto expiry = jose::check_claims(read->claims, expected());
+  if (!expiry) return refuse(expiry.error().public_text);
+  const auto candidates = keys.set.candidates(read->by, read->key_id);
+  const auto is_signed = jose::verify(*read, candidates);
+  // Without an id the key may be one that is not here yet.
+  if (candidates.empty() || (!is_signed && read->key_id.empty())) return {};
+  if (!is_signed) return refuse(is_signed.error().public_text);
+  auto who = caller_of(read->claims);
+  if (!who) return refuse(who.error().public_text);
+  return remember(digest, std::move(*who), keys.generation, *expiry, longest_remembered);
+}
+
+authenticated resource_server::by_keys(const std::string& token, const bytes::sha256_bytes& digest,
+                                       std::chrono::steady_clock::time_point deadline) {
+  const auto before = keys_.looks();
+  const auto keys = keys_.obtain(key_ring::wish::any, deadline);
+  if (!keys)
+    return tl::unexpected(
+        cannot_tell("the keys that check tokens cannot be had now", keys_.is_fetching() ? ask_soon : ask_again));
+  if (auto said = judged(token, digest, **keys)) return std::move(*said);
+  auto newer = keys_.obtain(key_ring::wish::unknown_key, deadline);
+  if (newer && (*newer)->generation != (*keys)->generation) {
+    if (auto said = judged(token, digest, **newer)) return std::move(*said);
+  }
+  if (!newer || (*newer)->look <= before) return cannot_look();
+  return refuse("the token is signed by a key that its issuer does not publish");
+}
+
+authenticated resource_server::introspected(const std::string& token, const bytes::sha256_bytes& digest,
+                                            std::chrono::steady_clock::time_point deadline) {
+  const auto said = introspection_.ask(token, deadline);
+  if (!said) return tl::unexpected(cannot_tell("the authorization server cannot say now whether the token is good", ask_again));
+  if (!*said->find("active")->as_boolean())
+    return refuse("the token is not active: it has expired or was revoked, or never was");
+  if (!is_access_token(*said)) return refuse("the token is of another kind than an access token");
+  // Spec: basic/authorization, Token Handling: tokens that are not known to be for this server are none of ours.
+  if (said->find("aud") == nullptr && !options_.introspection.audience_is_optional)
+    return refuse("the authorization server does not say whom the token is for (aud)");
+  // Its issuer and times are what the server may leave out.
+  auto of = expected();
+  auto claims = *said->as_object();
+  const auto add_missing = [&](const char* name, value as) {
+    if (said->find(name) == nullptr) claims.emplace_back(name, std::move(as));
+  };
+  add_missing("iss", options_.issuer);
+  add_missing("aud", options_.resource);
+  const auto never = of.now + introspection_remembered;
+  add_missing("exp", never.time_since_epoch().count());
+  const auto expiry = jose::check_claims(value(std::move(claims)), of);
+  if (!expiry) return refuse(expiry.error().public_text);
+  auto who = caller_of(*said);
+  if (!who) return refuse(who.error().public_text);
+  return remember(digest, std::move(*who), 0, *expiry, introspection_remembered);
+}
+
+std::optional<authenticated> resource_server::heard(const bytes::sha256_bytes& digest) {
+  const auto now = time_.steady();
+  if (auto who = good_.find(digest, keys_.generation(), now)) return std::move(*who);
+  if (auto why = refused_.find(digest, 0, now)) return tl::unexpected(std::move(*why));
+  return {};
+}
+
+authenticated resource_server::asked(const std::string& token, const bytes::sha256_bytes& digest,
+                                     std::chrono::steady_clock::time_point deadline) {
+  const bool is_mine = asking_.enter(digest, deadline);
+  struct leaving {
+    one_a_token* from;
+    const bytes::sha256_bytes& digest;
+    ~leaving() {
+      if (from != nullptr) from->leave(digest);
+    }
+  };
+  const leaving at_the_end{is_mine ? &asking_ : nullptr, digest};
+  // Another request may have asked meanwhile.
+  if (auto said = heard(digest)) return std::move(*said);
+  if (!is_mine)
+    return tl::unexpected(cannot_tell("the authorization server cannot say now whether the token is good", ask_again));
+  auto said = introspected(token, digest, deadline);
+  // Whoever sends a bad token again and again takes no thread from those with others.
+  if (!said && said.error().status == 401) refused_.put(digest, said.error(), 0, time_.steady() + refusal_remembered);
+  return said;
+}
+
+std::optional<authenticated> resource_server::known(const request_facts& of) {
+  if (!of.bearer || of.bearer->size() > longest_token_text) return tl::unexpected(unfit(of).value_or(challenge()));
+  // First what most requests have: a token that was good a moment ago.
+  const auto digest = bytes::sha256_of(*of.bearer);
+  if (auto said = heard(digest)) {
+    if (*said) (*said)->address = of.address;
+    return said;
+  }
+  if (auto why = unfit(of)) return tl::unexpected(std::move(*why));
+  if (!is_for_keys(*of.bearer)) return {};
+  const auto keys = keys_.held();
+  // A signature takes about as long as handing the request to another thread and back.
+  if (!keys) return {};
+  auto said = judged(*of.bearer, digest, *keys);
+  if (!said && !keys_.may_look_for_unknown()) return cannot_look();
+  if (said && *said) {
+    // Those that are refused make nobody fetch.
+    keys_.renew();
+    (*said)->address = of.address;
+  }
+  return said;
+}
+
+authenticated resource_server::find_out(const request_facts& of, std::chrono::steady_clock::time_point deadline) {
+  if (auto why = unfit(of)) return tl::unexpected(std::move(*why));
+  const auto digest = bytes::sha256_of(*of.bearer);
+  auto out = is_for_keys(*of.bearer) ? by_keys(*of.bearer, digest, deadline) : asked(*of.bearer, digest, deadline);
+  if (out) out->address = of.address;
+  return out;
+}
+
+}  // namespace hondana::authentication

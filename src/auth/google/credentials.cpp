@@ -1,0 +1,172 @@
+/// Reads and writes Google's JSON files of credentials.
+#include "auth/google/credentials.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include <hondana/uri.hpp>
+#include <hondana/value.hpp>
+
+#include "auth/oauth/places.hpp"
+#include "base/uri/host_port.hpp"
+
+namespace hondana::google {
+namespace {
+
+constexpr std::size_t most_members = 500;
+constexpr std::size_t longest_line = 8u << 10;
+
+tl::unexpected<failure> unfit(std::string why) { return fail(errc::invalid_argument, std::move(why)); }
+
+/// One visible line, as header fields, forms and messages take it.
+bool is_line(std::string_view text) noexcept {
+  return text.size() <= longest_line && std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 0x7f; });
+}
+
+/// A member of one visible line; empty when it is absent or null. Errors: it is no such string.
+result<std::string> line_in(const value& of, std::string_view name) {
+  const auto* member = of.find(name);
+  if (member == nullptr || member->is_null()) return std::string();
+  if (member->as_string() == nullptr || !is_line(*member->as_string()))
+    return unfit(std::string(name) + ": expected one line of visible ASCII");
+  return *member->as_string();
+}
+
+/// The same, and it must be there.
+result<std::string> needed_line_in(const value& of, std::string_view name) {
+  auto out = line_in(of, name);
+  if (out && out->empty()) return unfit(std::string(name) + ": missing");
+  return out;
+}
+
+result<value> object_in(std::string_view json) {
+  if (json.starts_with("\xef\xbb\xbf")) json.remove_prefix(3);
+  auto parsed = value::parse(json, {most_credential_bytes, most_members});
+  // What the parser repeats of a text that is none may be a part of a key.
+  if (!parsed || parsed->as_object() == nullptr)
+    return unfit("it is no JSON object of at most 64 KiB; download the file anew, or log in again");
+  return parsed;
+}
+
+result<std::string> token_url_in(const value& of, const std::string& configured) {
+  if (!configured.empty()) {
+    if (auto fine = check_token_url(configured, true); !fine) return tl::unexpected(std::move(fine.error()));
+    return configured;
+  }
+  auto url = line_in(of, "token_uri");
+  if (!url) return url;
+  if (url->empty()) return std::string(usual_token_url);
+  if (auto fine = check_token_url(*url, false); !fine) return unfit("token_uri: " + fine.error().public_text);
+  return url;
+}
+
+result<credentials> account_in(const value& of, const std::string& token_url) {
+  auto email = needed_line_in(of, "client_email");
+  if (!email) return tl::unexpected(std::move(email.error()));
+  if (email->find('@') == std::string::npos) return unfit("client_email: expected an e-mail address");
+  auto key_id = line_in(of, "private_key_id");
+  if (!key_id) return tl::unexpected(std::move(key_id.error()));
+  auto client_id = line_in(of, "client_id");
+  if (!client_id) return tl::unexpected(std::move(client_id.error()));
+  auto url = token_url_in(of, token_url);
+  if (!url) return tl::unexpected(std::move(url.error()));
+  const auto* pem = of.find("private_key");
+  if (pem == nullptr || pem->as_string() == nullptr) return unfit("private_key: missing");
+  auto key = jose::signing_key::of_pem(*pem->as_string());
+  if (!key || key->by() != jose::algorithm::rs256)
+    return unfit("private_key: expected an RSA key in PEM, 2048 bits or more and not encrypted; download the key anew");
+  return service_account{std::move(*email), std::move(*key_id), std::move(*client_id), std::move(*url), std::move(*key)};
+}
+
+result<credentials> user_in(const value& of, const std::string& token_url) {
+  auto id = needed_line_in(of, "client_id");
+  if (!id) return tl::unexpected(std::move(id.error()));
+  auto secret = line_in(of, "client_secret");
+  if (!secret) return tl::unexpected(std::move(secret.error()));
+  auto refresh = needed_line_in(of, "refresh_token");
+  if (!refresh) return tl::unexpected(std::move(refresh.error()));
+  auto account = line_in(of, "account");
+  if (!account) return tl::unexpected(std::move(account.error()));
+  auto url = token_url_in(of, token_url);
+  if (!url) return tl::unexpected(std::move(url.error()));
+  return authorized_user{std::move(*id), std::move(*secret), std::move(*refresh), std::move(*url), std::move(*account)};
+}
+
+bool is_googles_token_host(std::string_view host) noexcept {
+  constexpr std::array<std::string_view, 4> hosts{"oauth2.googleapis.com", "oauth2.mtls.googleapis.com", "accounts.google.com",
+                                                  "www.googleapis.com"};
+  return std::find(hosts.begin(), hosts.end(), host) != hosts.end();
+}
+
+}  // namespace
+
+result<void> check_token_url(const std::string& url, bool is_configured) {
+  if (const auto fine = oauth::check_endpoint(url, "the token endpoint"); !fine) return unfit(fine.error().public_text);
+  if (is_configured) return {};
+  const auto parts = split_uri(url);
+  const auto where = uri::parse_host_port(parts.authority.value_or(std::string_view()));
+  if (parts.scheme == "https" && where && is_googles_token_host(where->host) && where->port.value_or(443) == 443) return {};
+  return unfit(
+      "the token endpoint " + oauth::shown(url) +
+      " is none of Google's, so the key's proof is not sent there; if it is meant, name it as token_url in the settings");
+}
+
+result<credentials> parse_credentials(std::string_view json, const std::string& token_url) {
+  const auto of = object_in(json);
+  if (!of) return tl::unexpected(of.error());
+  if (of->find("installed") != nullptr || of->find("web") != nullptr)
+    return unfit("it is an OAuth client and no log-in; name it as client, and log in with hondana login");
+  auto type = needed_line_in(*of, "type");
+  if (!type) return tl::unexpected(std::move(type.error()));
+  if (*type == "service_account") return account_in(*of, token_url);
+  if (*type == "authorized_user") return user_in(*of, token_url);
+  constexpr std::array<std::string_view, 4> others{"external_account", "external_account_authorized_user",
+                                                   "impersonated_service_account", "gdch_service_account"};
+  const bool is_known = std::find(others.begin(), others.end(), *type) != others.end();
+  return unfit("type: " + (is_known ? *type + " is not taken" : std::string("it is none that is known")) +
+               "; a service_account's key is, and an authorized_user as hondana login writes it");
+}
+
+std::string spelled(const authorized_user& one) {
+  value::object out{{"type", "authorized_user"}, {"client_id", one.client_id}};
+  // Google's own libraries want the member even where it is empty.
+  out.emplace_back("client_secret", one.client_secret);
+  out.emplace_back("refresh_token", one.refresh_token);
+  out.emplace_back("token_uri", one.token_url);
+  if (!one.account.empty()) out.emplace_back("account", one.account);
+  return value(std::move(out)).to_text() + '\n';
+}
+
+result<oauth_client> parse_oauth_client(std::string_view json) {
+  const auto of = object_in(json);
+  if (!of) return tl::unexpected(of.error());
+  if (of->find("web") != nullptr)
+    return unfit(
+        "it is a client of type \"Web application\", which cannot come back to this machine; make one of type "
+        "\"Desktop app\" in the Google Cloud console and download that");
+  const auto* installed = of->find("installed");
+  if (installed == nullptr || installed->as_object() == nullptr)
+    return unfit("installed: missing; download the client's JSON from the Google Cloud console (type \"Desktop app\")");
+  oauth_client out;
+  auto id = needed_line_in(*installed, "client_id");
+  if (!id) return tl::unexpected(std::move(id.error()));
+  out.id = std::move(*id);
+  for (const auto& [name, to] : {std::pair<std::string_view, std::string*>{"client_secret", &out.secret},
+                                 {"auth_uri", &out.auth_url},
+                                 {"token_uri", &out.token_url}}) {
+    auto text = line_in(*installed, name);
+    if (!text) return tl::unexpected(std::move(text.error()));
+    *to = std::move(*text);
+  }
+  for (const auto& [name, url] :
+       {std::pair<std::string_view, const std::string*>{"auth_uri", &out.auth_url}, {"token_uri", &out.token_url}}) {
+    if (url->empty()) continue;
+    if (auto fine = check_token_url(*url, false); !fine)
+      return unfit(std::string(name) + ": it is none of Google's; take it out, or name auth_url and token_url in the settings");
+  }
+  return out;
+}
+
+}  // namespace hondana::google

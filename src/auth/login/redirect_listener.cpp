@@ -1,0 +1,192 @@
+/// Waits for a browser.
+#include "auth/login/redirect_listener.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "auth/login/browser_login.hpp"
+#include "auth/login/redirect_request.hpp"
+
+namespace hondana::login {
+namespace {
+
+constexpr std::size_t max_guests = 8;
+constexpr std::chrono::seconds time_of_guest{5};
+constexpr std::size_t max_line_bytes = 16u << 10;
+constexpr std::string_view origin = "http://127.0.0.1:";
+
+/// The port in a URL of ours; 0 for any other.
+std::uint16_t port_in(std::string_view url) noexcept {
+  if (!url.starts_with(origin) || !url.ends_with(redirect_path)) return 0;
+  url.remove_prefix(origin.size());
+  url.remove_suffix(std::min(url.size(), redirect_path.size()));
+  std::uint16_t port = 0;
+  const auto read = std::from_chars(url.data(), url.data() + url.size(), port);
+  return read.ec == std::errc() && read.ptr == url.data() + url.size() ? port : 0;
+}
+
+result<disk::handle> bound_to(std::uint16_t port) {
+  disk::handle out(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  // The connection of the last log-in may still linger at the port that is registered.
+  const int on = 1;
+  ::setsockopt(out.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  sockaddr_in here{};
+  here.sin_family = AF_INET;
+  here.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  here.sin_port = htons(port);
+  if (!out.is_open() || ::bind(out.get(), reinterpret_cast<const sockaddr*>(&here), sizeof here) != 0 ||
+      ::listen(out.get(), SOMAXCONN) != 0) {
+    return fail(errc::source_unavailable, "cannot listen on 127.0.0.1:" + std::to_string(port) +
+                                              " for the browser to come back: " + std::strerror(errno));
+  }
+  return out;
+}
+
+std::string_view meaning_of(int status) noexcept {
+  switch (status) {
+    case 200:
+      return "OK";
+    case 403:
+      return "Forbidden";
+    case 404:
+      return "Not Found";
+    case 405:
+      return "Method Not Allowed";
+    case 421:
+      return "Misdirected Request";
+    case 431:
+      return "Request Header Fields Too Large";
+    default:
+      return "Bad Request";
+  }
+}
+
+/// Nobody waits for a guest that takes nothing: what does not go at once is lost.
+void answer(int socket, int status, std::string_view words) {
+  std::string out = "HTTP/1.1 " + std::to_string(status) + ' ' + std::string(meaning_of(status)) +
+                    "\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: " + std::to_string(words.size()) +
+                    "\r\nCache-Control: no-store\r\nReferrer-Policy: no-referrer\r\nX-Content-Type-Options: nosniff\r\n"
+                    "Content-Security-Policy: default-src 'none'\r\nConnection: close\r\n\r\n" +
+                    std::string(words);
+  static_cast<void>(::send(socket, out.data(), out.size(), MSG_NOSIGNAL | MSG_DONTWAIT));
+  ::shutdown(socket, SHUT_WR);
+}
+
+/// Readable once somebody asks to stop.
+class stop_signal {
+ public:
+  explicit stop_signal(const std::stop_token& stop)
+      : event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), heard_(stop, ringing{event_.get()}) {}
+  [[nodiscard]] int get() const noexcept { return event_.get(); }
+
+ private:
+  struct ringing {
+    int event;
+    void operator()() const noexcept { static_cast<void>(::eventfd_write(event, 1)); }
+  };
+  disk::handle event_;
+  std::stop_callback<ringing> heard_;
+};
+
+}  // namespace
+
+result<redirect_listener> redirect_listener::open(const std::string& before, std::uint16_t port) {
+  const auto wanted = port != 0 ? port : port_in(before);
+  auto socket = bound_to(wanted);
+  if (!socket && wanted != port) socket = bound_to(0);
+  if (!socket) return tl::unexpected(std::move(socket.error()));
+  sockaddr_in here{};
+  socklen_t size = sizeof here;
+  if (::getsockname(socket->get(), reinterpret_cast<sockaddr*>(&here), &size) != 0)
+    return fail(errc::source_unavailable, "cannot find out where the browser shall come back to");
+  return redirect_listener(std::move(*socket), ntohs(here.sin_port));
+}
+
+std::string redirect_listener::host() const { return "127.0.0.1:" + std::to_string(port_); }
+
+std::string redirect_listener::url() const { return redirect_url(port_); }
+
+void redirect_listener::admit() {
+  disk::handle one(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  if (!one.is_open()) return;
+  // Browsers connect before they have anything to ask; the oldest silence makes room.
+  if (guests_.size() >= max_guests) guests_.pop_front();
+  guests_.push_back({std::move(one), clock::now() + time_of_guest});
+}
+
+std::optional<std::string> redirect_listener::hear(std::list<guest>::iterator one, const std::string& state) {
+  std::array<char, 4096> buffer;
+  const auto got = ::recv(one->socket.get(), buffer.data(), buffer.size(), 0);
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return std::nullopt;
+  if (got <= 0) {
+    guests_.erase(one);
+    return std::nullopt;
+  }
+  one->bytes.append(buffer.data(), static_cast<std::size_t>(got));
+  auto asked = read_redirect(one->bytes, host(), state);
+  switch (asked.what) {
+    case redirect_request::kind::incomplete:
+      return std::nullopt;
+    case redirect_request::kind::refused:
+      answer(one->socket.get(), asked.status, "This is where hondana waits for a log-in, and this is not it.\n");
+      guests_.erase(one);
+      return std::nullopt;
+    case redirect_request::kind::redirect:
+      break;
+  }
+  answer(one->socket.get(), 200, "hondana has heard back. You can close this page and look at the terminal.\n");
+  return "http://" + host() + asked.target;
+}
+
+result<std::optional<std::string>> redirect_listener::wait(const std::string& state, std::chrono::milliseconds time,
+                                                           const std::stop_token& stop, int typed, const line_hearer& hears) {
+  const auto until = clock::now() + time;
+  const stop_signal stopped(stop);
+  std::string line;
+  std::vector<pollfd> watched;
+  for (;;) {
+    if (stop.stop_requested()) return fail(errc::cancelled, "the log-in was cancelled");
+    const auto now = clock::now();
+    if (now >= until)
+      return fail(errc::timed_out, "nobody logged in within " +
+                                       std::to_string(std::chrono::duration_cast<std::chrono::seconds>(time).count()) + " s");
+    while (!guests_.empty() && guests_.front().until <= now) guests_.pop_front();
+    watched = {{stopped.get(), POLLIN, 0}, {socket_.get(), POLLIN, 0}, {typed, POLLIN, 0}};
+    for (const auto& one : guests_) watched.push_back({one.socket.get(), POLLIN, 0});
+    const auto next = guests_.empty() ? until : std::min(until, guests_.front().until);
+    const auto pause = std::chrono::ceil<std::chrono::milliseconds>(next - now);
+    if (::poll(watched.data(), watched.size(), monotonic_clock::poll_timeout(pause.count())) < 0 && errno != EINTR)
+      return fail(errc::source_unavailable, std::string("cannot wait for the browser: ") + std::strerror(errno));
+
+    auto one = guests_.begin();
+    for (std::size_t i = 3; i < watched.size(); ++i) {
+      const auto present = one++;
+      if (watched[i].revents == 0) continue;
+      if (auto redirect = hear(present, state)) return redirect;
+    }
+    if (watched[1].revents != 0) admit();
+    if (watched[2].revents == 0) continue;
+    char c = 0;
+    if (::read(typed, &c, 1) != 1) {
+      typed = -1;  // poll leaves negative ones out
+    } else if (c != '\n') {
+      if (line.size() < max_line_bytes) line += c;
+    } else if (hears(std::exchange(line, {}))) {
+      return std::optional<std::string>();
+    }
+  }
+}
+
+}  // namespace hondana::login

@@ -1,0 +1,79 @@
+/// Makes the page's URL and looks at what it led to.
+#include "auth/oauth/code_request.hpp"
+
+#include <algorithm>
+
+#include "auth/oauth/form.hpp"
+#include "auth/oauth/places.hpp"
+#include "auth/oauth/secrets.hpp"
+
+namespace hondana::oauth {
+
+result<code_request> begin_code_request(const server_metadata& at) {
+  code_request out;
+  out.issuer = at.issuer;
+  out.endpoint = at.authorization_endpoint;
+  out.sends_issuer = at.sends_issuer;
+  auto state = random_text();
+  auto verifier = random_text();
+  if (!state || !verifier) return tl::unexpected(std::move(state ? verifier.error() : state.error()));
+  out.state = std::move(*state);
+  out.verifier = std::move(*verifier);
+  return out;
+}
+
+std::string page_of(const code_request& request) {
+  fields query{{"response_type", "code"},
+               {"client_id", request.client_id},
+               {"redirect_uri", request.redirect_uri},
+               {"state", request.state},
+               {"code_challenge", code_challenge(request.verifier)},
+               {"code_challenge_method", "S256"},
+               {"resource", request.resource}};
+  if (!request.scopes.empty()) query.emplace_back("scope", spelled(request.scopes));
+  // Without it OpenID providers give no refresh token. Spec: OpenID Connect Core 1.0 section 11.
+  if (request.scopes.contains("offline_access")) query.emplace_back("prompt", "consent");
+  return request.endpoint + (request.endpoint.find('?') == std::string::npos ? '?' : '&') + spelled(query);
+}
+
+result<std::string> code_in(const std::string& url, const code_request& of) {
+  const auto broken = [](const std::string& why) {
+    return fail(errc::broken_protocol, "the login did not come back as it must: " + why + "; log in again");
+  };
+  const auto refuse = [](const std::string& why) {
+    return fail(errc::access_denied, "the login is not believed: " + why + "; if you did not start it, close the page");
+  };
+  const auto begin = url.find('?');
+  if (url.substr(0, begin) != of.redirect_uri) return broken("it leads to another URL than the one that was asked for");
+  const auto query = begin == std::string::npos
+                         ? result<fields>(fields())
+                         : read_query(std::string_view(url).substr(begin + 1, url.find('#') - begin - 1));
+  if (!query) return broken(query.error().public_text);
+  const auto* state = find(*query, "state");
+  if (state == nullptr || !equal_in_constant_time(*state, of.state)) return refuse("its state is not the one that was sent");
+  const auto* issuer = find(*query, "iss");
+  if (issuer == nullptr && of.sends_issuer) return refuse(shown(of.issuer) + " says that it names itself, and did not");
+  if (issuer != nullptr && *issuer != of.issuer) return refuse("it does not come from " + shown(of.issuer));
+  if (const auto* error = find(*query, "error"))
+    return fail(errc::unauthorized,
+                shown(of.issuer) + " refused the login: " + error_text(error, find(*query, "error_description")));
+  const auto* code = find(*query, "code");
+  if (code == nullptr || code->empty()) return broken("it has neither a code nor an error");
+  return *code;
+}
+
+std::string cleaned(std::string_view said) {
+  constexpr std::size_t most = 200;
+  std::string out(said.substr(0, most));
+  for (char& c : out) c = c >= ' ' && c < 0x7f ? c : '?';
+  if (said.size() > most) out += "...";
+  return out;
+}
+
+std::string error_text(const std::string* code, const std::string* description) {
+  std::string out = code == nullptr ? std::string("no reason was given") : cleaned(*code);
+  if (description != nullptr && !description->empty()) out += ": " + cleaned(*description);
+  return out;
+}
+
+}  // namespace hondana::oauth

@@ -1,0 +1,109 @@
+/// The session that embedders see.
+#include <hondana/authorization.hpp>
+#include <utility>
+
+#include "auth/oauth/places.hpp"
+#include "auth/oauth/session.hpp"
+#include "transport/http_client/checked_target.hpp"
+#include "transport/http_client/small_call.hpp"
+
+namespace hondana::inline v0 {
+namespace {
+
+using transport::http_client::call_guard;
+using transport::http_client::call_guarded;
+using transport::http_client::host_of;
+using transport::http_client::origin_of;
+
+tl::unexpected<failure> cannot_be(const std::string& what) { return fail(errc::invalid_argument, what); }
+
+result<void> check(const oauth_settings& settings) {
+  if (!settings.client_secret.empty() && !settings.private_key.empty())
+    return cannot_be("there are a client secret and a private key; configure one of them");
+  if (!settings.client_secret.empty() && settings.client_id.empty())
+    return cannot_be("there is a client secret without a client id");
+  // A signed assertion says whom it is for; a secret serves whoever gets it.
+  if (!settings.client_secret.empty() && settings.issuer.empty() && !settings.any_issuer)
+    return cannot_be(
+        "there is a client secret and no issuer (--issuer URL), so that the MCP server could choose who gets the secret; name "
+        "the authorization server that gave it");
+  if (settings.grant == oauth_grant::client_credentials && settings.client_secret.empty() && settings.private_key.empty())
+    return cannot_be(
+        "a machine logs in with a client secret or a private key, and there is neither (--client-secret-file FILE)");
+  if (settings.grant == oauth_grant::client_credentials && settings.client_id.empty() && settings.metadata_url.empty())
+    return cannot_be("a machine logs in with a client id, and there is none (--client-id ID)");
+  // Spec: basic/authorization/client-registration#implementation-requirements.
+  if (!settings.metadata_url.empty() &&
+      (!oauth::check_endpoint(settings.metadata_url, "it") || !settings.metadata_url.starts_with("https://") ||
+       settings.metadata_url.find('/', 8) == std::string::npos))
+    return cannot_be("the URL of the client's metadata document must be https: and have a path");
+  if (!settings.issuer.empty()) {
+    if (auto checked = oauth::check_issuer(settings.issuer); !checked) return cannot_be(checked.error().public_text);
+  }
+  for (const auto& one : settings.scopes) {
+    if (!oauth::is_scope(one)) return cannot_be("a scope is empty or has blanks, quotes or control characters");
+  }
+  return {};
+}
+
+/// Names of this machine lead to servers that somebody here has named when the MCP server is one of them.
+std::vector<std::string> hosts_for(const std::string& url, const oauth_settings& settings) {
+  auto out = settings.hosts;
+  out.push_back(host_of(url));
+  if (!settings.issuer.empty()) out.push_back(host_of(settings.issuer));
+  if (oauth::is_on_this_machine(url)) out.insert(out.end(), {"localhost", "127.0.0.1", "[::1]"});
+  return out;
+}
+
+}  // namespace
+
+struct oauth_session::inner {
+  explicit inner(oauth::means with) : session(std::move(with)) {}
+  oauth::session session;
+};
+
+oauth_session::oauth_session(std::unique_ptr<inner> of) noexcept : inner_(std::move(of)) {}
+oauth_session::~oauth_session() = default;
+
+result<std::shared_ptr<oauth_session>> oauth_session::of(const std::string& url, oauth_settings settings) {
+  oauth::means with;
+  auto resource = oauth::canonical_resource(url);
+  if (!resource) return tl::unexpected(std::move(resource.error()));
+  with.url = std::move(*resource);
+  if (with.url.starts_with("http://") && !oauth::is_on_this_machine(with.url))
+    return cannot_be("tokens are not sent by plain http: to another machine; the server needs https:");
+  if (auto checked = check(settings); !checked) return tl::unexpected(std::move(checked.error()));
+  if (!settings.private_key.empty()) {
+    auto key = jose::signing_key::of_pem(settings.private_key);
+    if (!key) return tl::unexpected(std::move(key.error()));
+    with.key = std::move(*key);
+  }
+  if (!settings.store) settings.store = make_token_store_in_memory();
+  call_guard guard{.hosts = hosts_for(with.url, settings),
+                   .authorities = settings.authorities,
+                   .proxy = settings.proxy == "none" ? std::string() : settings.proxy,
+                   .uses_environment = settings.proxy.empty(),
+                   .certificate = settings.certificate,
+                   .key = settings.certificate_key,
+                   .shown_to = origin_of(with.url).value_or("")};
+  with.http.call = [guard = std::move(guard)](const auto& what, const std::stop_token& stop) {
+    return call_guarded(what, guard, stop);
+  };
+  with.http.time = settings.call_time;
+  with.now = [] { return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()); };
+  with.settings = std::move(settings);
+  return std::shared_ptr<oauth_session>(new oauth_session(std::make_unique<inner>(std::move(with))));
+}
+
+std::optional<std::string> oauth_session::token() { return inner_->session.token(); }
+result<void> oauth_session::obtain(const refused_token& why, const std::stop_token& stop) {
+  return inner_->session.obtain(why, stop);
+}
+result<void> oauth_session::log_in(const std::stop_token& stop) { return inner_->session.log_in(stop); }
+result<bool> oauth_session::log_out(bool registrations, const std::stop_token& stop) {
+  return inner_->session.log_out(registrations, stop);
+}
+const std::string& oauth_session::resource() const noexcept { return inner_->session.url(); }
+std::optional<kept_tokens> oauth_session::current() const { return inner_->session.current(); }
+
+}  // namespace hondana::inline v0

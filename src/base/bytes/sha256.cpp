@@ -1,0 +1,30 @@
+/// Over Nettle's implementation.
+#include "base/bytes/sha256.hpp"
+
+#include "base/bytes/hex.hpp"
+
+namespace hondana::bytes {
+
+void sha256::feed(std::string_view bytes) noexcept {
+  sha256_update(&state_, bytes.size(), reinterpret_cast<const std::uint8_t*>(bytes.data()));
+}
+
+sha256_bytes sha256::finish_raw() noexcept {
+  sha256_bytes raw{};
+  sha256_digest(&state_, raw.size(), raw.data());
+  return raw;
+}
+
+std::string sha256::finish() { return "sha256:" + to_hex(finish_raw()); }
+
+sha256_bytes sha256_of(std::string_view bytes) noexcept {
+  sha256 one;
+  one.feed(bytes);
+  return one.finish_raw();
+}
+
+std::string to_hex(const sha256_bytes& raw) {
+  return to_hex(std::string_view(reinterpret_cast<const char*>(raw.data()), raw.size()));
+}
+
+}  // namespace hondana::bytes

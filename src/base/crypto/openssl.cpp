@@ -1,0 +1,16 @@
+/// OpenSSL's queue of errors.
+#include "base/crypto/openssl.hpp"
+
+#include <openssl/err.h>
+
+namespace hondana::crypto {
+
+quiet::quiet() noexcept { ERR_set_mark(); }
+quiet::~quiet() { ERR_pop_to_mark(); }
+
+std::string last_reason() {
+  const char* const text = ERR_reason_error_string(ERR_peek_last_error());
+  return text != nullptr ? text : "for no reason that OpenSSL tells";
+}
+
+}  // namespace hondana::crypto

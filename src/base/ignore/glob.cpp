@@ -1,0 +1,214 @@
+/// Compiles patterns to segments of byte units, and matches them with one retry point per level.
+#include "base/ignore/glob.hpp"
+
+#include <algorithm>
+#include <optional>
+
+namespace hondana::ignore {
+
+std::string_view literal_start(std::string_view pattern) noexcept {
+  return pattern.substr(0, std::min(pattern.find_first_of("*?[\\"), pattern.size()));
+}
+
+/// Turns pattern text into the units and segments of one glob.
+struct glob::compiler {
+  glob& out;
+  std::string_view pattern;
+  bool whole_path;
+
+  std::size_t at = 0;
+  std::uint32_t segment_start = 0;
+
+  void run() {
+    // Whether a pattern of folders has just ended the text, so that no segment is left open.
+    bool closed = false;
+    while (at < pattern.size() && !closed) {
+      switch (pattern[at]) {
+        case '*':
+          closed = stars();
+          break;
+        case '?':
+          push(unit_kind::any, 0);
+          ++at;
+          break;
+        case '[':
+          if (!bracket()) return;
+          break;
+        case '\\':
+          if (++at == pattern.size()) {
+            out.fault_ = "a \\ at its end with nothing to quote";
+            return;
+          }
+          literal();
+          break;
+        default:
+          literal();
+      }
+    }
+    if (!closed) close_segment();
+  }
+
+  void push(unit_kind kind, unsigned char byte, std::uint32_t set = 0) { out.units_.push_back({kind, byte, set}); }
+
+  void literal() {
+    const char byte = pattern[at++];
+    if (byte == '/' && whole_path)
+      close_segment();
+    else
+      push(unit_kind::byte, static_cast<unsigned char>(byte));
+  }
+
+  bool bracket() {
+    const auto read = read_byte_class(pattern, at);
+    if (!read) {
+      out.fault_ = read.error();
+      return false;
+    }
+    push(unit_kind::set, 0, static_cast<std::uint32_t>(out.sets_.size()));
+    out.sets_.push_back(read->members);
+    at = read->end;
+    return true;
+  }
+
+  /// Returns whether the pattern ended in folders.
+  bool stars() {
+    const std::size_t begin = at;
+    at = std::min(pattern.find_first_not_of('*', at), pattern.size());
+    const bool at_end = at == pattern.size();
+    const bool slash = !at_end && pattern[at] == '/';
+    const bool quoted_slash = pattern.substr(at, 2) == "\\/";
+    const bool segment_is_empty = out.units_.size() == segment_start;
+    if (!whole_path || at - begin < 2 || !segment_is_empty || !(at_end || slash || quoted_slash)) {
+      push(unit_kind::star, 0);
+      return false;
+    }
+    // At the end, and before a quoted slash, `**` stands for one folder or name at least.
+    if (!slash) {
+      push(unit_kind::star, 0);
+      close_segment();
+    }
+    out.segments_.push_back({segment_start, segment_start, 0, true});
+    at += slash ? 1 : quoted_slash ? 2 : 0;
+    return at_end;
+  }
+
+  void close_segment() {
+    const auto end = static_cast<std::uint32_t>(out.units_.size());
+    const auto least = std::count_if(out.units_.begin() + segment_start, out.units_.end(),
+                                     [](const unit& one) { return one.kind != unit_kind::star; });
+    out.segments_.push_back({segment_start, end, static_cast<std::uint32_t>(least), false});
+    segment_start = end;
+  }
+};
+
+glob glob::for_name(std::string_view pattern) {
+  glob made;
+  compiler{made, pattern, false}.run();
+  return made;
+}
+
+glob glob::for_text(std::string_view pattern) {
+  auto made = for_name(pattern);
+  made.is_of_text_ = true;
+  return made;
+}
+
+glob glob::for_path(std::string_view pattern) {
+  glob made;
+  made.literal_start_ = ignore::literal_start(pattern);
+  compiler{made, pattern.substr(made.literal_start_.size()), true}.run();
+  return made;
+}
+
+bool glob::accepts(const unit& one, unsigned char byte) const noexcept {
+  switch (one.kind) {
+    case unit_kind::byte:
+      return one.byte == byte;
+    case unit_kind::any:
+      return true;
+    case unit_kind::set:
+      return sets_[one.set].test(byte);
+    case unit_kind::star:
+      break;
+  }
+  return false;
+}
+
+bool glob::matches_segment(const segment& one, std::string_view text, std::uint64_t& steps, std::uint64_t most) const noexcept {
+  if (text.size() < one.least) return false;
+  std::size_t at = 0;
+  std::uint32_t next = one.first;
+  // Giving the last star more bytes is the only retry ever needed: an earlier star that took more would leave the later
+  // ones a shorter text to choose from.
+  std::optional<std::uint32_t> retry_unit;
+  std::size_t retry_at = 0;
+  while (at < text.size()) {
+    if (++steps > most) return false;
+    if (next != one.last && units_[next].kind == unit_kind::star) {
+      if (++next == one.last) return true;
+      retry_unit = next;
+      retry_at = at;
+    } else if (next != one.last && accepts(units_[next], static_cast<unsigned char>(text[at]))) {
+      ++next;
+      ++at;
+    } else if (retry_unit) {
+      next = *retry_unit;
+      at = ++retry_at;
+    } else {
+      return false;
+    }
+  }
+  while (next != one.last && units_[next].kind == unit_kind::star) ++next;
+  return next == one.last;
+}
+
+bool glob::matches(std::string_view text, std::uint64_t& steps, std::uint64_t most) const noexcept {
+  if (!fault_.empty() || !text.starts_with(literal_start_)) return false;
+  text.remove_prefix(literal_start_.size());
+  if (is_of_text_) return matches_segment(segments_.front(), text, steps, most);
+
+  // The same idea one level up: only the last `**` is retried, one folder further each time, so each pair of a pattern
+  // segment and a text segment is compared once at most.
+  std::size_t next = 0;
+  std::optional<std::size_t> at = 0;  // where the current text segment begins; none after the last
+  std::optional<std::size_t> retry_segment;
+  std::size_t retry_at = 0;
+  const auto end_of = [&](std::size_t begin) {
+    const std::size_t end = std::min(text.find('/', begin), text.size());
+    steps += end - begin + 1;
+    return end;
+  };
+  const auto after = [&](std::size_t end) -> std::optional<std::size_t> {
+    if (end == text.size()) return std::nullopt;
+    return end + 1;
+  };
+  while (steps <= most) {
+    if (next == segments_.size()) {
+      if (!at) return true;
+    } else if (segments_[next].folders) {
+      if (++next == segments_.size()) return true;
+      if (!at) continue;
+      retry_segment = next;
+      retry_at = *at;
+      continue;
+    } else if (!at) {
+      // Starting further right would leave even fewer text segments.
+      return false;
+    } else {
+      const std::size_t end = end_of(*at);
+      if (matches_segment(segments_[next], text.substr(*at, end - *at), steps, most)) {
+        ++next;
+        at = after(end);
+        continue;
+      }
+    }
+    if (!retry_segment) return false;
+    at = after(end_of(retry_at));
+    if (!at) return false;
+    next = *retry_segment;
+    retry_at = *at;
+  }
+  return false;
+}
+
+}  // namespace hondana::ignore

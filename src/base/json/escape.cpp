@@ -1,0 +1,259 @@
+/// JSON string escaping: an AVX2 kernel and a portable one, both writing through a small buffer so that the output is
+/// neither zero-filled nor written twice in main memory.
+#include "base/json/escape.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#if defined(__x86_64__) && !defined(HONDANA_PORTABLE_KERNELS)
+#include <immintrin.h>
+#define HONDANA_AVX2_ESCAPE 1
+#endif
+
+namespace hondana::json {
+namespace {
+
+constexpr std::size_t chunk = 2048;  // input bytes a round; its output stays in the first-level cache
+constexpr std::size_t slack = 32;    // bytes a kernel may scribble behind its output
+
+/// An escape sequence, copied whole and advanced over by `size`.
+struct escape {
+  char text[7];
+  std::uint8_t size;
+};
+
+/// Indexed by the byte; entries of bytes that need no escaping are never looked at.
+constexpr auto escapes = [] {
+  std::array<escape, '\\' + 1> table{};
+  for (std::size_t c = 0; c < 0x20; ++c) table[c] = {{'\\', 'u', '0', '0', c < 16 ? '0' : '1', "0123456789abcdef"[c % 16]}, 6};
+  constexpr char with_letter[][2] = {{'\b', 'b'}, {'\t', 't'}, {'\n', 'n'}, {'\f', 'f'}, {'\r', 'r'}, {'"', '"'}, {'\\', '\\'}};
+  for (const auto& [byte, letter] : with_letter) table[static_cast<unsigned char>(byte)] = {{'\\', letter}, 2};
+  return table;
+}();
+
+bool needs_escape(unsigned char c) noexcept { return c < 0x20 || c == '"' || c == '\\'; }
+
+/// Writes the escape of `c`; scribbles up to 8 bytes.
+char* put_escape(char* to, char c) noexcept {
+  const escape& one = escapes[static_cast<unsigned char>(c)];
+  std::memcpy(to, &one, sizeof one);
+  return to + one.size;
+}
+
+std::uint64_t word_at(const char* at) noexcept {
+  std::uint64_t word;
+  std::memcpy(&word, at, sizeof word);
+  return word;
+}
+
+constexpr std::uint64_t high_bits = 0x8080808080808080;
+
+/// Bit 7 of each ASCII byte of `word` that may need escaping (the rest is noise): borrows can mark a clean byte above a
+/// marked one, never miss one.
+std::uint64_t suspects(std::uint64_t word) noexcept {
+  constexpr std::uint64_t ones = 0x0101010101010101;
+  const std::uint64_t quote = word ^ (ones * '"');
+  const std::uint64_t backslash = word ^ (ones * '\\');
+  return (word - ones * 0x20) | (quote - ones) | (backslash - ones);
+}
+
+bool is_plain(std::uint64_t word) noexcept { return ((suspects(word) | word) & high_bits) == 0; }
+
+/// Fewer than eight bytes, and plain ones where there are none.
+std::uint64_t short_word(std::string_view text) noexcept {
+  std::uint64_t word = 0x6161616161616161;
+  auto* const to = reinterpret_cast<char*>(&word);
+  if (text.size() >= 4) {
+    std::memcpy(to, text.data(), 4);
+    std::memcpy(to + 4, text.data() + text.size() - 4, 4);
+  } else {
+    for (std::size_t i = 0; i < text.size(); ++i) to[i] = text[i];
+  }
+  return word;
+}
+
+/// Escapes all of [from, end) to `to`, which has six times the room and `slack`.
+char* escape_portable(const char* from, const char* end, char* to) noexcept {
+  while (end - from >= 8) {
+    const std::uint64_t word = word_at(from);
+    std::memcpy(to, &word, sizeof word);
+    if ((suspects(word) & ~word & high_bits) == 0) {
+      from += 8;
+      to += 8;
+      continue;
+    }
+    for (int i = 0; i < 8; ++i, ++from) {
+      if (needs_escape(static_cast<unsigned char>(*from))) {
+        to = put_escape(to, *from);
+      } else {
+        *to++ = *from;
+      }
+    }
+  }
+  for (; from != end; ++from) {
+    if (needs_escape(static_cast<unsigned char>(*from))) {
+      to = put_escape(to, *from);
+    } else {
+      *to++ = *from;
+    }
+  }
+  return to;
+}
+
+#ifdef HONDANA_AVX2_ESCAPE
+/// A bit per byte of `block` that needs escaping.
+__attribute__((target("avx2"), always_inline)) inline std::uint32_t marks(__m256i block) noexcept {
+  const __m256i control = _mm256_cmpeq_epi8(_mm256_min_epu8(block, _mm256_set1_epi8(0x1F)), block);
+  const __m256i quote = _mm256_cmpeq_epi8(block, _mm256_set1_epi8('"'));
+  const __m256i backslash = _mm256_cmpeq_epi8(block, _mm256_set1_epi8('\\'));
+  return static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_or_si256(_mm256_or_si256(quote, backslash), control)));
+}
+
+/// For 32 bytes or more; the last block may overlap the one before.
+__attribute__((target("avx2"))) bool is_plain_avx2(std::string_view text) noexcept {
+  const char* const last = text.data() + text.size() - 32;
+  for (const char* at = text.data();; at = at + 32 < last ? at + 32 : last) {
+    const __m256i block = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at));
+    if ((marks(block) | static_cast<std::uint32_t>(_mm256_movemask_epi8(block))) != 0) return false;
+    if (at == last) return true;
+  }
+}
+
+/// The plain bytes at the start of `text`, in whole blocks of 32 as far as nothing else is found.
+__attribute__((target("avx2"))) std::size_t plain_run_avx2(std::string_view text) noexcept {
+  std::size_t at = 0;
+  for (; at + 32 <= text.size(); at += 32) {
+    const std::uint32_t marked = marks(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(text.data() + at)));
+    if (marked != 0) return at + static_cast<std::size_t>(__builtin_ctz(marked));
+  }
+  return at;
+}
+
+/// Escapes `width` bytes, at most 32, whose marks are given. Reads up to 63 bytes from `from`.
+__attribute__((target("avx2"), always_inline)) inline char* escape_marked(const char* from, std::size_t width,
+                                                                          std::uint32_t marked, char* to) noexcept {
+  std::size_t done = 0;
+  while (marked != 0) {
+    const auto at = static_cast<std::size_t>(__builtin_ctz(marked));
+    to += at - done;
+    to = put_escape(to, from[at]);
+    done = at + 1;
+    // The run behind the escape, with whatever follows it: what is too much is overwritten by the next store.
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + done)));
+    marked &= marked - 1;
+  }
+  return to + (width - done);
+}
+
+__attribute__((target("avx2"))) char* escape_avx2(const char* from, const char* end, char* to) noexcept {
+  while (end - from >= 64) {
+    const __m256i block = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), block);
+    const std::uint32_t marked = marks(block);
+    to = marked == 0 ? to + 32 : escape_marked(from, 32, marked, to);
+    from += 32;
+  }
+  // The last 0 to 63 bytes, where a whole load could leave the text.
+  alignas(32) char rest[96] = {};
+  auto left = static_cast<std::size_t>(end - from);
+  std::memcpy(rest, from, left);
+  for (const char* at = rest; left != 0; at += 32) {
+    const std::size_t width = std::min<std::size_t>(left, 32);
+    const __m256i block = _mm256_load_si256(reinterpret_cast<const __m256i*>(at));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), block);
+    to = escape_marked(at, width, marks(block) & static_cast<std::uint32_t>((std::uint64_t{1} << width) - 1), to);
+    left -= width;
+  }
+  return to;
+}
+#endif
+
+/// For 8 bytes or more; the last word may overlap the one before.
+bool is_plain_portable(std::string_view text) noexcept {
+  const char* const last = text.data() + text.size() - 8;
+  std::uint64_t seen = suspects(word_at(last)) | word_at(last);
+  for (const char* at = text.data(); at < last; at += 8) seen |= suspects(word_at(at)) | word_at(at);
+  return (seen & high_bits) == 0;
+}
+
+/// The same in words of 8 bytes.
+std::size_t plain_run_portable(std::string_view text) noexcept {
+  std::size_t at = 0;
+  while (at + 8 <= text.size()) {
+    const std::uint64_t word = word_at(text.data() + at);
+    if ((suspects(word) & ~word & high_bits) != 0) break;
+    at += 8;
+  }
+  return at;
+}
+
+template <char* kernel(const char*, const char*, char*) noexcept>
+void append_in_chunks(std::string& out, std::string_view text) {
+  char buffer[6 * chunk + slack];
+  // Source code grows by about 5 %.
+  if (text.size() > chunk) out.reserve(out.size() + text.size() + text.size() / 8);
+  for (; !text.empty(); text.remove_prefix(std::min(chunk, text.size()))) {
+    const char* const end = kernel(text.data(), text.data() + std::min(chunk, text.size()), buffer);
+    out.append(buffer, static_cast<std::size_t>(end - buffer));
+  }
+}
+
+/// The same without the buffer in between.
+template <char* kernel(const char*, const char*, char*) noexcept>
+void append_in_steps(buffer& out, std::string_view text) {
+  while (!text.empty()) {
+    const auto part = text.substr(0, escape_step);
+    char* const to = out.room(6 * part.size() + slack);
+    out.grew(static_cast<std::size_t>(kernel(part.data(), part.data() + part.size(), to) - to));
+    text.remove_prefix(part.size());
+  }
+}
+
+}  // namespace
+
+void append_escaped_portable(std::string& out, std::string_view text) { append_in_chunks<escape_portable>(out, text); }
+
+void append_escaped_portable(buffer& out, std::string_view text) { append_in_steps<escape_portable>(out, text); }
+
+void append_escaped(buffer& out, std::string_view text) {
+#ifdef HONDANA_AVX2_ESCAPE
+  if (text.size() >= 32 && __builtin_cpu_supports("avx2")) return append_in_steps<escape_avx2>(out, text);
+#endif
+  append_escaped_portable(out, text);
+}
+
+void append_escaped(std::string& out, std::string_view text) {
+#ifdef HONDANA_AVX2_ESCAPE
+  // Below one block the loads through a padded copy cost more than they save.
+  if (text.size() >= 32 && __builtin_cpu_supports("avx2")) return append_in_chunks<escape_avx2>(out, text);
+#endif
+  append_escaped_portable(out, text);
+}
+
+bool is_plain_ascii(std::string_view text) noexcept {
+  if (text.size() < 8) return is_plain(short_word(text));
+#ifdef HONDANA_AVX2_ESCAPE
+  if (text.size() >= 32 && __builtin_cpu_supports("avx2")) return is_plain_avx2(text);
+#endif
+  return is_plain_portable(text);
+}
+
+std::size_t plain_run(std::string_view text) noexcept {
+  std::size_t at = 0;
+#ifdef HONDANA_AVX2_ESCAPE
+  if (text.size() >= 32 && __builtin_cpu_supports("avx2")) {
+    at = plain_run_avx2(text);
+  } else {
+    at = plain_run_portable(text);
+  }
+#else
+  at = plain_run_portable(text);
+#endif
+  while (at < text.size() && !needs_escape(static_cast<unsigned char>(text[at]))) ++at;
+  return at;
+}
+
+}  // namespace hondana::json

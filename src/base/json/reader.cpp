@@ -1,0 +1,349 @@
+/// Reads JSON with simdjson's DOM parser and hands its values out with our errors.
+#include "base/json/reader.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+#include <iterator>
+#include <new>
+#include <type_traits>
+
+#include <simdjson.h>
+
+#include "base/json/writer.hpp"
+#include "base/threads/own.hpp"
+
+namespace hondana::json {
+namespace {
+
+namespace dom = simdjson::dom;
+
+/// What a simdjson element consists of, so that the header need not know simdjson.
+struct place {
+  const void* tape;
+  std::size_t index;
+};
+static_assert(sizeof(place) == sizeof(dom::element) && std::is_trivially_copyable_v<dom::element>);
+
+dom::element element_at(const void* tape, std::size_t index) noexcept {
+  return std::bit_cast<dom::element>(place{tape, index});
+}
+dom::object object_at(const void* tape, std::size_t index) noexcept {
+  return element_at(tape, index).get_object().value_unsafe();
+}
+dom::array array_at(const void* tape, std::size_t index) noexcept { return element_at(tape, index).get_array().value_unsafe(); }
+place place_of(dom::element element) noexcept { return std::bit_cast<place>(element); }
+
+kind kind_of(dom::element element) noexcept {
+  switch (element.type()) {
+    case dom::element_type::ARRAY:
+      return kind::array;
+    case dom::element_type::OBJECT:
+      return kind::object;
+    case dom::element_type::INT64:
+    case dom::element_type::UINT64:
+      return kind::integer;
+    case dom::element_type::DOUBLE:
+      return kind::number;
+    case dom::element_type::STRING:
+      return kind::string;
+    case dom::element_type::BOOL:
+      return kind::boolean;
+    case dom::element_type::NULL_VALUE:
+      break;
+  }
+  return kind::null;
+}
+
+std::string_view name_of(kind type) noexcept {
+  switch (type) {
+    case kind::null:
+      break;
+    case kind::boolean:
+      return "a boolean";
+    case kind::integer:
+    case kind::number:
+      return "a number";
+    case kind::string:
+      return "a string";
+    case kind::array:
+      return "an array";
+    case kind::object:
+      return "an object";
+  }
+  return "null";
+}
+
+tl::unexpected<bad_member> bad(std::string_view path, std::string what) {
+  return tl::make_unexpected(bad_member{std::string(path), std::move(what)});
+}
+
+tl::unexpected<bad_member> mismatch(std::string_view path, std::string_view expected, kind got) {
+  std::string what("expected ");
+  return bad(path, what.append(expected).append(", got ").append(name_of(got)));
+}
+
+void write(writer& to, dom::element element);
+
+void write_double(writer& to, double value) {
+  // Shortest form, kept apart from integers so that it reads back as the same kind.
+  std::array<char, 32> digits;
+  char* end = std::to_chars(digits.data(), digits.data() + digits.size() - 2, value).ptr;
+  if (std::string_view(digits.data(), end).find_first_of(".e") == std::string_view::npos) {
+    *end++ = '.';
+    *end++ = '0';
+  }
+  to.raw(std::string_view(digits.data(), end));
+}
+
+void write_object(writer& to, dom::object object) {
+  to.begin_object();
+  for (const auto [name, member] : object) {
+    to.key(name);
+    write(to, member);
+  }
+  to.end_object();
+}
+
+void write_array(writer& to, dom::array array) {
+  to.begin_array();
+  for (const dom::element one : array) write(to, one);
+  to.end_array();
+}
+
+void write(writer& to, dom::element element) {
+  switch (element.type()) {
+    case dom::element_type::ARRAY:
+      return write_array(to, element.get_array().value_unsafe());
+    case dom::element_type::OBJECT:
+      return write_object(to, element.get_object().value_unsafe());
+    case dom::element_type::INT64:
+      to.integer(element.get_int64().value_unsafe());
+      return;
+    case dom::element_type::UINT64:
+      to.unsigned_integer(element.get_uint64().value_unsafe());
+      return;
+    case dom::element_type::DOUBLE:
+      return write_double(to, element.get_double().value_unsafe());
+    case dom::element_type::STRING:
+      to.string(element.get_string().value_unsafe());
+      return;
+    case dom::element_type::BOOL:
+      to.boolean(element.get_bool().value_unsafe());
+      return;
+    case dom::element_type::NULL_VALUE:
+      break;
+  }
+  to.null();
+}
+
+std::string_view explain(simdjson::error_code error) noexcept {
+  switch (error) {
+    case simdjson::EMPTY:
+      return "the text is empty; send one JSON value";
+    case simdjson::UTF8_ERROR:
+      return "the text is not well-formed UTF-8";
+    case simdjson::DEPTH_ERROR:
+      return "arrays and objects are nested deeper than 128 levels";
+    case simdjson::CAPACITY:
+      return "the text is larger than 4 GiB";
+    case simdjson::NUMBER_ERROR:
+      return "not JSON: a number is malformed, or too large to keep";
+    case simdjson::STRING_ERROR:
+      return "not JSON: a string holds a bad escape, such as a lone surrogate";
+    case simdjson::UNESCAPED_CHARS:
+      return "not JSON: a string holds a control character that is not escaped";
+    case simdjson::UNCLOSED_STRING:
+      return "not JSON: a string is not closed";
+    default:
+      return "not JSON: a value, comma, colon or bracket is missing, misplaced or left over";
+  }
+}
+
+/// Depth as simdjson counts it: one more than the containers that may be open.
+constexpr std::size_t parser_depth = max_depth + 1;
+static_assert(max_depth == 128, "the message of DEPTH_ERROR says so");
+
+simdjson::error_code parse_with(dom::parser& parser, dom::document& into, std::string_view text, std::size_t capacity) {
+  if (parser.capacity() < capacity) {
+    if (const auto error = parser.allocate(capacity, parser_depth)) return error;
+  }
+  return parser.parse_into_document(into, text.data(), text.size()).error();
+}
+
+/// Texts up to this size share the thread's parser, which keeps about five times as much memory.
+constexpr std::size_t shared_bytes = std::size_t{128} << 10;
+
+simdjson::error_code parse_into(dom::document& into, std::string_view text) {
+  if (text.empty()) return simdjson::EMPTY;
+  auto* const shared = text.size() > shared_bytes ? nullptr : threads::own<dom::parser>();
+  if (shared == nullptr) {
+    dom::parser once;
+    return parse_with(once, into, text, text.size());
+  }
+  return parse_with(*shared, into, text, std::bit_ceil(std::max<std::size_t>(text.size(), 4096)));
+}
+
+}  // namespace
+
+struct document::tape {
+  dom::document parsed;
+};
+
+document::document() noexcept = default;
+document::~document() = default;
+document::document(document&&) noexcept = default;
+document& document::operator=(document&&) noexcept = default;
+
+tl::expected<document, parse_failure> document::parse(std::string_view text) {
+  constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+  if (text.starts_with(byte_order_mark)) {
+    return tl::make_unexpected(parse_failure{"the text starts with a byte order mark; send UTF-8 without one"});
+  }
+  document result;
+  result.tape_ = std::make_unique<tape>();
+  const auto error = parse_into(result.tape_->parsed, text);
+  if (error == simdjson::MEMALLOC) throw std::bad_alloc();
+  if (error != simdjson::SUCCESS) return tl::make_unexpected(parse_failure{std::string(explain(error))});
+  return result;
+}
+
+value document::root() const noexcept {
+  if (tape_ == nullptr) return {};
+  const place at = place_of(tape_->parsed.root());
+  return {at.tape, at.index};
+}
+
+kind value::type() const noexcept { return tape_ == nullptr ? kind::null : kind_of(element_at(tape_, index_)); }
+
+std::string value::to_json() const {
+  std::string out;
+  writer to(out);
+  if (tape_ == nullptr) {
+    to.null();
+  } else {
+    write(to, element_at(tape_, index_));
+  }
+  return out;
+}
+
+decoded<std::string_view> value::as_string(std::string_view path) const {
+  if (type() != kind::string) return mismatch(path, "a string", type());
+  return element_at(tape_, index_).get_string().value_unsafe();
+}
+
+decoded<std::int64_t> value::as_integer(std::string_view path) const {
+  if (type() != kind::integer) return mismatch(path, "an integer", type());
+  const auto number = element_at(tape_, index_).get_int64();
+  if (number.error() != simdjson::SUCCESS) return bad(path, "out of range");
+  return number.value_unsafe();
+}
+
+decoded<double> value::as_number(std::string_view path) const {
+  if (type() != kind::integer && type() != kind::number) return mismatch(path, "a number", type());
+  return element_at(tape_, index_).get_double().value_unsafe();
+}
+
+decoded<bool> value::as_boolean(std::string_view path) const {
+  if (type() != kind::boolean) return mismatch(path, "a boolean", type());
+  return element_at(tape_, index_).get_bool().value_unsafe();
+}
+
+decoded<object> value::as_object(std::string_view path) const {
+  if (type() != kind::object) return mismatch(path, "an object", type());
+  return object(*this, path);
+}
+
+decoded<array> value::as_array(std::string_view path) const {
+  if (type() != kind::array) return mismatch(path, "an array", type());
+  return array(*this);
+}
+
+std::string object::path_of(std::string_view member) const {
+  std::string path(path_);
+  if (!path.empty()) path.push_back('.');
+  return path.append(member);
+}
+
+decoded<std::optional<value>> object::find(std::string_view name) const {
+  std::optional<value> found;
+  if (self_.tape_ == nullptr) return found;
+  for (const auto [key, member] : object_at(self_.tape_, self_.index_)) {
+    if (key != name) continue;
+    if (found) return bad(path_of(name), "occurs twice");
+    const place at = place_of(member);
+    found = value(at.tape, at.index);
+  }
+  return found;
+}
+
+decoded<value> object::get(std::string_view name) const {
+  const auto found = find(name);
+  if (!found) return tl::make_unexpected(found.error());
+  if (!*found) return bad(path_of(name), "missing");
+  return **found;
+}
+
+decoded<std::string_view> object::get_string(std::string_view name) const {
+  const auto found = get(name);
+  if (!found) return tl::make_unexpected(found.error());
+  if (found->type() != kind::string) return mismatch(path_of(name), "a string", found->type());
+  return found->as_string({});
+}
+
+decoded<object> object::get_object(std::string_view name) const {
+  const auto found = get(name);
+  if (!found) return tl::make_unexpected(found.error());
+  return found->as_object(path_of(name));
+}
+
+decoded<std::optional<std::string_view>> object::find_string(std::string_view name) const {
+  const auto found = find(name);
+  if (!found) return tl::make_unexpected(found.error());
+  if (!*found) return std::nullopt;
+  if ((*found)->type() != kind::string) return mismatch(path_of(name), "a string", (*found)->type());
+  return *(*found)->as_string({});
+}
+
+decoded<std::optional<object>> object::find_object(std::string_view name) const {
+  const auto found = find(name);
+  if (!found) return tl::make_unexpected(found.error());
+  if (!*found) return std::nullopt;
+  auto inner = (*found)->as_object(path_of(name));
+  if (!inner) return tl::make_unexpected(std::move(inner.error()));
+  return *std::move(inner);
+}
+
+std::vector<std::pair<std::string_view, value>> object::members() const {
+  std::vector<std::pair<std::string_view, value>> all;
+  if (self_.tape_ == nullptr) return all;
+  for (const auto [key, member] : object_at(self_.tape_, self_.index_)) {
+    const place at = place_of(member);
+    all.emplace_back(key, value(at.tape, at.index));
+  }
+  return all;
+}
+
+std::size_t array::size() const {
+  if (self_.tape_ == nullptr) return 0;
+  const dom::array elements = array_at(self_.tape_, self_.index_);
+  // simdjson's own count stops at 2^24 - 1.
+  constexpr std::size_t saturated = 0xFFFFFF;
+  if (elements.size() < saturated) return elements.size();
+  return static_cast<std::size_t>(std::distance(elements.begin(), elements.end()));
+}
+
+std::vector<value> array::elements() const {
+  std::vector<value> all;
+  if (self_.tape_ == nullptr) return all;
+  const dom::array elements = array_at(self_.tape_, self_.index_);
+  all.reserve(elements.size());
+  for (const dom::element one : elements) {
+    const place at = place_of(one);
+    all.push_back(value(at.tape, at.index));
+  }
+  return all;
+}
+
+}  // namespace hondana::json

@@ -1,0 +1,177 @@
+/// Reading with a look at the mode, and writing by rename.
+#include "os/disk/private_file.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <condition_variable>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <mutex>
+
+#include <hondana/clock.hpp>
+
+#include "os/disk/write_all.hpp"
+
+namespace hondana::disk {
+namespace {
+
+constexpr mode_t too_open = 0037;  // the group may read, others nothing
+
+tl::unexpected<failure> cannot(const std::string& doing, const std::string& path, int error,
+                               errc code = errc::source_unavailable) {
+  return fail(code, "cannot " + doing + ' ' + path + ": " + std::strerror(error));
+}
+
+std::string folder_of(const std::string& path) {
+  const auto slash = path.rfind('/');
+  return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
+}
+
+/// Where a link leads, so that the file is replaced and not the link.
+std::string behind_links(const std::string& path) {
+  std::error_code problem;
+  auto real = std::filesystem::canonical(path, problem);
+  return problem ? path : real.string();
+}
+
+/// A file beside another, in a folder that is made if need be.
+result<handle> open_beside(const std::string& path, const char* ending) {
+  const auto real = behind_links(path);
+  if (auto made = make_private_folder(folder_of(real)); !made) return tl::unexpected(std::move(made.error()));
+  const auto beside = real + ending;
+  handle file(::open(beside.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!file.is_open()) return cannot("open", beside, errno);
+  return file;
+}
+
+/// A byte of a file for each subject; that two may share one only makes somebody wait. (FNV-1a: the same in every process.)
+off_t place_of(std::string_view subject) {
+  std::uint32_t hash = 2'166'136'261u;
+  for (const char c : subject) hash = (hash ^ static_cast<unsigned char>(c)) * 16'777'619u;
+  return static_cast<off_t>(hash & 0x7fffffffu);
+}
+
+/// How often somebody who waits looks: the kernel wakes nobody by time or wish.
+constexpr std::chrono::milliseconds between_looks{20};
+
+}  // namespace
+
+result<void> make_private_folder(const std::string& path) {
+  struct stat facts{};
+  if (::stat(path.c_str(), &facts) == 0) {
+    if (!S_ISDIR(facts.st_mode)) return cannot("make the folder", path, ENOTDIR);
+    return {};
+  }
+  if (errno != ENOENT) return cannot("make the folder", path, errno);
+  if (const auto above = folder_of(path); above != path && above != ".") {
+    if (auto made = make_private_folder(above); !made) return made;
+  }
+  // Somebody may have made it just now.
+  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return cannot("make the folder", path, errno);
+  return {};
+}
+
+result<private_text> read_private(const std::string& path, std::size_t most_bytes, owners whose) {
+  const handle file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!file.is_open()) {
+    const int error = errno;
+    return cannot("open", path, error, error == ENOENT ? errc::resource_not_found : errc::source_unavailable);
+  }
+  struct stat facts{};
+  if (::fstat(file.get(), &facts) != 0) return cannot("look at", path, errno);
+  if (!S_ISREG(facts.st_mode)) return fail(errc::source_unavailable, path + " is no file");
+  // Whoever owns it may change it, whatever its mode says.
+  const bool is_trusted =
+      facts.st_uid == ::geteuid() || facts.st_uid == 0 || (whose == owners::anybody_for_root && ::geteuid() == 0);
+  if (!is_trusted) {
+    return fail(errc::access_denied, path + " belongs to user " + std::to_string(facts.st_uid) +
+                                         ", who can change it; say 'chown " + std::to_string(::geteuid()) + "' of it");
+  }
+  if ((facts.st_mode & too_open) != 0)
+    return fail(errc::access_denied,
+                "others can read or change " + path + "; say 'chmod 600' of it (640 lets its group read it)");
+  if (static_cast<std::uint64_t>(facts.st_size) > most_bytes)
+    return fail(errc::response_too_large, path + " has more than " + std::to_string(most_bytes) + " bytes");
+  private_text out{std::string(static_cast<std::size_t>(facts.st_size), '\0'), stamp_of(facts)};
+  std::size_t have = 0;
+  while (have < out.bytes.size()) {
+    const auto count = ::read(file.get(), out.bytes.data() + have, out.bytes.size() - have);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return cannot("read", path, errno);
+    if (count == 0) break;  // it has shrunk
+    have += static_cast<std::size_t>(count);
+  }
+  out.bytes.resize(have);
+  return out;
+}
+
+result<handle> lock_beside(const std::string& path) {
+  auto file = open_beside(path, ".lock");
+  while (file && ::flock(file->get(), LOCK_EX) != 0) {
+    if (errno != EINTR) return cannot("lock", path + ".lock", errno);
+  }
+  return file;
+}
+
+result<handle> lock_beside(const std::string& path, std::string_view subject, std::chrono::milliseconds most,
+                           const std::stop_token& stop) {
+  auto file = open_beside(path, ".turns");
+  if (!file) return file;
+  // Of the open file and not of the process, whose other threads wait as well.
+  struct flock range{};
+  range.l_type = F_WRLCK;
+  range.l_whence = SEEK_SET;
+  range.l_start = place_of(subject);
+  range.l_len = 1;
+  const auto until = monotonic_clock::now() + most;
+  std::mutex mutex;
+  std::condition_variable_any stopped;
+  std::unique_lock waiting(mutex);
+  while (::fcntl(file->get(), F_OFD_SETLK, &range) != 0) {
+    if (errno != EAGAIN && errno != EACCES && errno != EINTR) return cannot("lock", path + ".turns", errno);
+    stopped.wait_for(waiting, stop, between_looks, [] { return false; });
+    if (stop.stop_requested()) return fail(errc::cancelled, "it was cancelled while somebody else had the lock of " + path);
+    if (monotonic_clock::now() >= until)
+      return fail(errc::timed_out, "somebody else holds the lock of " + path + " for too long");
+  }
+  return file;
+}
+
+result<void> replace_private(const std::string& path, std::string_view bytes) {
+  const auto real = behind_links(path);
+  const auto fresh = real + ".new";
+  ::unlink(fresh.c_str());  // what a process left that was killed half-way
+  const handle file(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!file.is_open()) return cannot("make", fresh, errno);
+  const auto give_up = [&](int error) {
+    ::unlink(fresh.c_str());
+    return cannot("write", fresh, error);
+  };
+  struct stat before{};
+  if (::stat(real.c_str(), &before) == 0) {
+    // A service whose file root changes must be able to read it afterwards.
+    if (::geteuid() == 0 && before.st_uid != 0 && ::fchown(file.get(), before.st_uid, static_cast<gid_t>(-1)) != 0)
+      return give_up(errno);
+    auto mode = before.st_mode & 0777 & ~too_open;
+    struct stat made{};
+    if (::fstat(file.get(), &made) != 0) return give_up(errno);
+    // What is written, such as a revocation, counts for more than who else may read it.
+    if (before.st_gid != made.st_gid && ::fchown(file.get(), static_cast<uid_t>(-1), before.st_gid) != 0) mode &= ~0070u;
+    if (::fchmod(file.get(), mode) != 0) return give_up(errno);
+  }
+  if (const int error = write_all(file.get(), bytes); error != 0) return give_up(error);
+  if (::fsync(file.get()) != 0) return give_up(errno);
+  if (::rename(fresh.c_str(), real.c_str()) != 0) return give_up(errno);
+  // The rename itself outlives a power cut once the folder is on the disk; the file is whole either way.
+  const handle folder(::open(folder_of(real).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (folder.is_open() && ::fsync(folder.get()) != 0 && errno != EINVAL) return cannot("write", folder_of(real), errno);
+  return {};
+}
+
+}  // namespace hondana::disk

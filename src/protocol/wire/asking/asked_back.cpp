@@ -1,0 +1,222 @@
+/// Questions of servers, and replies.
+#include "protocol/wire/asking/asked_back.hpp"
+
+#include <algorithm>
+
+#include "base/json/writer.hpp"
+#include "base/value/take.hpp"
+#include "protocol/wire/asking/members.hpp"
+#include "protocol/wire/asking/results.hpp"
+
+namespace hondana::wire::asking {
+namespace {
+
+constexpr int unknown_method = -32601;
+constexpr int wrong_params = -32602;
+constexpr int failed_code = -32603;
+constexpr std::size_t most_questions = 64;
+
+using maybe_question = tl::expected<question, reply>;
+
+tl::unexpected<reply> wrong(std::string text) { return tl::unexpected(reply{{}, wrong_params, "params." + std::move(text)}); }
+
+/// The content of an accepted form with the defaults of the fields that it leaves out.
+value with_defaults(const value& content, const value& schema) {
+  value::object out;
+  if (const auto* given = content.as_object()) out = *given;
+  const auto* properties = schema.find("properties");
+  const auto* all = properties == nullptr ? nullptr : properties->as_object();
+  if (all == nullptr) return out;
+  for (const auto& [name, field] : *all) {
+    const auto* preset = field.find("default");
+    const bool is_given =
+        std::any_of(out.begin(), out.end(), [&wanted = name](const auto& one) { return one.first == wanted; });
+    if (preset != nullptr && !is_given) out.emplace_back(name, *preset);
+  }
+  return out;
+}
+
+maybe_question elicitation_of(const value& params) {
+  const auto mode = params.string_at("mode").value_or("");
+  const auto message = params.string_at("message").value_or("");
+  if (mode.empty() || mode == "form") {
+    const auto* schema = params.find("requestedSchema");
+    if (schema == nullptr || schema->as_object() == nullptr) return wrong("requestedSchema: missing, or no object");
+    return form_request{message, *schema};
+  }
+  if (mode != "url") return wrong("mode: this client knows \"form\" and \"url\"");
+  const auto url = params.string_at("url").value_or("");
+  // Anything else could start a program of this machine.
+  if (!url.starts_with("https://") && !url.starts_with("http://")) return wrong("url: expected https: or http:");
+  return link_request{message, url, params.string_at("elicitationId").value_or("")};
+}
+
+/// Blocks of one message, which may be one or several.
+result<void> add_messages(const value& from, std::vector<message>& to) {
+  const auto whose = from.string_at("role").value_or("") == "assistant" ? role::assistant : role::user;
+  const auto* content = from.find("content");
+  if (content == nullptr) return fail(errc::broken_protocol, "a message without content");
+  const auto add = [&](const value& block) -> result<void> {
+    const auto parsed = json::document::parse(block.to_text());
+    if (!parsed) return fail(errc::broken_protocol, parsed.error().what);
+    const auto object = parsed->root().as_object("content");
+    if (!object) return fail(errc::broken_protocol, object.error().text());
+    auto made = block_of(*object);
+    if (!made) return tl::unexpected(std::move(made.error()));
+    if (*made) to.push_back({whose, std::move(**made)});
+    return {};
+  };
+  const auto* several = content->as_array();
+  if (several == nullptr) return add(*content);
+  for (const auto& one : *several) {
+    if (auto done = add(one); !done) return done;
+  }
+  return {};
+}
+
+maybe_question sampling_of(const value& params) {
+  sampling_request asked;
+  const auto* messages = params.find("messages");
+  const auto* all = messages == nullptr ? nullptr : messages->as_array();
+  if (all == nullptr) return wrong("messages: missing, or no array");
+  for (const auto& one : *all) {
+    if (auto done = add_messages(one, asked.messages); !done) return wrong("messages: " + done.error().public_text);
+  }
+  if (const auto* most = params.find("maxTokens"); most != nullptr && most->as_integer()) asked.maxTokens = *most->as_integer();
+  asked.systemPrompt = params.string_at("systemPrompt").value_or("");
+  asked.includeContext = params.string_at("includeContext").value_or("");
+  if (const auto* heat = params.find("temperature"); heat != nullptr) asked.temperature = heat->as_number();
+  const auto take = [&params](std::string_view name, std::optional<value>& into) {
+    if (const auto* member = params.find(name)) into = *member;
+  };
+  take("modelPreferences", asked.modelPreferences);
+  take("metadata", asked.metadata);
+  take("tools", asked.tools);
+  take("toolChoice", asked.toolChoice);
+  if (const auto* stops = params.find("stopSequences"); stops != nullptr && stops->as_array() != nullptr) {
+    for (const auto& one : *stops->as_array()) {
+      if (const auto* text = one.as_string()) asked.stopSequences.push_back(*text);
+    }
+  }
+  return asked;
+}
+
+reply elicited(const result<form_answer>& given, const value* schema) {
+  if (!given) return failed(given.error().public_text);
+  value::object out{{"action", given->action}};
+  if (given->action == "accept" && schema != nullptr) out.emplace_back("content", with_defaults(given->content, *schema));
+  return {value(std::move(out)).to_text()};
+}
+
+}  // namespace
+
+std::optional<question_kind> kind_of_question(std::string_view method) noexcept {
+  if (method == "elicitation/create") return question_kind::elicitation;
+  if (method == "sampling/createMessage") return question_kind::sampling;
+  if (method == "roots/list") return question_kind::roots;
+  return {};
+}
+
+reply unanswered(std::string text) { return {{}, unknown_method, std::move(text)}; }
+reply failed(std::string text) { return {{}, failed_code, std::move(text)}; }
+
+tl::expected<question, reply> question_of(std::string_view method, const value& params) {
+  const auto kind = kind_of_question(method);
+  if (!kind) return tl::unexpected(unanswered("this client has no method " + std::string(method.substr(0, 100))));
+  switch (*kind) {
+    case question_kind::elicitation:
+      return elicitation_of(params);
+    case question_kind::sampling:
+      return sampling_of(params);
+    case question_kind::roots:
+      break;
+  }
+  return roots_request{};
+}
+
+reply reply_of(const result<form_answer>& given, const form_request& to) { return elicited(given, &to.requestedSchema); }
+
+reply reply_of(const result<form_answer>& given, const link_request&) { return elicited(given, nullptr); }
+
+reply reply_of(const result<sampling_answer>& given) {
+  if (!given) return failed(given.error().public_text);
+  value::object out{{"role", "assistant"}, {"content", given->content}, {"model", given->model}};
+  if (!given->stopReason.empty()) out.emplace_back("stopReason", given->stopReason);
+  return {value(std::move(out)).to_text()};
+}
+
+reply reply_of(const result<std::vector<root>>& given) {
+  if (!given) return failed(given.error().public_text);
+  value::array all;
+  for (const auto& one : *given) {
+    value::object entry{{"uri", one.uri}};
+    if (!one.name.empty()) entry.emplace_back("name", one.name);
+    all.emplace_back(std::move(entry));
+  }
+  return {value(value::object{{"roots", std::move(all)}}).to_text()};
+}
+
+std::string spelled(const rpc::request_id& id, const reply& with) {
+  std::string out;
+  json::writer to(out);
+  to.begin_object().member("jsonrpc", "2.0").key("id").raw(rpc::to_json(id));
+  if (with.code == 0) {
+    to.key("result").raw(with.result);
+  } else {
+    to.key("error").begin_object().key("code").integer(with.code).member("message", with.text).end_object();
+  }
+  to.end_object();
+  return out;
+}
+
+result_kind kind_of_result(const json::object& result) {
+  const auto kind = text_member(result, "resultType");
+  // Before 2026-07-28 there was one kind, without a name.
+  if (kind.empty() || kind == "complete") return result_kind::complete;
+  return kind == "input_required" ? result_kind::input_required : result_kind::unknown;
+}
+
+result<input_wanted> input_wanted_by(const json::object& result) {
+  input_wanted out;
+  if (const auto state = result.find("requestState"); state && *state) out.state = (*state)->to_json();
+  const auto asked = object_member(result, "inputRequests");
+  if (!asked && out.state.empty())
+    return fail(errc::broken_protocol, "the server wants input and says neither which nor what it is for");
+  if (!asked) return out;
+  if (asked->members().size() > most_questions)
+    return fail(errc::broken_protocol, "the server asks more than " + std::to_string(most_questions) + " questions at once");
+  for (const auto& [key, one] : asked->members()) {
+    const auto inner = one.as_object("inputRequests");
+    if (!inner) return fail(errc::broken_protocol, inner.error().text());
+    input_wanted::one wanted{std::string(key), text_member(*inner, "method")};
+    if (const auto member = inner->find("params"); member && *member) {
+      auto taken = take_value(**member);
+      if (!taken) return fail(errc::broken_protocol, taken.error().public_text);
+      wanted.params = std::move(*taken);
+    }
+    out.questions.push_back(std::move(wanted));
+  }
+  return out;
+}
+
+result<std::string> response_to(const input_wanted::one& one, const reply& with) {
+  if (with.code == 0) return with.result;
+  const bool has_failed = with.code == failed_code;
+  if (has_failed && kind_of_question(one.method) == question_kind::elicitation) return R"({"action":"cancel"})";
+  return fail(has_failed ? errc::refused : errc::broken_protocol,
+              "the server wants " + one.method.substr(0, 100) + " answered, and there is no answer: " + with.text);
+}
+
+std::string responses(const input_wanted& to, const std::vector<std::pair<std::string, std::string>>& all) {
+  std::string out;
+  json::writer into(out);
+  if (!to.questions.empty()) {
+    into.key("inputResponses").begin_object();
+    for (const auto& [key, response] : all) into.key(key).raw(response);
+    into.end_object();
+  }
+  if (!to.state.empty()) into.key("requestState").raw(to.state);
+  return out;
+}
+
+}  // namespace hondana::wire::asking

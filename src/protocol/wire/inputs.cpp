@@ -1,0 +1,178 @@
+/// Declarations, questions and answers of clients.
+#include "protocol/wire/inputs.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/value/take.hpp"
+#include "protocol/wire/blocks.hpp"
+
+namespace hondana::wire {
+namespace {
+
+/// How many answers one request may carry.
+constexpr std::size_t most_answers = 64;
+
+struct request_writer {
+  json::writer& to;
+  const input_members& members;
+
+  void operator()(const form_request& form) const {
+    begin("elicitation/create");
+    if (members.modes) to.member("mode", "form");
+    to.member("message", form.message).key("requestedSchema").raw(form.requestedSchema.to_text());
+    to.end_object();
+  }
+  void operator()(const link_request& link) const {
+    begin("elicitation/create");
+    to.member("mode", "url").member("message", link.message).member("url", link.url);
+    if (members.link_ids) to.member("elicitationId", link.elicitationId);
+    to.end_object();
+  }
+  void operator()(const roots_request&) const {
+    begin("roots/list");
+    to.end_object();
+  }
+  void operator()(const sampling_request& sampling) const {
+    begin("sampling/createMessage");
+    to.key("messages").begin_array();
+    for (const auto& one : sampling.messages) write(to, one, members.entries);
+    to.end_array();
+    const auto raw = [this](std::string_view name, const std::optional<value>& what) {
+      if (what) to.key(name).raw(what->to_text());
+    };
+    raw("modelPreferences", sampling.modelPreferences);
+    to.member_if("systemPrompt", sampling.systemPrompt).member_if("includeContext", sampling.includeContext);
+    if (sampling.temperature) to.key("temperature").number(*sampling.temperature);
+    to.key("maxTokens").integer(sampling.maxTokens);
+    if (!sampling.stopSequences.empty()) {
+      to.key("stopSequences").begin_array();
+      for (const auto& one : sampling.stopSequences) to.string(one);
+      to.end_array();
+    }
+    raw("metadata", sampling.metadata);
+    if (members.sampling_tools) {
+      raw("tools", sampling.tools);
+      raw("toolChoice", sampling.toolChoice);
+    }
+    to.end_object();
+  }
+
+ private:
+  void begin(std::string_view method) const { to.member("method", method).key("params").begin_object(); }
+};
+
+/// Whether `from` declares `name`, as an object.
+json::decoded<std::optional<json::object>> declared(const json::object& from, std::string_view name) {
+  const auto member = from.find(name);
+  if (!member) return tl::unexpected(member.error());
+  if (!*member || (*member)->type() != json::kind::object) return std::optional<json::object>{};
+  return std::optional<json::object>{*(*member)->as_object(from.path_of(name))};
+}
+
+}  // namespace
+
+json::decoded<client_abilities> abilities_of(const json::object& capabilities) {
+  client_abilities can;
+  const auto elicitation = declared(capabilities, "elicitation");
+  if (!elicitation) return tl::unexpected(elicitation.error());
+  if (*elicitation) {
+    const auto form = declared(**elicitation, "form");
+    if (!form) return tl::unexpected(form.error());
+    const auto url = declared(**elicitation, "url");
+    if (!url) return tl::unexpected(url.error());
+    can.links = url->has_value();
+    can.forms = form->has_value() || !can.links;  // an empty declaration means forms
+  }
+  const auto sampling = declared(capabilities, "sampling");
+  if (!sampling) return tl::unexpected(sampling.error());
+  if (*sampling) {
+    const auto tools = declared(**sampling, "tools");
+    if (!tools) return tl::unexpected(tools.error());
+    const auto context = declared(**sampling, "context");
+    if (!context) return tl::unexpected(context.error());
+    can.sampling = true;
+    can.sampling_tools = tools->has_value();
+    can.sampling_context = context->has_value();
+  }
+  const auto roots = declared(capabilities, "roots");
+  if (!roots) return tl::unexpected(roots.error());
+  can.roots = roots->has_value();
+  return can;
+}
+
+json::decoded<model::input_round> round_of(const json::object& params) {
+  model::input_round round;
+  const auto state = params.find_string("requestState");
+  if (!state) return tl::unexpected(state.error());
+  if (*state) round.sealed_state = std::string(**state);
+  const auto responses = params.find_object("inputResponses");
+  if (!responses) return tl::unexpected(responses.error());
+  if (!*responses) return round;
+  const auto members = (*responses)->members();
+  if (members.size() > most_answers) {
+    return tl::unexpected(json::bad_member{params.path_of("inputResponses"), "more answers than anything was asked"});
+  }
+  for (const auto& [key, answer] : members) {
+    const auto path = (*responses)->path_of(key);
+    if (answer.type() != json::kind::object) return tl::unexpected(answer.as_object(path).error());
+    const auto is_same = [&name = key](const auto& one) { return one.first == name; };
+    if (std::any_of(round.answers.begin(), round.answers.end(), is_same)) {
+      return tl::unexpected(json::bad_member{path, "occurs twice"});
+    }
+    auto taken = take_value(answer);
+    if (!taken) return tl::unexpected(json::bad_member{path, taken.error().public_text});
+    round.answers.emplace_back(std::string(key), std::move(*taken));
+  }
+  return round;
+}
+
+bool has_request(const input_request& what, const input_members& members) {
+  if (std::holds_alternative<form_request>(what)) return members.forms;
+  if (std::holds_alternative<link_request>(what)) return members.links;
+  const auto* sampling = std::get_if<sampling_request>(&what);
+  return sampling == nullptr || members.sampling_tools || (!sampling->tools && !sampling->toolChoice);
+}
+
+void write(json::writer& to, const input_request& what, const input_members& members) {
+  std::visit(request_writer{to, members}, what);
+}
+
+std::string lacking(const std::vector<std::pair<std::string, input_request>>& requests, const client_abilities& client) {
+  client_abilities missing;
+  for (const auto& [key, what] : requests) {
+    if (client.can(what)) continue;
+    missing.forms |= std::holds_alternative<form_request>(what);
+    missing.links |= std::holds_alternative<link_request>(what);
+    missing.roots |= std::holds_alternative<roots_request>(what);
+    if (const auto* one = std::get_if<sampling_request>(&what)) {
+      missing.sampling = true;
+      missing.sampling_tools |= one->tools || one->toolChoice;
+      missing.sampling_context |= !one->includeContext.empty() && one->includeContext != "none";
+    }
+  }
+  if (missing == client_abilities{}) return {};
+  std::string text;
+  json::writer to(text);
+  const auto empty = [&to](std::string_view name, bool is_needed) {
+    if (is_needed) to.key(name).begin_object().end_object();
+  };
+  to.begin_object();
+  if (missing.forms || missing.links) {
+    to.key("elicitation").begin_object();
+    empty("form", missing.forms);
+    empty("url", missing.links);
+    to.end_object();
+  }
+  if (missing.sampling) {
+    to.key("sampling").begin_object();
+    empty("tools", missing.sampling_tools);
+    empty("context", missing.sampling_context);
+    to.end_object();
+  }
+  empty("roots", missing.roots);
+  to.end_object();
+  return text;
+}
+
+}  // namespace hondana::wire

@@ -1,0 +1,20 @@
+/// The handshake era: revisions 2024-11-05 to 2025-11-25 as one vocabulary with a table of differences.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "protocol/wire/codec.hpp"
+
+namespace hondana::wire::legacy {
+
+/// The codec of a revision; null when it is not a legacy one.
+[[nodiscard]] const codec* find(std::string_view revision) noexcept;
+/// The newest legacy revision: what `initialize` with an unknown one is answered with.
+[[nodiscard]] const codec& newest() noexcept;
+/// What an HTTP peer without a version header speaks (2025-03-26).
+[[nodiscard]] const codec& without_header() noexcept;
+/// All, newest first.
+[[nodiscard]] std::span<const std::string_view> revisions() noexcept;
+
+}  // namespace hondana::wire::legacy

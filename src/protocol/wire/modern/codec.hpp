@@ -1,0 +1,20 @@
+/// The stateless era: revision 2026-07-28.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "protocol/wire/codec.hpp"
+
+namespace hondana::wire::modern {
+
+/// The codec of 2026-07-28.
+[[nodiscard]] const codec& current() noexcept;
+/// All modern revisions, newest first.
+[[nodiscard]] std::span<const std::string_view> revisions() noexcept;
+
+/// The revision a request declares in its `_meta`; nothing when it declares none.
+[[nodiscard]] json::decoded<std::optional<std::string_view>> declared_revision(const json::object& params);
+
+}  // namespace hondana::wire::modern

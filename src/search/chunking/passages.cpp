@@ -1,0 +1,145 @@
+/// Chooses how a text is cut by its type and its name.
+#include "search/chunking/passages.hpp"
+
+#include <array>
+#include <optional>
+
+#include "base/ascii/lower_case.hpp"
+#include "search/chunking/cutters.hpp"
+#include "text/markup/lines.hpp"
+
+namespace hondana::chunking {
+namespace {
+
+struct language {
+  std::string_view ending;
+  family how;
+};
+
+constexpr std::array<language, 88> languages{{{".c", family::c_like},         {".h", family::c_like},
+                                              {".cc", family::c_like},        {".cpp", family::c_like},
+                                              {".cxx", family::c_like},       {".hh", family::c_like},
+                                              {".hpp", family::c_like},       {".hxx", family::c_like},
+                                              {".ipp", family::c_like},       {".cu", family::c_like},
+                                              {".m", family::c_like},         {".mm", family::c_like},
+                                              {".cs", family::c_like},        {".java", family::c_like},
+                                              {".groovy", family::c_like},    {".gradle", family::c_like},
+                                              {".dart", family::c_like},      {".php", family::c_like},
+                                              {".kt", family::keyword},       {".kts", family::keyword},
+                                              {".scala", family::keyword},    {".go", family::keyword},
+                                              {".rs", family::keyword},       {".swift", family::keyword},
+                                              {".py", family::keyword},       {".pyi", family::keyword},
+                                              {".rb", family::keyword},       {".rake", family::keyword},
+                                              {".pl", family::keyword},       {".pm", family::keyword},
+                                              {".js", family::keyword},       {".mjs", family::keyword},
+                                              {".cjs", family::keyword},      {".jsx", family::keyword},
+                                              {".ts", family::keyword},       {".mts", family::keyword},
+                                              {".cts", family::keyword},      {".tsx", family::keyword},
+                                              {".vue", family::keyword},      {".svelte", family::keyword},
+                                              {".lua", family::keyword},      {".sql", family::keyword},
+                                              {".jl", family::keyword},       {".ex", family::keyword},
+                                              {".exs", family::keyword},      {".zig", family::keyword},
+                                              {".nim", family::keyword},      {".proto", family::keyword},
+                                              {".graphql", family::keyword},  {".gql", family::keyword},
+                                              {".tf", family::keyword},       {".hcl", family::keyword},
+                                              {".ml", family::keyword},       {".mli", family::keyword},
+                                              {".fs", family::keyword},       {".sol", family::keyword},
+                                              {".v", family::keyword},        {".sv", family::keyword},
+                                              {".vb", family::keyword},       {".cr", family::keyword},
+                                              {".sh", family::shell},         {".bash", family::shell},
+                                              {".zsh", family::shell},        {".ps1", family::shell},
+                                              {".awk", family::shell},        {".r", family::assigned},
+                                              {".hs", family::assigned},      {".elm", family::assigned},
+                                              {".clj", family::lisp},         {".cljs", family::lisp},
+                                              {".el", family::lisp},          {".lisp", family::lisp},
+                                              {".scm", family::lisp},         {".erl", family::shell},
+                                              {".cmake", family::shell},      {".toml", family::sections},
+                                              {".ini", family::sections},     {".cfg", family::sections},
+                                              {".conf", family::sections},    {".properties", family::sections},
+                                              {".service", family::sections}, {".yaml", family::members},
+                                              {".yml", family::members},      {".mk", family::members},
+                                              {".css", family::selectors},    {".scss", family::selectors},
+                                              {".less", family::selectors},   {".xml", family::lines}}};
+constexpr std::array<language, 9> names{{{"makefile", family::members},
+                                         {"gnumakefile", family::members},
+                                         {"dockerfile", family::keyword},
+                                         {"containerfile", family::keyword},
+                                         {"cmakelists.txt", family::shell},
+                                         {"rakefile", family::keyword},
+                                         {"gemfile", family::keyword},
+                                         {"jenkinsfile", family::c_like},
+                                         {"vagrantfile", family::keyword}}};
+/// Types that say it where names do not.
+constexpr std::array<language, 30> types{{{"text/x-c", family::c_like},
+                                          {"text/x-csrc", family::c_like},
+                                          {"text/x-chdr", family::c_like},
+                                          {"text/x-c++", family::c_like},
+                                          {"text/x-c++src", family::c_like},
+                                          {"text/x-c++hdr", family::c_like},
+                                          {"text/x-csharp", family::c_like},
+                                          {"text/x-java", family::c_like},
+                                          {"text/x-java-source", family::c_like},
+                                          {"text/x-php", family::c_like},
+                                          {"application/x-php", family::c_like},
+                                          {"text/x-go", family::keyword},
+                                          {"text/x-rust", family::keyword},
+                                          {"text/rust", family::keyword},
+                                          {"text/x-python", family::keyword},
+                                          {"text/x-script.python", family::keyword},
+                                          {"text/x-ruby", family::keyword},
+                                          {"text/x-perl", family::keyword},
+                                          {"text/x-lua", family::keyword},
+                                          {"text/javascript", family::keyword},
+                                          {"application/javascript", family::keyword},
+                                          {"application/typescript", family::keyword},
+                                          {"application/sql", family::keyword},
+                                          {"text/x-shellscript", family::shell},
+                                          {"application/x-sh", family::shell},
+                                          {"application/toml", family::sections},
+                                          {"application/yaml", family::members},
+                                          {"application/x-yaml", family::members},
+                                          {"text/css", family::selectors},
+                                          {"application/xml", family::lines}}};
+
+std::string_view type_of(std::string_view mime_type) noexcept {
+  return markup::trimmed(mime_type.substr(0, mime_type.find(';')));
+}
+
+std::optional<family> family_of(std::string_view type, std::string_view name) noexcept {
+  for (const auto& one : names)
+    if (ascii::is_same(name, one.ending)) return one.how;
+  for (const auto& one : languages)
+    if (ascii::ends_with(name, one.ending)) return one.how;
+  for (const auto& one : types)
+    if (ascii::is_same(type, one.ending)) return one.how;
+  if (ascii::is_same(type, "text/xml") || ascii::ends_with(type, "+xml")) return family::lines;
+  return std::nullopt;
+}
+
+bool is_any(std::string_view type, std::string_view name, std::initializer_list<std::string_view> known) noexcept {
+  for (const auto one : known)
+    if (one.front() == '.' ? ascii::ends_with(name, one) : ascii::is_same(type, one)) return true;
+  return false;
+}
+
+}  // namespace
+
+cut passages_of(std::string_view text, std::string_view mime_type, std::string_view name, const cutting& how) {
+  const auto type = type_of(mime_type);
+  if (const auto slash = name.find_last_of('/'); slash != std::string_view::npos) name.remove_prefix(slash + 1);
+  const auto prose = markup::format_of(mime_type, name);
+  // A type that names a markup says more than the ending: what Office files are rendered to keeps the name of the file.
+  if (prose && *prose == markup::format::html) return cut_html(text, how);
+  if (prose && *prose != markup::format::plain) return cut_prose(*prose, text, how);
+  if (is_any(type, name, {"text/csv", ".csv"})) return cut_rows(text, ',', how);
+  if (is_any(type, name, {"text/tab-separated-values", ".tsv", ".tab"})) return cut_rows(text, '\t', how);
+  if (is_any(type, name, {"application/x-ndjson", "application/jsonl", ".jsonl", ".ndjson", ".log", ".geojsonl"}))
+    return cut_records(text, how);
+  if (is_any(type, name, {"application/json", "application/json5", ".json", ".jsonc", ".json5", ".geojson", ".ipynb"}) ||
+      ascii::ends_with(type, "+json"))
+    return cut_json(text, how);
+  if (const auto of = family_of(type, name)) return cut_code(*of, text, how);
+  return cut_prose(markup::format::plain, text, how);
+}
+
+}  // namespace hondana::chunking

@@ -1,0 +1,168 @@
+/// Reading resources for the index.
+#include "search/index/cutting.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include <hondana/facts.hpp>
+
+#include "search/index/alone.hpp"
+#include "server/tools/pulling.hpp"
+#include "text/charsets/charsets.hpp"
+#include "text/language/language.hpp"
+#include "text/secrets/policy.hpp"
+#include "text/secrets/redactor.hpp"
+
+namespace hondana::search {
+namespace {
+
+/// Bytes as text where they can be; what begins like a picture or an archive need not be pulled whole for that.
+constexpr std::size_t longest_look = 4096;
+
+bool may_pass(errc why) noexcept {
+  return why == errc::timed_out || why == errc::cancelled || why == errc::overloaded || why == errc::source_unavailable ||
+         why == errc::content_changed || why == errc::too_many_requests || why == errc::resource_not_found;
+}
+
+std::string owners_said_by(const resource& entry) {
+  for (const auto& [key, value] : entry.metadata) {
+    if (key != owner_fact) continue;
+    if (const auto* text = std::get_if<std::string>(&value)) return comparable_owner(*text);
+  }
+  return {};
+}
+
+std::string language_said_by(const resource& entry) {
+  for (const auto& [key, value] : entry.metadata) {
+    if (key != "dev.hondana/lang" && key != "lang") continue;
+    if (const auto* text = std::get_if<std::string>(&value)) return *text;
+  }
+  return {};
+}
+
+bool is_media(std::string_view type) noexcept {
+  return type.starts_with("image/") || type.starts_with("audio/") || type.starts_with("video/") || type.starts_with("font/");
+}
+
+cut_document without_text(cut_document made, std::string problem) {
+  made.what.problem = std::move(problem);
+  return made;
+}
+
+cut_document without_own_text(cut_document made) {
+  made.what.version = version_of_lists;
+  return without_text(std::move(made), "it gives other resources, which are found by themselves");
+}
+
+/// Whether the source still has it, for who sees everything.
+bool is_there(const call& by, const tools::surroundings& in, const std::string& uri) {
+  return tools::await<resource>(by, [&](catalog::completion<resource> done) { in.catalog->describe(by, uri, std::move(done)); })
+      .has_value();
+}
+
+/// Of what was masked as bytes, what only its characters show.
+void mask_decoded(std::string& text, const tools::surroundings& in, const std::string& source_uri, const std::string& uri) {
+  const auto from = in.catalog->source_of(source_uri);
+  if (from && from->what()->masking() == masking::none) return;
+  secrets::redactor(secrets::policy_of_uri(uri), text).mask(text);
+}
+
+}  // namespace
+
+bool is_provisional(const resource& entry) noexcept {
+  return std::any_of(entry.metadata.begin(), entry.metadata.end(), [](const auto& one) {
+    const auto* is = std::get_if<bool>(&one.second);
+    return one.first == "dev.hondana/provisional" && is != nullptr && *is;
+  });
+}
+
+document document_of(const resource& entry) {
+  document out;
+  out.uri = entry.uri;
+  out.version = entry.version;
+  out.name = entry.name;
+  out.title = entry.title;
+  out.description = entry.description;
+  out.mime_type = entry.mimeType;
+  out.kind = entry.kind;
+  out.priority = entry.annotations.priority;
+  out.audience = entry.annotations.audience;
+  std::sort(out.audience.begin(), out.audience.end());
+  out.modified = entry.annotations.lastModified;
+  out.size = entry.size;
+  out.language = language_said_by(entry);
+  out.owners = owners_said_by(entry);
+  return out;
+}
+
+result<cut_document> cut(const call& asked, const tools::surroundings& in, const resource& entry,
+                         const std::string& known_version, std::uint64_t largest) {
+  cut_document made;
+  made.what = document_of(entry);
+  if (entry.size && *entry.size > largest)
+    return without_text(std::move(made), "it has " + std::to_string(*entry.size) + " bytes, and " + std::to_string(largest) +
+                                             " are indexed at most");
+  if (is_list_of_others(entry)) return without_own_text(std::move(made));
+  if (is_media(entry.mimeType)) return without_text(std::move(made), "it is no text");
+  auto by = asked;
+  by.who.view = alone_with(entry.uri);
+  catalog::read_options how;
+  if (!known_version.empty()) how.if_version = known_version;
+  how.as_bytes = true;
+  how.is_once = true;
+  auto read = tools::await<catalog::read_answer>(by, [&](catalog::completion<catalog::read_answer> done) {
+    in.catalog->read(by, entry.uri, entry.uri, std::move(how), std::move(done));
+  });
+  if (!read) {
+    // Such as a link, which gives what stands elsewhere.
+    const bool is_not_found = read.error().code == errc::resource_not_found;
+    if (is_not_found && is_there(asked, in, entry.uri)) return without_own_text(std::move(made));
+    if (may_pass(read.error().code)) return tl::unexpected(std::move(read.error()));
+    // A source that throws may do so once; who says no is believed until there is another version.
+    if (read.error().code == errc::internal) made.what.version.clear();
+    made.failed = read.error();
+    return without_text(std::move(made), read.error().public_text);
+  }
+  if (read->is_unmodified) {
+    made.is_unchanged = true;
+    return made;
+  }
+  // What was read so soon after a change is read again, until it has a version that tells.
+  made.what.version = read->reading.is_racy ? std::string() : read->reading.version;
+  const auto& contents = read->reading.contents;
+  const auto text = std::find_if(contents.begin(), contents.end(), [](const auto& one) { return one.is_text; });
+  if (contents.empty()) return without_text(std::move(made), "it has no contents");
+  if (is_provisional(entry) && !contents.front().title.empty()) made.what.title = contents.front().title;
+  if (is_list_by_type(contents.front().mimeType)) return without_own_text(std::move(made));
+  const auto& chosen = text != contents.end() ? *text : contents.front();
+  if (text == contents.end()) {
+    auto front = tools::pull(by, in, chosen, read->home, {}, tools::extent{0, longest_look}, longest_look);
+    if (!front) return tl::unexpected(std::move(front.error()));
+    if (!charsets::decode(front->bytes)) return without_text(std::move(made), "it is no text");
+  }
+  auto pulled = tools::pull(by, in, chosen, read->home, {}, {}, static_cast<std::size_t>(largest) + 1);
+  if (!pulled) return tl::unexpected(std::move(pulled.error()));
+  if (pulled->total > largest)
+    return without_text(std::move(made), "it has " + std::to_string(pulled->total) + " bytes, and " + std::to_string(largest) +
+                                             " are indexed at most");
+  std::string bytes = std::move(pulled->bytes);
+  const bool is_blob = text == contents.end();
+  // ISO-2022-JP is ASCII with escapes, so it counts as text.
+  if (is_blob || bytes.find('\x1b') != std::string::npos) {
+    auto decoded = charsets::decode(bytes, chosen.mimeType);
+    if (!decoded && is_blob) return without_text(std::move(made), "it is no text");
+    if (decoded && (is_blob || decoded->charset == "ISO-2022-JP")) {
+      bytes = std::move(decoded->text);
+      mask_decoded(bytes, in, entry.uri, chosen.uri.empty() ? entry.uri : chosen.uri);
+    }
+  }
+  auto parts = chunking::passages_of(bytes, chosen.mimeType, entry.name);
+  made.passages = std::move(parts.passages);
+  if (made.what.title.empty() && !made.passages.empty()) made.what.title = made.passages.front().title;
+  if (made.what.language.empty()) made.what.language = language::language_of(bytes);
+  if (made.passages.empty()) made.what.problem = "it has no text";
+  return made;
+}
+
+}  // namespace hondana::search

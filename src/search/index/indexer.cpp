@@ -1,0 +1,293 @@
+/// The thread that indexes: when it works, and who waits for it.
+#include "search/index/indexer.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include <hondana/clock.hpp>
+
+#include "base/executor/signals_blocked.hpp"
+#include "base/executor/without_throwing.hpp"
+#include "protocol/model/index_caller.hpp"
+#include "search/index/pauses.hpp"
+
+namespace hondana::search {
+namespace {
+
+using clock = monotonic_clock;
+
+constexpr std::chrono::hours between_tidyings{1};
+constexpr std::chrono::seconds longest_call{60};
+/// Who waits hears something, whatever there is to tell.
+constexpr std::chrono::seconds between_words{1};
+/// Whoever asks for one look after the other, be it a peer or a source whose list changes all the time, has half of the time.
+constexpr std::chrono::seconds longest_rest{10};
+/// Watches of single resources; the feed lets one listener have about twice as many.
+constexpr std::size_t most_watched = 8'000;
+
+}  // namespace
+
+/// Outlives the indexer where a change is being told while it goes.
+class indexer::ears final : public catalog::listener {
+ public:
+  explicit ears(indexer& of) : of_(&of) {}
+  void heard(const model::change& what) override {
+    const std::lock_guard lock(mutex_);
+    if (of_ == nullptr) return;
+    if (what.kind == model::change::what::resources) static_cast<void>(of_->ask_for_look());
+    if (what.kind == model::change::what::content) of_->heard_of(what.uri);
+  }
+  void close() {
+    const std::lock_guard lock(mutex_);
+    of_ = nullptr;
+  }
+
+ private:
+  std::mutex mutex_;
+  indexer* of_;
+};
+
+indexer::indexer(std::shared_ptr<ground> on) : on_(std::move(on)), troubles_(on_) {}
+
+indexer::~indexer() { end(); }
+
+void indexer::begin(std::shared_ptr<catalog::feed> changes) {
+  feed_ = std::move(changes);
+  began_ = clock::now();
+  ears_ = std::make_shared<ears>(*this);
+  feed_->join(ears_);
+  const executor::signals_blocked blocked;
+  thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+}
+
+void indexer::end() {
+  {
+    const std::lock_guard lock(mutex_);
+    has_ended_ = true;
+    changed_.notify_all();
+  }
+  if (ears_) {
+    ears_->close();
+    feed_->leave(*ears_);
+  }
+  if (thread_.joinable()) {
+    thread_.request_stop();
+    thread_.join();
+  }
+  ears_.reset();
+}
+
+void indexer::watch(const std::string& uri, entry_known& known) {
+  if (known.is_watched || watched_ >= most_watched || !ears_) return;
+  if (!feed_->watch(ears_, uri)) return;
+  known.is_watched = true;
+  ++watched_;
+}
+
+void indexer::unwatch(const std::string& uri) {
+  feed_->unwatch(*ears_, uri);
+  --watched_;
+}
+
+std::uint64_t indexer::ask_for_look() {
+  const std::lock_guard lock(mutex_);
+  // A look that has begun may have seen a list as it was before.
+  asked_looks_ = begun_looks_ + 1;
+  changed_.notify_all();
+  return asked_looks_;
+}
+
+void indexer::heard_of(std::string_view uri) {
+  const auto resource = catalog::resource_of(uri);
+  if (!is_wanted(resource)) return;
+  const std::lock_guard lock(mutex_);
+  changed_uris_.insert(resource);
+  changed_.notify_all();
+}
+
+result<void> indexer::wait_for_look(std::uint64_t number, look_end which, clock::time_point until, const std::stop_token& stop,
+                                    const std::function<void()>& hears) const {
+  std::unique_lock lock(mutex_);
+  const auto& looks = which == look_end::complete ? complete_looks_ : ended_looks_;
+  for (;;) {
+    const auto before = steps_;
+    if (hears) {
+      lock.unlock();
+      hears();
+      lock.lock();
+    }
+    if (looks >= number) return {};
+    if (has_ended_) return fail(errc::source_unavailable, "search: the server ends, and indexes nothing any more");
+    if (stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
+    if (clock::now() >= until) return fail(errc::timed_out, "search: not everything was indexed in that time; ask again");
+    monotonic_clock::wait_until(changed_, lock, stop, std::min(until, clock::now() + between_words),
+                                [&] { return steps_ != before || looks >= number || has_ended_; });
+  }
+}
+
+call indexer::own_call(const std::stop_token& stop) const {
+  call out;
+  out.who = model::index_caller();
+  out.deadline = clock::now() + longest_call;
+  out.stop = stop;
+  return out;
+}
+
+bool indexer::wait_for_work(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  const auto turn = clock::now() + between_turns;
+  for (;;) {
+    const bool is_asked = asked_looks_ > begun_looks_;
+    auto due = has_more_vectors_ ? std::min(next_look_, next_vectors_) : next_look_;
+    if (is_asked) due = std::min(due, not_before_);
+    if (!changed_uris_.empty() || clock::now() >= due) return true;
+    if (stop.stop_requested() || clock::now() >= turn) return false;
+    monotonic_clock::wait_until(changed_, lock, stop, std::min(due, turn),
+                                [&] { return !changed_uris_.empty() || (asked_looks_ > begun_looks_) != is_asked; });
+  }
+}
+
+bool indexer::has_something_to_look_at() const {
+  const std::lock_guard lock(mutex_);
+  return !changed_uris_.empty() || (asked_looks_ > begun_looks_ && clock::now() >= not_before_);
+}
+
+void indexer::run(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    try {
+      if (!take_turn(stop)) continue;
+      if (has_to_load_) {
+        if (const auto loaded = load(); !loaded) {
+          begin_anew(loaded.error());
+          wait_after_failure(stop);
+          continue;
+        }
+      }
+      if (!wait_for_work(stop)) continue;
+      if (stop.stop_requested()) break;
+      work(begins_look(), stop);
+      troubles_.end(trouble::defect);
+    } catch (const std::exception& error) {
+      begin_anew();
+      executor::without_throwing([&] { troubles_.have(trouble::defect, std::string("indexing failed: ") + error.what()); });
+      wait_after_failure(stop);
+    }
+  }
+  executor::without_throwing([&] {
+    if (const auto done = commit(); !done) troubles_.have(trouble::store, done.error());
+  });
+}
+
+bool indexer::begins_look() {
+  const std::lock_guard lock(mutex_);
+  const auto now = clock::now();
+  if (now < next_look_ && (asked_looks_ <= begun_looks_ || now < not_before_)) return false;
+  begun_looks_ = asked_looks_ = std::max(asked_looks_, begun_looks_ + 1);
+  return true;
+}
+
+void indexer::wait_after_failure(const std::stop_token& stop) { wait_for(after_failure, stop); }
+
+void indexer::wait_for(std::chrono::milliseconds time, const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  monotonic_clock::wait_for(changed_, lock, stop, time, [] { return false; });
+}
+
+void indexer::work(bool has_to_look, const std::stop_token& stop) {
+  if (has_to_look) {
+    const auto begun = clock::now();
+    look(stop);
+    not_before_ = clock::now() + std::min<clock::duration>(clock::now() - begun, longest_rest);
+    if (store_failures_ > 1) not_before_ = std::max(not_before_, next_look_);
+  }
+  if (take_changed(stop)) index_pending(stop);
+  bool are_vectors_new = false;
+  while (has_more_vectors_ && clock::now() >= next_vectors_ && !stop.stop_requested() && !has_to_load_) {
+    if (has_something_to_look_at() || !make_vectors(stop)) break;
+    are_vectors_new = true;
+  }
+  check_vectors(stop);
+  if (clock::now() >= next_tidying_) {
+    next_tidying_ = clock::now() + between_tidyings;
+    // What was refused then may be taken now.
+    has_more_vectors_ = has_more_vectors_ || !refused_.empty();
+    refused_.clear();
+    if (auto done = on_->kept->tidy(); !done) begin_anew(done.error());
+  }
+  if (are_vectors_new) tell_state(true);
+  if (auto done = commit(); !done) begin_anew(done.error());
+}
+
+result<void> indexer::load() {
+  std::unordered_map<std::string, entry_known> known;
+  auto done = on_->kept->each_document([&known](store::known one) {
+    auto& there = known[std::move(one.uri)];
+    there.version = std::move(one.version);
+    there.described = one.described;
+    there.made = std::move(one.made);
+    there.has_text = !one.has_problem;
+  });
+  if (!done) return done;
+  const auto counts = on_->kept->counts();
+  if (!counts) return tl::unexpected(counts.error());
+  if (auto set = on_->kept->use_model(on_->embedder ? on_->embedder->id() : std::string()); !set) return set;
+  take_known(std::move(known));
+  passages_ = counts->passages;
+  on_->uris.forget();
+  if (on_->embedder) {
+    const auto are_alike = read_vectors();
+    if (!are_alike) return tl::unexpected(are_alike.error());
+    if (!*are_alike) {
+      if (auto dropped = drop_vectors(); !dropped) return dropped;
+    }
+  }
+  has_more_vectors_ = on_->embedder != nullptr;
+  next_tidying_ = clock::now() + between_tidyings;
+  has_to_load_ = false;
+  tell_state(true);
+  return {};
+}
+
+void indexer::take_known(std::unordered_map<std::string, entry_known> known) {
+  for (auto& [uri, one] : known) {
+    const auto before = known_.find(uri);
+    one.is_tried = !one.has_text && before != known_.end() && before->second.is_tried && !before->second.has_text;
+    // What gave no text may give one since the start, as it is read now and whatever its version: it is tried, once.
+    if (!one.has_text && !one.is_tried && one.version != version_of_lists) one.version.clear();
+  }
+  // What is watched stays watched, whatever the store had to forget.
+  for (const auto& [uri, before] : known_) {
+    if (!before.is_watched) continue;
+    const auto still = known.find(uri);
+    if (still != known.end()) {
+      still->second.is_watched = true;
+    } else {
+      unwatch(uri);
+    }
+  }
+  known_ = std::move(known);
+}
+
+void indexer::begin_anew(const failure& why) {
+  troubles_.have(trouble::store, why);
+  begin_anew();
+  // What a store refuses each time is not read all the time.
+  next_look_ = clock::now() + pause_after(++store_failures_);
+}
+
+void indexer::begin_anew() noexcept {
+  on_->kept->roll_back();
+  noted_.clear();
+  pending_.clear();
+  gone_.clear();
+  new_digests_.clear();
+  is_look_whole_ = false;
+  has_to_load_ = true;
+  next_look_ = clock::now() + after_failure;
+  // What was to be written is not there, and what else there is, is not known before the next look.
+  on_->has_looked = false;
+  on_->change_state([](search_state& state) { state.is_complete = false; });
+}
+
+}  // namespace hondana::search

@@ -1,0 +1,263 @@
+/// What the thread that indexes does with resources: read, put into the store, forgotten.
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include <hondana/clock.hpp>
+
+#include "base/json/utf8.hpp"
+#include "search/index/indexer.hpp"
+#include "search/index/making.hpp"
+
+namespace hondana::search {
+namespace {
+
+using clock = monotonic_clock;
+
+/// A commit costs about as much as indexing some documents; whoever searches waits for it in memory alone.
+constexpr std::chrono::milliseconds between_commits{300};
+constexpr std::chrono::seconds between_reports{10};
+
+/// URIs of which something has been said; then they may be said again.
+constexpr std::size_t most_said_of = 10'000;
+
+std::uint64_t kept_of(const cut_document& one) { return std::max<std::size_t>(one.passages.size(), 1); }
+
+/// Where it is malformed, U+FFFD stands instead.
+void mend(std::string& text) {
+  if (json::is_utf8(text)) return;
+  std::string out;
+  json::append_replacing(out, text);
+  text = std::move(out);
+}
+
+}  // namespace
+
+void indexer::say_of(const std::string& uri, std::string_view what, const failure& why) {
+  if (said_of_.size() >= most_said_of) said_of_.clear();
+  if (!said_of_.insert(uri).second) return;
+  auto line = uri + ' ' + std::string(what) + ": " + why.public_text;
+  if (!why.private_text.empty()) line += " (" + why.private_text + ')';
+  on_->say(line);
+}
+
+void indexer::index_pending(const std::stop_token& stop) {
+  const auto begin = clock::now();
+  auto next_report = begin + between_reports;
+  auto next_commit = begin + between_commits;
+  const auto all = pending_.size();
+  std::size_t done = 0;
+  bool has_later = false;
+  while (!pending_.empty() && !stop.stop_requested()) {
+    const auto node = pending_.extract(pending_.begin());
+    const auto outcome = index_one(node.mapped(), stop);
+    if (!outcome) return begin_anew(outcome.error());
+    has_later = has_later || *outcome == indexer::outcome::later;
+    ++done;
+    const auto now = clock::now();
+    if (is_in_memory() || now >= next_commit || pending_.empty()) {
+      next_commit = now + between_commits;
+      if (auto committed = commit(); !committed) return begin_anew(committed.error());
+      // Of the last one it is told below, with what troubles there are.
+      if (!pending_.empty()) tell_state(now >= next_count_);
+    }
+    if (now >= next_report) {
+      next_report = now + between_reports;
+      on_->say(std::to_string(done) + " of " + std::to_string(all) + " resources indexed");
+    }
+  }
+  if (has_later) {
+    is_look_whole_ = false;
+    next_look_ = std::min(next_look_, clock::now() + after_failure);
+  }
+  if (unread_.empty()) {
+    troubles_.end(trouble::resources);
+  } else {
+    troubles_.have(trouble::resources, "some resources cannot be read now and are tried again");
+  }
+  look_for_what_fits();
+  if (all >= 100) {
+    const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(clock::now() - begin).count();
+    on_->say(std::to_string(done) + " resources indexed in " + std::to_string(took) + " ms");
+  }
+  if (all > 0) tell_missing();
+  tell_state(true);
+}
+
+result<indexer::outcome> indexer::index_one(const listed& one, const std::stop_token& stop) {
+  auto made = cut_one(one, stop);
+  if (stop.stop_requested()) return outcome::later;
+  if (!made) return cannot_be_read(one.entry, made.error());
+  // Should it fail another time, that is said again.
+  if (unread_.erase(one.entry.uri) > 0) said_of_.erase(one.entry.uri);
+  return made->is_unchanged ? has_not_changed(one.entry) : put(std::move(*made), one.entry);
+}
+
+result<cut_document> indexer::cut_one(const listed& one, const std::stop_token& stop) {
+  const auto where = on_->where();
+  if (!where) return fail(errc::cancelled, "the server ends");
+  const auto& entry = one.entry;
+  const auto in = where->now();
+  // Whoever masks it may be another one since it was listed, with its title as it was.
+  if (making_of(*in.catalog, entry.uri) != one.made) return fail(errc::content_changed, "its source has changed");
+  const auto found = known_.find(entry.uri);
+  // What was made otherwise is read whole, whatever its version.
+  auto version = found != known_.end() && found->second.made == one.made ? found->second.version : std::string();
+  // Its title may be that of its contents, which a new description alone would lose.
+  const bool is_described_anew = found != known_.end() && !is_described(found->second, entry, digest_of(document_of(entry)));
+  if (is_described_anew && (entry.title.empty() || is_provisional(entry))) version.clear();
+  try {
+    auto made = cut(own_call(stop), in, entry, version, on_->options.largest);
+    if (made) made->what.made = one.made;
+    if (made && made->failed) say_of(entry.uri, "cannot be read", *made->failed);
+    return made;
+  } catch (const std::exception& error) {
+    // Of this one alone, whatever its source or its text did.
+    cut_document made;
+    made.what = document_of(entry);
+    made.what.made = one.made;
+    made.what.problem = "it could not be indexed";
+    say_of(entry.uri, "could not be indexed", {errc::internal, error.what(), {}});
+    return made;
+  }
+}
+
+result<indexer::outcome> indexer::cannot_be_read(const resource& entry, const failure& why) {
+  if (why.code == errc::resource_not_found) {
+    if (auto done = forget(entry.uri); !done) return tl::unexpected(std::move(done.error()));
+    return outcome::gone;
+  }
+  say_of(entry.uri, "cannot be read now", why);
+  unread_.insert(entry.uri);
+  return outcome::later;
+}
+
+result<indexer::outcome> indexer::has_not_changed(const resource& entry) {
+  auto& known = known_[entry.uri];
+  auto what = document_of(entry);
+  known.seen = look_;
+  // What is kept may have the title of its contents, which no list says.
+  const auto described = digest_of(what);
+  if (is_described(known, entry, described)) return outcome::same;
+  what.version = known.version;
+  known.described = described;
+  auto done = on_->kept->describe(what);
+  if (!done && done.error().code != errc::invalid_argument) return tl::unexpected(std::move(done.error()));
+  if (!done) say_of(entry.uri, "has a description that cannot be kept", done.error());
+  // Passages are embedded with their title.
+  has_more_vectors_ = has_more_vectors_ || on_->embedder != nullptr;
+  return outcome::same;
+}
+
+result<indexer::outcome> indexer::put(cut_document made, const resource& entry) {
+  const auto listed = digest_of(document_of(entry));
+  made.what.listed = listed;
+  const auto passages = kept_of(made);
+  const auto has_room = make_room(entry.uri, passages);
+  if (!has_room) return tl::unexpected(has_room.error());
+  if (!*has_room) {
+    left_out_.insert_or_assign(entry.uri, left_out{made.what.version, listed, look_, passages});
+    return outcome::left_out;
+  }
+  left_out_.erase(entry.uri);
+  if (auto done = put_what_can_be(made); !done) return tl::unexpected(std::move(done.error()));
+  if (on_->embedder) {
+    for (const auto& one : made.passages)
+      new_digests_.push_back(digest_of_text(text_to_embed(made.what, one.heading, one.text)));
+    has_more_vectors_ = true;
+  }
+  auto& known = known_[entry.uri];
+  known.version = std::move(made.what.version);
+  known.made = std::move(made.what.made);
+  known.described = listed;
+  known.has_text = made.what.problem.empty();
+  known.is_tried = true;
+  known.seen = look_;
+  watch(entry.uri, known);
+  return outcome::indexed;
+}
+
+result<bool> indexer::make_room(const std::string& uri, std::uint64_t passages) {
+  if (passages_ + passages <= on_->options.most_passages) return true;
+  // What it has now gives room, too.
+  if (known_.contains(uri)) {
+    auto gone = on_->kept->remove(uri);
+    if (!gone) return tl::unexpected(std::move(gone.error()));
+    take_gone(*gone);
+    if (passages_ + passages <= on_->options.most_passages) return true;
+    if (known_[uri].is_watched) unwatch(uri);
+    known_.erase(uri);
+  }
+  return false;
+}
+
+result<void> indexer::put_what_can_be(cut_document& made) {
+  auto gone = on_->kept->put(made.what, made.passages);
+  if (!gone && gone.error().code == errc::invalid_argument) {
+    say_of(made.what.uri, "is indexed by its name alone", gone.error());
+    made.passages.clear();
+    made.what.problem = "its text cannot be kept";
+    for (auto* text : {&made.what.name, &made.what.title, &made.what.description, &made.what.mime_type, &made.what.kind,
+                       &made.what.language})
+      mend(*text);
+    gone = on_->kept->put(made.what, {});
+  }
+  if (gone) {
+    passages_ += kept_of(made);
+    take_gone(*gone);
+    return {};
+  }
+  if (gone.error().code != errc::invalid_argument) return tl::unexpected(std::move(gone.error()));
+  // It is known nevertheless, so that it is not tried for ever.
+  auto uri = made.what.uri;
+  mend(uri);
+  say_of(uri, "cannot be indexed at all", gone.error());
+  return {};
+}
+
+void indexer::take_gone(std::span<const passage_id> those) {
+  gone_.insert(gone_.end(), those.begin(), those.end());
+  passages_ -= std::min<std::uint64_t>(passages_, those.size());
+}
+
+result<void> indexer::forget(const std::string& uri) {
+  pending_.erase(uri);
+  left_out_.erase(uri);
+  unread_.erase(uri);
+  said_of_.erase(uri);
+  const auto gone = on_->kept->remove(uri);
+  if (!gone) return tl::unexpected(gone.error());
+  take_gone(*gone);
+  if (const auto found = known_.find(uri); found != known_.end()) {
+    if (found->second.is_watched) unwatch(uri);
+    known_.erase(found);
+  }
+  return {};
+}
+
+void indexer::shed() {
+  if (passages_ <= on_->options.most_passages) return;
+  while (passages_ > on_->options.most_passages && !known_.empty()) {
+    const auto uri = known_.begin()->first;
+    auto out = left_out{known_.begin()->second.version, known_.begin()->second.described, look_, passages_};
+    if (auto done = forget(uri); !done) return begin_anew(done.error());
+    out.passages -= passages_;
+    left_out_.insert_or_assign(uri, std::move(out));
+  }
+  // Nobody waits for it while sources are asked.
+  if (auto done = commit(); !done) begin_anew(done.error());
+}
+
+void indexer::look_for_what_fits() {
+  if (left_out_.empty()) return troubles_.end(trouble::room);
+  troubles_.have(trouble::room, "the index has " + std::to_string(on_->options.most_passages) +
+                                    " passages at most (most_passages); what does not fit is not indexed, such as " +
+                                    left_out_.begin()->first);
+  const bool is_room_for_some = std::any_of(left_out_.begin(), left_out_.end(), [this](const auto& one) {
+    // What cannot be read has its time already.
+    return !unread_.contains(one.first) && passages_ + one.second.passages <= on_->options.most_passages;
+  });
+  if (is_room_for_some) next_look_ = clock::now();
+}
+
+}  // namespace hondana::search

@@ -1,0 +1,196 @@
+/// Calls of libpq, and what its errors mean for people.
+#include "search/index/postgres/postgres_connection.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+namespace hondana::search {
+namespace {
+
+constexpr std::size_t longest_name = 63;  // of anything in PostgreSQL
+
+void hear_nothing(void*, const char*) {}
+
+bool is_plain(std::string_view name) noexcept {
+  const auto fits = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; };
+  return !name.empty() && name.size() <= longest_name && (name.front() < '0' || name.front() > '9') &&
+         !name.starts_with("pg_") && std::all_of(name.begin(), name.end(), fits);
+}
+
+/// What libpq is given of a statement's arguments.
+struct bound {
+  explicit bound(const arguments& with) {
+    const auto count = with.all().size();
+    values.reserve(count);
+    lengths.reserve(count);
+    formats.assign(count, 1);
+    for (const auto& one : with.all()) {
+      values.push_back(one.is_null ? nullptr : one.bytes.c_str());
+      lengths.push_back(static_cast<int>(one.bytes.size()));
+    }
+  }
+  int count() const noexcept { return static_cast<int>(values.size()); }
+  std::vector<const char*> values{};
+  std::vector<int> lengths{};
+  std::vector<int> formats{};
+};
+
+/// What to do about an error, by its SQLSTATE; empty: nothing that is known.
+std::string_view advice_of(std::string_view state) noexcept {
+  struct known {
+    std::string_view state;
+    std::string_view advice;
+  };
+  static constexpr std::array all{
+      known{"53100", "its disk is full; make room on it, and what was being written is written again"},
+      known{"53200", "it has no memory left; give it more, or end others who use it"},
+      known{"53300", "it has too many connections; raise its max_connections, or end others who use it"},
+      known{"57014", "it took too long; look at what else it does"},
+      known{"55P03", "another server has been writing the same index for too long; ask again, or end that one"},
+      known{"40P01", "others were writing the same at the same time; ask again"},
+      known{"42501", "this user may not do it; let it create in the database or own the schema (GRANT CREATE ON DATABASE)"},
+      known{"25006", "it only lets read (a standby?); give the address of the one that is written to"},
+      known{"42P01", "the tables of the index have gone; start again, and they are made anew"},
+      known{"3F000", "the schema of the index has gone; start again, and it is made anew"},
+      known{"57P01", "it was shut down; start it, and this goes on"},
+      known{"57P02", "it crashed; once it runs again this goes on"},
+      known{"57P03", "it is starting or ending; ask again"},
+  };
+  for (const auto& one : all) {
+    if (one.state == state) return one.advice;
+  }
+  return {};
+}
+
+}  // namespace
+
+result<postgres_place> place_of(const libpq_library& by, const std::string& url, const std::string& schema) {
+  if (!is_plain(schema))
+    return fail(errc::invalid_argument,
+                "the schema of a search index in PostgreSQL must be a name of small letters, digits and _ that begins with no "
+                "digit and not with pg_");
+  if ((!url.starts_with("postgresql://") && !url.starts_with("postgres://")) || url.find('\0') != std::string::npos)
+    return fail(errc::invalid_argument,
+                "the URL of a search index in PostgreSQL must begin with postgresql://, as in "
+                "postgresql://user@host/database?sslmode=verify-full");
+  char* said = nullptr;
+  const std::unique_ptr<PQconninfoOption, void (*)(PQconninfoOption*)> options(by.conninfo_parse(url.c_str(), &said),
+                                                                               by.conninfo_free);
+  // What libpq says quotes the URL, which may have a password in it.
+  if (said != nullptr) by.freemem(said);
+  if (!options)
+    return fail(
+        errc::invalid_argument,
+        "the URL of a search index in PostgreSQL is malformed; it is postgresql://user@host:port/database?sslmode=…, with "
+        "%XX for what is no letter or digit");
+  postgres_place out{url, schema, {}};
+  std::string host;
+  std::string database;
+  for (const auto* one = options.get(); one->keyword != nullptr; ++one) {
+    const std::string_view keyword = one->keyword;
+    const std::string_view value = one->val == nullptr ? std::string_view() : std::string_view(one->val);
+    if (value.empty()) continue;
+    if (keyword == "password" || keyword == "sslpassword")
+      return fail(
+          errc::invalid_argument,
+          "a password stands in the URL of a search index in PostgreSQL, where many can read it; take it out, change it, "
+          "and put it into ~/.pgpass or a file that PGPASSFILE names (host:port:database:user:password, mode 0600)");
+    if (keyword == "host" || (keyword == "hostaddr" && host.empty())) host = value;
+    if (keyword == "dbname") database = value;
+  }
+  out.name = "PostgreSQL";
+  if (!host.empty()) out.name += " on " + host;
+  if (!database.empty()) out.name += ", database " + database;
+  return out;
+}
+
+result<postgres_connection> postgres_connection::open(const libpq_library& by, const postgres_place& where,
+                                                      const char* settings) {
+  // What stands before the URL is overridden by it.
+  static constexpr std::array words{"connect_timeout",  "keepalives_idle",  "keepalives_interval",
+                                    "keepalives_count", "tcp_user_timeout", "fallback_application_name",
+                                    "dbname",           "client_encoding"};
+  const std::array<const char*, words.size() + 1> values{"10",   "30",   "10", "3", "30000", "hondana", where.url.c_str(),
+                                                         "UTF8", nullptr};
+  std::array<const char*, words.size() + 1> keywords{};
+  std::copy(words.begin(), words.end(), keywords.begin());
+  postgres_connection out;
+  out.by_ = &by;
+  out.name_ = where.name;
+  out.connection_ = {by.connect(keywords.data(), values.data(), 1), by.finish};
+  if (!out.connection_) return fail(errc::internal, "there is no memory for a connection to " + where.name);
+  auto* const raw = out.connection_.get();
+  by.set_notice_processor(raw, hear_nothing, nullptr);
+  if (by.status(raw) != CONNECTION_OK) {
+    std::string why = "cannot connect to " + where.name + ": ";
+    if (by.needs_password(raw) != 0) {
+      why += "it asks for a password; put it into ~/.pgpass or a file that PGPASSFILE names";
+    } else if (by.used_password(raw) != 0) {
+      why += "it refused the user or the password; look at ~/.pgpass or the file that PGPASSFILE names";
+    } else {
+      why += "see whether it runs, the address is right, and it lets this user in; the log says more";
+    }
+    return fail(errc::source_unavailable, std::move(why), by.error_message(raw));
+  }
+  const char* const encoding = by.parameter_status(raw, "server_encoding");
+  if (encoding == nullptr || std::string_view(encoding) != "UTF8")
+    return fail(errc::source_unavailable, where.name +
+                                              " keeps text in another encoding than UTF-8; give a database of "
+                                              "ENCODING 'UTF8'");
+  // PostgreSQL's own functions come first; nobody else's schema is looked into, but that of pgvector.
+  if (auto set =
+          out.ask("SELECT set_config('search_path', quote_ident($1::text)||coalesce((SELECT ','||quote_ident(n.nspname) "
+                  "FROM pg_extension e JOIN pg_namespace n ON n.oid=e.extnamespace WHERE e.extname='vector'),''), false)",
+                  arguments().text(where.schema));
+      !set)
+    return tl::unexpected(std::move(set.error()));
+  if (auto set = out.run(settings); !set) return tl::unexpected(std::move(set.error()));
+  return out;
+}
+
+tl::unexpected<failure> postgres_connection::error(const PGresult* of) const {
+  const char* const state = of == nullptr ? nullptr : by_->result_error_field(of, PG_DIAG_SQLSTATE);
+  const std::string code = state == nullptr ? "" : state;
+  std::string inner = "SQLSTATE " + (code.empty() ? "none" : code) + ": " + by_->error_message(connection_.get());
+  const auto advice = advice_of(code);
+  const std::string what = "the search index in " + name_ + " cannot be read or written: ";
+  if (!advice.empty()) return fail(errc::source_unavailable, what + std::string(advice), std::move(inner));
+  if (!is_alive())
+    return fail(errc::source_unavailable, what + "the connection was lost; once the server can be reached this goes on",
+                std::move(inner));
+  return fail(errc::source_unavailable, what + "the log says why", std::move(inner));
+}
+
+result<void> postgres_connection::run(const char* sql) {
+  const postgres_rows got(*by_, by_->exec(connection_.get(), sql));
+  const auto status = by_->result_status(got.raw());
+  if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) return error(got.raw());
+  return {};
+}
+
+result<postgres_rows> postgres_connection::ask(const char* sql, const arguments& with) {
+  const bound all(with);
+  postgres_rows got(*by_, by_->exec_params(connection_.get(), sql, all.count(), nullptr, all.values.data(), all.lengths.data(),
+                                           all.formats.data(), 1));
+  const auto status = by_->result_status(got.raw());
+  if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) return error(got.raw());
+  return got;
+}
+
+result<void> postgres_connection::commit() {
+  const postgres_rows got(*by_, by_->exec(connection_.get(), "COMMIT"));
+  if (by_->result_status(got.raw()) != PGRES_COMMAND_OK) return error(got.raw());
+  if (std::string_view(by_->command_status(got.raw())) != "COMMIT")
+    return fail(errc::source_unavailable, "what was written to the search index in " + name_ + " was rolled back");
+  return {};
+}
+
+bool postgres_connection::is_alive() const noexcept { return connection_ && by_->status(connection_.get()) == CONNECTION_OK; }
+
+bool postgres_connection::is_in_transaction() const noexcept {
+  return connection_ && by_->transaction_status(connection_.get()) != PQTRANS_IDLE;
+}
+
+}  // namespace hondana::search

@@ -1,0 +1,298 @@
+/// The log in files: records in from any thread, out by one.
+#include <pthread.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <limits>
+#include <mutex>
+#include <random>
+#include <thread>
+#include <utility>
+
+#include <hondana/audit.hpp>
+#include <hondana/clock.hpp>
+
+#include "server/audit/intake.hpp"
+#include "server/audit/log_file.hpp"
+#include "server/audit/record.hpp"
+#include "server/audit/refusals.hpp"
+
+namespace hondana::inline v0 {
+namespace {
+
+using clock = monotonic_clock;
+
+// How long records are gathered for one write,
+constexpr std::chrono::milliseconds gather_time{5};
+// and how long after a failure it is tried again.
+constexpr std::chrono::milliseconds retry_time{500};
+
+/// Tells the runs of servers in one log apart.
+std::string new_run() {
+  std::random_device device;
+  std::string out;
+  constexpr std::string_view digits = "0123456789abcdef";
+  for (int i = 0; i < 16; ++i) out += digits[device() & 15];
+  return out;
+}
+
+}  // namespace
+
+struct audit_file::state {
+  state(audit_file_options options, audit::log_file opened)
+      : with(std::move(options)), file(std::move(opened)), at(file.end()), run(new_run()) {}
+
+  const audit_file_options with;
+  // The writer's own:
+  audit::log_file file;
+  audit::chain at;  // behind what is in `out`
+  std::string out;  // to be written
+  std::size_t unsynced = 0;
+  clock::time_point sync_at = clock::time_point::max();
+  bool can_sync = true;
+  std::string why_failing;  // as it was said last
+  bool cannot_rotate = false;
+  clock::time_point rotate_at{};  // not before
+
+  audit::intake records;
+  audit::refusals refused;
+  const std::string run;
+  std::atomic<bool> is_failing{false};
+  std::atomic<bool> is_full{false};  // since something had no room, until what waits has been taken
+  std::atomic<std::uint64_t> lost{0};
+  std::atomic<bool> has_rung{false};
+
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool is_closing = false;
+  bool reopens = false;
+  std::uint64_t flush_wanted = 0;
+  std::uint64_t flush_done = 0;
+  std::thread writer;
+
+  void say(const std::string& line) const {
+    if (with.log) with.log(line);
+  }
+  /// One of many in a row wakes the writer.
+  void ring() {
+    if (has_rung || has_rung.exchange(true)) return;
+    {
+      const std::lock_guard lock(mutex);
+    }
+    changed.notify_all();
+  }
+
+  void add(std::string_view text) {
+    audit::append_record(out, at, text);
+    ++unsynced;
+  }
+
+  /// Takes what has come into `out`; `all`: with refusals that would be counted on.
+  void compose(bool all) {
+    is_full = false;
+    records.take([this](std::string_view text) { add(text); });
+    for (const auto& one : refused.take(clock::now(), all)) {
+      add(audit::decision_text(records.next_number(), one.what, one.times));
+    }
+    if (const auto gone = lost.exchange(0); gone != 0) add(audit::loss_text(gone));
+  }
+
+  /// What is decided from here on cannot be kept.
+  void fails(const failure& why) {
+    const bool is_known = is_failing.exchange(true) && why.public_text == why_failing;
+    if (is_known) return;
+    why_failing = why.public_text;
+    say(why.public_text + (with.serves_when_full ? "; requests are served without a record until it can"
+                                                 : "; requests are refused until it can"));
+  }
+  void works() {
+    if (can_sync && is_failing.exchange(false)) say("audit log: records are written again");
+  }
+
+  /// Everything in `out` to the file; false when it must be tried again.
+  bool write() {
+    const bool was_doubtful = file.is_doubtful();
+    if (auto written = was_doubtful ? file.begin_anew(out) : file.append(out); !written) {
+      fails(written.error());
+      return false;
+    }
+    if (was_doubtful) {
+      say("audit log: what could not be synced was written again, and " + with.path + " is a new file");
+      unsynced = 0;
+      if (const auto dropped = file.drop_oldest(); !dropped) say(dropped.error().public_text);
+      return sync();
+    }
+    works();
+    return true;
+  }
+
+  /// False when it must be tried again.
+  bool sync() {
+    const auto synced = file.sync();
+    can_sync = synced.has_value();
+    if (!can_sync) {
+      fails(synced.error());
+      // It is what the next file has behind the records that it repeats.
+      if (file.is_doubtful()) add(audit::opening_text("unsynced", run, 0, unsynced));
+      return false;
+    }
+    unsynced = 0;
+    sync_at = clock::time_point::max();
+    works();
+    return true;
+  }
+
+  void open_next(const char* because, result<void> how) {
+    if (!how) {
+      rotate_at = clock::now() + retry_time;
+      if (!std::exchange(cannot_rotate, true)) say(how.error().public_text + "; the present file is written on");
+      return;
+    }
+    cannot_rotate = false;
+    add(audit::opening_text(because, run, 0));
+    (void)write();
+  }
+  void follow() {
+    const auto waiting = unsynced;  // with what is in `out`, which the next file gets
+    if (!sync()) return;
+    unsynced = waiting;
+    open_next("reopened", file.follow());
+  }
+  void rotate() {
+    // Somebody may have renamed it and not said so: then there is nothing to rename, and older files stay where they are.
+    if (file.was_moved()) return follow();
+    open_next("rotated", file.rotate());
+    if (cannot_rotate) return;
+    if (const auto dropped = file.drop_oldest(); !dropped) say(dropped.error().public_text);
+  }
+
+  /// One turn with what there is; false when not all could be written. `all`: also what would be counted on.
+  bool turn(bool reopen_now, bool all) {
+    // What cannot be written yet is not added to: the intake is bounded, and this is not.
+    if (out.empty()) compose(all);
+    if (reopen_now && !file.is_doubtful() && file.was_moved()) follow();
+    if (!write()) return false;
+    const auto now = clock::now();
+    if (unsynced != 0) sync_at = std::min(sync_at, now + with.sync_every);
+    const bool has_many = unsynced >= with.sync_records || file.unsynced() >= with.buffer;
+    if ((!can_sync || has_many || now >= sync_at) && !sync()) return false;
+    if (file.size() < with.max_bytes || now < rotate_at) return true;
+    if (!sync()) return false;
+    rotate();
+    return true;
+  }
+
+  void work() {
+    sigset_t none_of_ours;
+    sigemptyset(&none_of_ours);
+    // A limit of file sizes is an error of the write, and not the end of the process.
+    sigaddset(&none_of_ours, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &none_of_ours, nullptr);
+    bool is_good = true;
+    std::unique_lock lock(mutex);
+    for (;;) {
+      const auto is_urgent = [this] { return is_closing || reopens || flush_wanted > flush_done; };
+      if (is_good) {
+        monotonic_clock::wait_until(changed, lock, std::min(sync_at, refused.due()), [&] { return is_urgent() || has_rung; });
+        if (has_rung) monotonic_clock::wait_for(changed, lock, gather_time, is_urgent);
+      } else {
+        monotonic_clock::wait_for(changed, lock, retry_time, [this] { return is_closing || reopens; });
+      }
+      const bool is_last = is_closing;
+      const bool reopen_now = std::exchange(reopens, false);
+      const auto flush_now = flush_wanted;
+      has_rung = false;
+      lock.unlock();
+      // What had to wait behind what could not be written comes with a second turn.
+      const bool all = is_last || flush_now > flush_done;
+      is_good = turn(reopen_now, all) && turn(false, all);
+      if (is_good && is_last) {
+        add(audit::closing_text());
+        is_good = write();
+      }
+      if (is_good && all) is_good = sync();
+      if (is_last && !is_good) say("audit log: stopped with records that could not be written");
+      lock.lock();
+      if (is_good) flush_done = flush_now;
+      changed.notify_all();
+      if (is_last) return;
+    }
+  }
+};
+
+audit_file::audit_file(std::unique_ptr<state> made) noexcept : state_(std::move(made)) {}
+
+result<std::shared_ptr<audit_file>> audit_file::open(audit_file_options with) {
+  auto file = audit::log_file::open(with);
+  if (!file) return tl::unexpected(std::move(file.error()));
+  auto made = std::make_unique<state>(std::move(with), std::move(*file));
+  auto& s = *made;
+  if (s.file.torn_bytes() != 0) {
+    s.say("audit log: " + s.with.path + " ended within a record, as after a crash: " + std::to_string(s.file.torn_bytes()) +
+          " bytes were moved to " + s.with.path + "-torn-" + std::to_string(s.at.number + 1) + ", and the log goes on");
+  }
+  s.add(audit::opening_text("started", s.run, s.file.torn_bytes()));
+  if (auto written = s.file.append(s.out); !written && !s.with.serves_when_full) return tl::unexpected(written.error());
+  s.writer = std::thread([&s] { s.work(); });
+  return std::shared_ptr<audit_file>(new audit_file(std::move(made)));
+}
+
+audit_file::~audit_file() {
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->is_closing = true;
+  }
+  state_->changed.notify_all();
+  state_->writer.join();
+}
+
+result<std::uint64_t> audit_file::decide(const audit_decision& what) {
+  auto& s = *state_;
+  if (!what.is_request && !s.refused.is_first(what, clock::now())) return 0;
+  const auto number = s.records.next_number();
+  // Somebody who is refused again and again must not keep others from being served.
+  const auto most = what.is_allowed ? s.with.buffer : s.with.buffer / 2;
+  if (!s.is_failing) {
+    const bool has_room = s.records.put(number, audit::decision_text(number, what), most);
+    if (!has_room && what.is_allowed) s.is_full = true;
+    s.ring();
+    if (has_room) return number;
+  }
+  ++s.lost;
+  if (s.with.serves_when_full) return 0;
+  failure full{errc::overloaded,
+               "This server cannot keep its record of requests now, and does nothing without it. Try again later.",
+               "the audit log cannot take the request"};
+  full.retry = retry_time;
+  return tl::unexpected(std::move(full));
+}
+
+void audit_file::complete(std::uint64_t decision, const audit_completion& how) {
+  if (decision == 0) return;  // which was lost
+  auto& s = *state_;
+  const auto number = s.records.next_number();
+  // There are as many at most as requests under way, which have limits of their own.
+  if (s.records.put(number, audit::completion_text(decision, how), std::numeric_limits<std::size_t>::max())) s.ring();
+}
+
+bool audit_file::takes_records() const { return state_->with.serves_when_full || (!state_->is_failing && !state_->is_full); }
+
+void audit_file::reopen() {
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->reopens = true;
+  }
+  state_->changed.notify_all();
+}
+
+bool audit_file::flush(std::chrono::steady_clock::time_point until) {
+  auto& s = *state_;
+  std::unique_lock lock(s.mutex);
+  const auto mine = ++s.flush_wanted;
+  s.changed.notify_all();
+  return monotonic_clock::wait_until(s.changed, lock, until, [&] { return s.flush_done >= mine; });
+}
+
+}  // namespace hondana::inline v0

@@ -1,0 +1,325 @@
+/// The files of one log: opened, mended after a crash, followed by others.
+#include "server/audit/log_file.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "os/disk/private_file.hpp"
+#include "os/disk/write_all.hpp"
+
+namespace hondana::audit {
+namespace {
+
+constexpr unsigned most_older_files = 100'000;
+
+tl::unexpected<failure> cannot(const std::string& doing, const std::string& path, int error) {
+  return fail(errc::source_unavailable, "audit log: cannot " + doing + ' ' + path + ": " + std::strerror(error));
+}
+
+tl::unexpected<failure> refuse(const std::string& path, const std::string& why) {
+  return fail(errc::invalid_argument, "audit log: " + path + ' ' + why);
+}
+
+std::string folder_of(const std::string& path) { return path.substr(0, std::max<std::size_t>(path.rfind('/'), 1)); }
+
+/// A new name is on the disk once its folder is.
+result<void> sync_folder(const std::string& path) {
+  const disk::handle folder(::open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder.is_open() || (::fsync(folder.get()) != 0 && errno != EINVAL)) return cannot("sync the folder of", path, errno);
+  return {};
+}
+
+result<std::string> read_range(int file, std::uint64_t from, std::uint64_t to, const std::string& path) {
+  std::string out(static_cast<std::size_t>(to - from), '\0');
+  std::size_t have = 0;
+  while (have < out.size()) {
+    const auto count = ::pread(file, out.data() + have, out.size() - have, static_cast<off_t>(from + have));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return cannot("read", path, errno);
+    if (count == 0) return refuse(path, "shrinks while it is read; somebody else writes to it");
+    have += static_cast<std::size_t>(count);
+  }
+  return out;
+}
+
+/// Looks for the last whole record. Errors: there is none near the end.
+result<sound_end> find_sound_end(int file, std::uint64_t size, const std::string& path) {
+  // A record and what a crash may have left behind it.
+  const auto from = size > 2 * longest_record ? size - 2 * longest_record : 0;
+  const auto tail = read_range(file, from, size, path);
+  if (!tail) return tl::unexpected(tail.error());
+  for (auto end = tail->rfind('\n'); end != std::string::npos;) {
+    const auto before = end == 0 ? std::string::npos : tail->rfind('\n', end - 1);
+    const auto begin = before == std::string::npos ? 0 : before + 1;
+    if (const auto read = read_record(std::string_view(*tail).substr(begin, end - begin), nullptr)) {
+      return sound_end{from + end + 1, *read};
+    }
+    end = before;
+  }
+  // A first record of which not all came to the disk, or nothing but the room for it.
+  constexpr std::string_view first_words = "{\"number\":";
+  const bool is_begun = first_words.starts_with(std::string_view(*tail).substr(0, first_words.size()));
+  const bool is_empty = tail->find_first_not_of('\0') == std::string::npos;
+  if (from == 0 && (is_empty || (is_begun && tail->find('\n') == std::string::npos))) return sound_end{};
+  return refuse(path, "is no audit log, or its end is damaged beyond a last record. Move it away to begin another.");
+}
+
+/// The last record of an older file.
+result<chain> end_of(const std::string& path) {
+  const disk::handle file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+  if (!file.is_open()) {
+    if (errno == ENOENT) return chain{};
+    return cannot("open", path, errno);
+  }
+  struct stat facts{};
+  if (::fstat(file.get(), &facts) != 0) return cannot("look at", path, errno);
+  if (!S_ISREG(facts.st_mode)) return refuse(path, "is no file.");
+  if (facts.st_size == 0) return chain{};
+  auto found = find_sound_end(file.get(), static_cast<std::uint64_t>(facts.st_size), path);
+  if (!found) return tl::unexpected(std::move(found.error()));
+  return found->at;
+}
+
+}  // namespace
+
+log_file::log_file(const audit_file_options& with, disk::handle lock)
+    : path_(with.path), keep_(with.keep), lock_(std::move(lock)) {}
+
+result<log_file> log_file::open(const audit_file_options& with) {
+  if (!with.path.starts_with('/') || with.path.ends_with('/')) return refuse('"' + with.path + '"', "is no absolute path.");
+  if (auto made = disk::make_private_folder(folder_of(with.path)); !made) {
+    made.error().public_text.insert(0, "audit log: ");
+    return tl::unexpected(std::move(made.error()));
+  }
+  const auto beside = with.path + ".lock";
+  disk::handle lock(::open(beside.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!lock.is_open()) return cannot("open", beside, errno);
+  if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK) return cannot("lock", beside, errno);
+    return refuse(with.path, "is written by another process; every server needs a log of its own.");
+  }
+  log_file made(with, std::move(lock));
+  if (auto opened = made.open_first(); !opened) return tl::unexpected(std::move(opened.error()));
+  return made;
+}
+
+/// A file that nobody else writes to, made where there is none.
+result<disk::handle> log_file::open_own(const std::string& path, std::uint64_t& size) {
+  disk::handle file(::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600));
+  if (!file.is_open()) {
+    if (errno == ELOOP) return refuse(path, "is a symbolic link, which is not followed. Name the file itself.");
+    return cannot("open", path, errno);
+  }
+  struct stat facts{};
+  if (::fstat(file.get(), &facts) != 0) return cannot("look at", path, errno);
+  if (!S_ISREG(facts.st_mode) || facts.st_nlink != 1)
+    return refuse(path, "is no file of its own: no device and no other name.");
+  if (facts.st_uid != ::geteuid() || (facts.st_mode & 0022) != 0) {
+    return refuse(path, "can be written by others. Say 'chown' and 'chmod 600' of it.");
+  }
+  size = static_cast<std::uint64_t>(facts.st_size);
+  return file;
+}
+
+/// As `open_own`, for a file that is to begin.
+result<disk::handle> log_file::open_empty(const std::string& path) {
+  std::uint64_t size = 0;
+  auto file = open_own(path, size);
+  if (file && size != 0) return refuse(path, "has come from elsewhere and is not empty; it is left alone.");
+  return file;
+}
+
+result<void> log_file::open_first() {
+  std::uint64_t size = 0;
+  auto file = open_own(path_, size);
+  if (!file) return tl::unexpected(std::move(file.error()));
+  sound_end from;
+  if (size != 0) {
+    auto mended = mend(file->get(), size);
+    if (!mended) return tl::unexpected(std::move(mended.error()));
+    from = *mended;
+  }
+  if (from.offset == 0) {
+    // The present file had just been renamed when the server was stopped, or there is none yet.
+    auto before = end_of_older();
+    if (!before) return tl::unexpected(std::move(before.error()));
+    from.at = *before;
+  }
+  // What an earlier run may not have synced must be on the disk before it is relied upon.
+  if (size != 0 && ::fdatasync(file->get()) != 0) return cannot("sync", path_, errno);
+  end_ = from.at;
+  return take(std::move(*file), from.offset);
+}
+
+result<void> log_file::take(disk::handle file, std::uint64_t size) {
+  if (auto synced = sync_folder(path_); !synced) return synced;
+  file_ = std::move(file);
+  size_ = synced_ = size;
+  return {};
+}
+
+/// Where the youngest of the older files ends, which need not be the first when somebody has moved others.
+result<chain> log_file::end_of_older() const {
+  const auto stem = path_.substr(path_.rfind('/') + 1) + '.';
+  unsigned youngest = 0;
+  std::error_code problem;
+  std::filesystem::directory_iterator at(folder_of(path_), problem);
+  for (; !problem && at != std::filesystem::directory_iterator(); at.increment(problem)) {
+    const auto name = at->path().filename().string();
+    if (!name.starts_with(stem) || name[stem.size()] == '0') continue;
+    unsigned age = 0;
+    const auto* const end = name.data() + name.size();
+    const auto read = std::from_chars(name.data() + stem.size(), end, age);
+    // Larger numbers are dates that others have named files by.
+    if (read.ec != std::errc() || read.ptr != end || age > most_older_files) continue;
+    if (youngest == 0 || age < youngest) youngest = age;
+  }
+  if (problem) return cannot("list the folder of", path_, problem.value());
+  return youngest == 0 ? chain{} : end_of(older(youngest));
+}
+
+/// Moves what is behind the last whole record aside.
+result<sound_end> log_file::mend(int file, std::uint64_t size) {
+  auto found = find_sound_end(file, size, path_);
+  if (!found) return found;
+  if (found->offset < size) {
+    const auto torn = read_range(file, found->offset, size, path_);
+    if (!torn) return tl::unexpected(torn.error());
+    const auto aside = path_ + "-torn-" + std::to_string(found->at.number + 1);
+    const disk::handle kept(::open(aside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (!kept.is_open()) return cannot("make", aside, errno);
+    if (const int error = disk::write_all(kept.get(), *torn); error != 0) return cannot("write", aside, error);
+    if (::fsync(kept.get()) != 0) return cannot("sync", aside, errno);
+    if (::ftruncate(file, static_cast<off_t>(found->offset)) != 0) return cannot("mend", path_, errno);
+    torn_bytes_ = size - found->offset;
+  }
+  return found;
+}
+
+result<void> log_file::append(std::string& records) {
+  std::size_t done = 0;
+  int error = 0;
+  while (done < records.size() && error == 0) {
+    const auto count = ::write(file_.get(), records.data() + done, records.size() - done);
+    if (count > 0) done += static_cast<std::size_t>(count);
+    if (count == 0) error = ENOSPC;
+    if (count < 0 && errno != EINTR) error = errno;
+  }
+  if (error != 0) {
+    // Whatever happens to this file now, it ends with a whole record.
+    const auto whole = done == 0 ? 0 : records.rfind('\n', done - 1) + 1;
+    if (whole != done && ::ftruncate(file_.get(), static_cast<off_t>(size_ + whole)) == 0) done = whole;
+  }
+  unsynced_.append(records, 0, done);
+  records.erase(0, done);
+  size_ += done;
+  if (error != 0) return cannot("write", path_, error);
+  return {};
+}
+
+result<void> log_file::sync() {
+  if (!is_named_) {
+    if (auto named = sync_folder(path_); !named) return named;
+    is_named_ = true;
+  }
+  if (::fdatasync(file_.get()) != 0) {
+    is_doubtful_ = true;
+    return cannot("sync", path_, errno);
+  }
+  synced_ = size_;
+  unsynced_.clear();
+  return {};
+}
+
+std::string log_file::older(unsigned age) const { return path_ + '.' + std::to_string(age); }
+
+std::string log_file::next() const { return path_ + "-next"; }
+
+/// How many there are without a gap.
+unsigned log_file::count_older() const {
+  unsigned count = 0;
+  struct stat facts{};
+  while (count < most_older_files && ::lstat(older(count + 1).c_str(), &facts) == 0) ++count;
+  return count;
+}
+
+/// An empty file that is to take the place of the present one.
+result<disk::handle> log_file::open_next() const {
+  const auto fresh = next();
+  if (::unlink(fresh.c_str()) != 0 && errno != ENOENT) return cannot("delete", fresh, errno);
+  return open_empty(fresh);
+}
+
+/// Gives the present file and the older ones the next names.
+result<void> log_file::make_older() const {
+  for (auto age = count_older(); age > 0; --age) {
+    if (::rename(older(age).c_str(), older(age + 1).c_str()) != 0) return cannot("rename", older(age), errno);
+  }
+  if (::rename(path_.c_str(), older(1).c_str()) != 0) return cannot("rename", path_, errno);
+  return {};
+}
+
+result<void> log_file::rotate() {
+  // What can fail for want of something comes before the first file has another name.
+  auto file = open_next();
+  if (!file) return tl::unexpected(std::move(file.error()));
+  if (auto done = make_older(); !done) return done;
+  if (::rename(next().c_str(), path_.c_str()) != 0) return cannot("rename", next(), errno);
+  return take(std::move(*file), 0);
+}
+
+result<void> log_file::begin_anew(std::string& records) {
+  auto file = open_next();
+  if (!file) return tl::unexpected(std::move(file.error()));
+  for (const auto* part : {&unsynced_, &records}) {
+    if (const int error = disk::write_all(file->get(), *part); error != 0) return cannot("write", next(), error);
+  }
+  if (::fdatasync(file->get()) != 0) return cannot("sync", next(), errno);
+  // Whatever is left of them there, they stand in the new file now.
+  if (::ftruncate(file_.get(), static_cast<off_t>(synced_)) != 0) return cannot("cut off", path_, errno);
+  if (::fdatasync(file_.get()) != 0) return cannot("sync", path_, errno);
+  if (!was_moved()) {
+    if (auto done = make_older(); !done) return done;
+  } else if (const auto there = open_empty(path_); !there) {
+    return tl::unexpected(there.error());
+  }
+  if (::rename(next().c_str(), path_.c_str()) != 0) return cannot("rename", next(), errno);
+  file_ = std::move(*file);
+  size_ = synced_ = unsynced_.size() + records.size();
+  unsynced_.clear();
+  records.clear();
+  is_doubtful_ = is_named_ = false;
+  return {};
+}
+
+result<void> log_file::drop_oldest() const {
+  for (auto oldest = count_older(); keep_ != 0 && oldest > keep_; --oldest) {
+    if (::unlink(older(oldest).c_str()) != 0 && errno != ENOENT) return cannot("delete", older(oldest), errno);
+  }
+  return {};
+}
+
+bool log_file::was_moved() const {
+  struct stat there{};
+  struct stat ours{};
+  if (::fstat(file_.get(), &ours) != 0) return false;
+  return ::lstat(path_.c_str(), &there) != 0 || there.st_dev != ours.st_dev || there.st_ino != ours.st_ino;
+}
+
+result<void> log_file::follow() {
+  auto file = open_empty(path_);
+  if (!file) return tl::unexpected(std::move(file.error()));
+  return take(std::move(*file), 0);
+}
+
+}  // namespace hondana::audit

@@ -1,0 +1,49 @@
+/// The sources that take part in what the others do: their tools, and what they are told.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include <hondana/error.hpp>
+#include <hondana/neighbourhood.hpp>
+
+#include "base/executor/pool.hpp"
+#include "server/catalog/catalog.hpp"
+#include "server/catalog/feed.hpp"
+#include "server/handlers/table.hpp"
+#include "server/tools/place.hpp"
+
+namespace hondana::inline v0 {
+
+/// Those of one server. Threads: one at a time.
+class neighbours {
+ public:
+  using source_list = std::vector<std::shared_ptr<catalog::source>>;
+
+  neighbours(std::shared_ptr<const tools::place> where, std::shared_ptr<catalog::feed> changes)
+      : where_(std::move(where)), changes_(std::move(changes)) {}
+  ~neighbours() { settle({}); }
+  neighbours(const neighbours&) = delete;
+  neighbours& operator=(const neighbours&) = delete;
+
+  /// The table with the tools of these sources and of no others; they run on `pool`. Errors: those of `handlers::table::with`.
+  [[nodiscard]] static result<std::shared_ptr<const handlers::table>> tools(const handlers::table& of,
+                                                                            const source_list& sources,
+                                                                            const std::shared_ptr<executor::pool>& pool);
+  /// Whether these sources have other tools than those that have settled.
+  [[nodiscard]] bool are_others(const source_list& sources) const;
+  /// Tells those that are new where they are, and those that have gone that they are nowhere; waits for what these are being
+  /// told.
+  void settle(const source_list& now);
+  /// The first half of that; does not block. The others must be to be asked already.
+  void settle_new(const source_list& now);
+
+ private:
+  class seat;
+  const std::shared_ptr<const tools::place> where_;
+  const std::shared_ptr<catalog::feed> changes_;
+  std::map<const catalog::source*, std::pair<std::shared_ptr<catalog::source>, std::shared_ptr<seat>>> seats_;
+};
+
+}  // namespace hondana::inline v0

@@ -1,0 +1,235 @@
+/// The rules about scopes.
+#include "server/gate/gate.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
+#include "base/uri/spellings.hpp"
+#include "protocol/model/scope.hpp"
+#include "server/access/one_form.hpp"
+#include "server/gate/request_names.hpp"
+
+namespace hondana::gate {
+namespace {
+
+// Of the URIs of one operation, in bytes of other spellings; a thousandth of a second each hundred thousand.
+constexpr std::size_t most_compared = 4u << 20;
+
+bool is_template(std::string_view text) { return text.find('{') != std::string_view::npos; }
+
+tl::unexpected<failure> refuse(const std::string& why) { return fail(errc::invalid_argument, "Scope rules: " + why); }
+
+result<void> check_scopes(const std::vector<std::string>& all) {
+  for (const auto& one : all) {
+    if (!model::is_scope(one)) {
+      return refuse(
+          "\"" + one +
+          "\" is no scope: write at most 256 letters, digits and signs without spaces, quotation marks and backslashes.");
+    }
+  }
+  return {};
+}
+
+result<void> check_rule(const scope_rule& rule) {
+  if (rule.scopes.empty()) return refuse("a rule has no scopes. Name those that are needed, or leave the rule out.");
+  if (auto sound = check_scopes(rule.scopes); !sound) return sound;
+  for (const auto& one : rule.methods) {
+    if (!is_method(one)) {
+      return refuse("\"" + one +
+                    "\" is not the name of a request that a rule may be about. Write for example resources/read, "
+                    "resources/list, resources/subscribe, tools/call or prompts/get.");
+    }
+  }
+  for (const auto& one : rule.uris) {
+    if (is_template(one)) {
+      if (const auto compiled = uri_template::compile(one); !compiled) return refuse(compiled.error().public_text);
+      continue;
+    }
+    const auto canonical = canonical_uri(one);
+    if (!canonical) return refuse("\"" + one + "\": " + canonical.error().public_text);
+    if (*canonical != one) return refuse("\"" + one + "\" is not how URIs are compared here. Write " + *canonical + ".");
+  }
+  return {};
+}
+
+using inclusions = std::map<std::string, std::set<std::string>>;
+
+/// What each scope includes, at any depth. Grows until nothing is new: a scope that includes itself then is in a circle.
+inclusions close_over(const std::map<std::string, std::vector<std::string>>& implied) {
+  inclusions out;
+  for (const auto& [scope, narrower] : implied) out[scope].insert(narrower.begin(), narrower.end());
+  for (bool is_growing = true; is_growing;) {
+    is_growing = false;
+    for (auto& [scope, all] : out) {
+      const auto before = all.size();
+      for (const auto& one : std::set<std::string>(all)) {
+        if (const auto found = out.find(one); found != out.end()) all.insert(found->second.begin(), found->second.end());
+      }
+      is_growing = is_growing || all.size() != before;
+    }
+  }
+  return out;
+}
+
+/// `is_comparable`: whether the URIs have few enough spellings to tell; a rule about URIs fits those that have more.
+bool fits(const scope_rule& rule, const named_uris& named, const subject& about, bool is_comparable) {
+  const auto is_any_of = [](const auto& wanted, std::string_view one) {
+    return std::find(wanted.begin(), wanted.end(), one) != wanted.end();
+  };
+  const auto is_method_meant = [&](std::string_view one) { return is_any_of(rule.methods, one); };
+  if (!rule.methods.empty() && std::none_of(about.methods.begin(), about.methods.end(), is_method_meant)) return false;
+  if (!rule.names.empty() && (about.name.empty() || !is_any_of(rule.names, about.name))) return false;
+  return rule.uris.empty() || !is_comparable ||
+         std::any_of(about.uris.begin(), about.uris.end(), [&](std::string_view uri) { return named.has(uri); });
+}
+
+bool has(const inclusions& included, const proof& given, const std::string& scope) {
+  return std::any_of(given.scopes.begin(), given.scopes.end(), [&](const std::string& one) {
+    if (one == scope) return true;
+    const auto broader = included.find(one);
+    return broader != included.end() && broader->second.contains(scope);
+  });
+}
+
+}  // namespace
+
+result<std::shared_ptr<const gate>> gate::make(scope_rules rules, const access_rules& allowed,
+                                               std::vector<std::string> mounts) {
+  if (auto sound = check(rules); !sound) return tl::unexpected(std::move(sound.error()));
+  const auto made = std::make_shared<gate>();
+  made->mounts_ = std::move(mounts);
+  made->rules_ = std::move(rules);
+  made->included_ = close_over(made->rules_.implied);
+  for (const auto& rule : made->rules_.rules) {
+    auto& named = made->named_.emplace_back();
+    for (const auto& one : rule.uris) {
+      if (!is_template(one)) {
+        named.prefixes.push_back(access::in_one_form(one));
+        continue;
+      }
+      auto compiled = uri_template::compile(access::in_one_form(one));
+      if (!compiled) return tl::unexpected(std::move(compiled.error()));
+      named.templates.push_back(std::move(*compiled));
+    }
+  }
+  guarded_uris guarded;
+  for (std::size_t i = 0; i < made->rules_.rules.size(); ++i) {
+    const auto& rule = made->rules_.rules[i];
+    const bool is_about_reading =
+        rule.methods.empty() || std::find(rule.methods.begin(), rule.methods.end(), "resources/read") != rule.methods.end();
+    if (!is_about_reading || !rule.names.empty()) continue;
+    made->about_reading_.push_back(i);
+    guarded.push_back(made->named_[i]);
+  }
+  if (!guarded.empty()) made->scoped_ = std::make_shared<const scoped_views>(std::move(guarded));
+  auto judge = access::judge::make(allowed, [included = made->included_](const proof& given, const std::string& scope) {
+    return has(included, given, scope);
+  });
+  if (!judge) return tl::unexpected(std::move(judge.error()));
+  if (!(*judge)->is_open()) made->access_ = std::move(*judge);
+  return std::shared_ptr<const gate>(made);
+}
+
+std::vector<std::string> gate::all() const {
+  auto out = rules_.always;
+  std::set<std::string> seen(out.begin(), out.end());
+  const auto add = [&](const std::string& one) {
+    if (seen.insert(one).second) out.push_back(one);
+  };
+  for (const auto& rule : rules_.rules) std::for_each(rule.scopes.begin(), rule.scopes.end(), add);
+  for (const auto& [scope, narrower] : rules_.implied) add(scope);
+  return out;
+}
+
+gate::scopes gate::needed_for(const model::operation& what) const {
+  auto needed = rules_.always;
+  auto about = subject_of(what);
+  // Of a mounted server: also as it may be written otherwise.
+  std::vector<std::string> written;
+  bool is_comparable = true;
+  std::size_t spent = 0;
+  for (std::size_t i = 0; !rules_.rules.empty() && is_comparable && i < about.uris.size(); ++i) {
+    auto others = uri::spellings_inside(about.uris[i], mounts_, spent);
+    is_comparable = others && spent <= most_compared;
+    if (others) std::move(others->begin(), others->end(), std::back_inserter(written));
+  }
+  about.uris.insert(about.uris.end(), written.begin(), written.end());
+  // The same name in NFC and NFD needs the same scopes.
+  std::vector<std::string> in_form;
+  if (!rules_.rules.empty()) {
+    std::transform(about.uris.begin(), about.uris.end(), std::back_inserter(in_form), access::in_one_form);
+    about.uris.assign(in_form.begin(), in_form.end());
+  }
+  for (std::size_t i = 0; !about.methods.empty() && i < rules_.rules.size(); ++i) {
+    if (!fits(rules_.rules[i], named_[i], about, is_comparable)) continue;
+    for (const auto& one : rules_.rules[i].scopes) {
+      if (std::find(needed.begin(), needed.end(), one) == needed.end()) needed.push_back(one);
+    }
+  }
+  return needed;
+}
+
+std::shared_ptr<const view> gate::view_of(const caller& who) const {
+  auto through = access_ ? access_->view_of(who) : who.view;
+  if (!scoped_ || !who.proof) return through;
+  std::vector<bool> lacking;
+  for (const auto i : about_reading_) {
+    const auto& needed = rules_.rules[i].scopes;
+    lacking.push_back(
+        !std::all_of(needed.begin(), needed.end(), [&](const std::string& one) { return has(included_, *who.proof, one); }));
+  }
+  return scoped_->narrow(lacking, std::move(through));
+}
+
+std::vector<std::size_t> gate::rules_about(std::string_view asked) const {
+  const auto uri = access::in_one_form(asked);
+  std::vector<std::size_t> out;
+  for (std::size_t i = 0; i < rules_.rules.size(); ++i) {
+    if (!rules_.rules[i].uris.empty() && named_[i].has(uri)) out.push_back(i);
+  }
+  return out;
+}
+
+bool gate::has_scopes_of(const caller& who, const proof* shown) const {
+  if (!who.proof) return true;
+  if (shown == nullptr) return false;
+  return std::all_of(shown->scopes.begin(), shown->scopes.end(),
+                     [&](const std::string& one) { return has(included_, *who.proof, one); });
+}
+
+result<void> gate::admit(const caller& who, const model::operation& what) const {
+  if (!who.proof || (rules_.always.empty() && rules_.rules.empty())) return {};
+  auto needed = needed_for(what);
+  const bool is_enough =
+      std::all_of(needed.begin(), needed.end(), [&](const std::string& one) { return has(included_, *who.proof, one); });
+  if (is_enough) return {};
+  failure why{errc::scope_missing,
+              "Not allowed: this needs the scopes " + model::joined(needed) +
+                  ", and what the caller has shown lacks some. Ask for a token with all of them.",
+              {}};
+  why.scopes = std::make_shared<const scopes>(std::move(needed));
+  return tl::unexpected(std::move(why));
+}
+
+}  // namespace hondana::gate
+
+namespace hondana::inline v0 {
+
+result<void> check(const scope_rules& rules) {
+  if (auto sound = gate::check_scopes(rules.always); !sound) return sound;
+  for (const auto& rule : rules.rules) {
+    if (auto sound = gate::check_rule(rule); !sound) return sound;
+  }
+  for (const auto& [scope, narrower] : rules.implied) {
+    if (auto sound = gate::check_scopes({scope}); !sound) return sound;
+    if (auto sound = gate::check_scopes(narrower); !sound) return sound;
+  }
+  for (const auto& [scope, all] : gate::close_over(rules.implied)) {
+    if (all.contains(scope)) return gate::refuse("the scope \"" + scope + "\" includes itself by way of those it includes.");
+  }
+  return {};
+}
+
+}  // namespace hondana::inline v0

@@ -1,0 +1,155 @@
+/// Taking URLs of Redis apart.
+#include "sources/analyses/cache/redis/redis_address.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string_view>
+
+#include <hondana/uri.hpp>
+
+#include "os/disk/private_file.hpp"
+
+namespace hondana::analyses {
+namespace {
+
+constexpr int highest_database = 1'000'000;
+constexpr std::size_t longest_password = 4096;
+constexpr std::size_t longest_socket = 107;  // of a path in sockaddr_un
+constexpr std::size_t longest_prefix = 64;
+
+tl::unexpected<failure> malformed_url(const std::string& why) {
+  return fail(errc::invalid_argument,
+              "the URL of a Redis server is malformed: " + why +
+                  "; it is redis://user@host:6379/0, rediss://… for TLS, or unix://user@/path/of/socket?db=0");
+}
+
+std::optional<int> whole_number(std::string_view text, int most) {
+  int out = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size() || out < 0 || out > most) return std::nullopt;
+  return out;
+}
+
+bool has_control(std::string_view text) {
+  return std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) <= 0x20 || c == 0x7f; });
+}
+
+/// What stands before the @ of a URL. Errors: invalid_argument.
+result<std::string> user_in(std::string_view who) {
+  if (who.find(':') != std::string_view::npos)
+    return fail(errc::invalid_argument,
+                "a password stands in the URL of a Redis server, where many can read it; take it out, change it, and put it "
+                "into a file of mode 0600 or an environment variable");
+  auto user = percent_decode(who);
+  if (!user || user->empty() || has_control(*user)) return malformed_url("the user name is none");
+  return std::move(*user);
+}
+
+result<redis_address> socket_address(std::string_view rest) {
+  redis_address out;
+  const auto authority = rest.substr(0, rest.find('/'));
+  if (const auto at = authority.rfind('@'); at != std::string_view::npos) {
+    auto user = user_in(authority.substr(0, at));
+    if (!user) return tl::unexpected(std::move(user.error()));
+    out.user = std::move(*user);
+    rest.remove_prefix(at + 1);
+  }
+  const auto query = std::min(rest.find('?'), rest.size());
+  auto path = percent_decode(rest.substr(0, query));
+  if (!path || path->empty() || path->front() != '/' || path->find('\0') != std::string::npos)
+    return malformed_url("the path of the socket must be absolute");
+  if (path->size() > longest_socket) return malformed_url("the path of a socket has 107 bytes at most");
+  if (query < rest.size()) {
+    const auto words = rest.substr(query + 1);
+    const auto database = words.starts_with("db=") ? whole_number(words.substr(3), highest_database) : std::nullopt;
+    if (!database) return malformed_url("behind ? stands db=NUMBER");
+    out.database = *database;
+  }
+  out.socket = std::move(*path);
+  out.name = "Redis at " + out.socket;
+  return out;
+}
+
+}  // namespace
+
+result<redis_address> redis_address_of(const std::string& url) {
+  if (has_control(url) || url.size() > 4096) return malformed_url("it has spaces or control characters, or is too long");
+  std::string_view rest = url;
+  if (rest.starts_with("unix://")) return socket_address(rest.substr(7));
+  redis_address out;
+  out.is_tls = rest.starts_with("rediss://");
+  if (!out.is_tls && !rest.starts_with("redis://")) return malformed_url("it begins with redis://, rediss:// or unix://");
+  rest.remove_prefix(out.is_tls ? 9 : 8);
+  const auto slash = std::min(rest.find_first_of("/?#"), rest.size());
+  auto authority = rest.substr(0, slash);
+  rest.remove_prefix(slash);
+  if (const auto at = authority.rfind('@'); at != std::string_view::npos) {
+    auto user = user_in(authority.substr(0, at));
+    if (!user) return tl::unexpected(std::move(user.error()));
+    out.user = std::move(*user);
+    authority.remove_prefix(at + 1);
+  }
+  if (authority.starts_with('[')) {
+    const auto close = authority.find(']');
+    if (close == std::string_view::npos) return malformed_url("a bracket is not closed");
+    out.host = authority.substr(1, close - 1);
+    authority.remove_prefix(close + 1);
+  } else {
+    const auto colon = std::min(authority.find(':'), authority.size());
+    out.host = authority.substr(0, colon);
+    authority.remove_prefix(colon);
+  }
+  if (out.host.empty() || out.host.find('%') != std::string::npos) return malformed_url("there is no host");
+  if (!authority.empty()) {
+    const auto port = authority.front() == ':' ? whole_number(authority.substr(1), 65'535) : std::nullopt;
+    if (!port || *port == 0) return malformed_url("the port is a number from 1 to 65535");
+    out.port = static_cast<std::uint16_t>(*port);
+  }
+  if (!rest.empty() && rest != "/") {
+    const auto database = rest.front() == '/' ? whole_number(rest.substr(1), highest_database) : std::nullopt;
+    if (!database) return malformed_url("behind the host stands /NUMBER, the database");
+    out.database = *database;
+  }
+  out.name = "Redis at " + (out.host.find(':') == std::string::npos ? out.host : '[' + out.host + ']') + ':' +
+             std::to_string(out.port);
+  return out;
+}
+
+result<std::string> redis_password(const std::string& file, const std::string& variable) {
+  if (!file.empty() && !variable.empty())
+    return fail(errc::invalid_argument,
+                "the password of Redis stands in a file or in an environment variable; name one of them");
+  if (!variable.empty()) {
+    const char* const found = std::getenv(variable.c_str());
+    if (found == nullptr || *found == '\0')
+      return fail(errc::invalid_argument, "the environment variable " + variable + ", for the password of Redis, is not set");
+    return std::string(found);
+  }
+  if (file.empty()) return std::string();
+  auto read = disk::read_private(file, longest_password);
+  if (!read) return tl::unexpected(std::move(read.error()));
+  auto out = std::move(read->bytes);
+  if (out.ends_with('\n')) out.pop_back();
+  if (out.ends_with('\r')) out.pop_back();
+  if (out.empty()) return fail(errc::invalid_argument, "the file of the password of Redis is empty: " + file);
+  return out;
+}
+
+result<void> check(const redis_options& what) {
+  if (const auto address = redis_address_of(what.url); !address) return tl::unexpected(address.error());
+  const bool is_plain = !what.prefix.empty() && what.prefix.size() <= longest_prefix &&
+                        std::all_of(what.prefix.begin(), what.prefix.end(), [](char c) {
+                          return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+                                 c == '_' || c == '.' || c == ':';
+                        });
+  if (!is_plain)
+    return fail(errc::invalid_argument, "the prefix of keys in Redis is of letters, digits and - _ . :, at most 64 of them");
+  if (what.patience < milliseconds(100) || what.patience > std::chrono::minutes(5))
+    return fail(errc::invalid_argument, "the patience with Redis is from 100 ms to 5 minutes");
+  if (what.certificate.empty() != what.key.empty())
+    return fail(errc::invalid_argument, "a certificate of a client of Redis needs its key, and a key its certificate");
+  return {};
+}
+
+}  // namespace hondana::analyses

@@ -1,0 +1,68 @@
+/// One connection to a Redis server.
+#pragma once
+
+#include <openssl/ssl.h>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <hondana/error.hpp>
+
+#include "base/crypto/openssl.hpp"
+#include "os/disk/handle.hpp"
+#include "sources/analyses/cache/redis/redis_address.hpp"
+#include "sources/analyses/cache/redis/resp.hpp"
+
+namespace hondana::analyses {
+
+using tls_context = std::unique_ptr<SSL_CTX, crypto::frees<SSL_CTX_free>>;
+/// Of a client: TLS 1.2 or newer, and the server's certificate is vouched for. Errors: invalid_argument, naming the file.
+[[nodiscard]] result<tls_context> make_client_context(const redis_options& from);
+
+/// Threads: one at a time. Every wait has an end.
+class redis_connection {
+ public:
+  /// Connects, shakes hands, says who asks, and chooses the database. `tls`: null without TLS; outlives it. Errors:
+  /// source_unavailable.
+  [[nodiscard]] static result<redis_connection> open(const redis_address& where, const redis_options& how, SSL_CTX* tls);
+
+  /// Sends a command and waits for its reply, which may be an error. Errors: source_unavailable, timed_out, broken_protocol:
+  /// then the connection is of no more use, and it is not known whether the command was carried out (`was_sent`).
+  [[nodiscard]] result<reply> ask(std::span<const std::string_view> words, std::chrono::milliseconds longer = {});
+  [[nodiscard]] result<reply> ask(std::initializer_list<std::string_view> words) {
+    return ask(std::span(words.begin(), words.size()));
+  }
+
+  /// Whether the last command may have reached the server.
+  [[nodiscard]] bool was_sent() const noexcept { return was_sent_; }
+  /// Whether nothing has happened to it since the last reply: the server has not closed it.
+  [[nodiscard]] bool is_quiet() const noexcept;
+
+ private:
+  using deadline = std::chrono::steady_clock::time_point;
+  [[nodiscard]] result<void> connect(const redis_address& where, deadline until);
+  [[nodiscard]] result<void> shake_hands(const redis_address& where, SSL_CTX* tls, deadline until);
+  [[nodiscard]] result<void> introduce(const redis_address& where, const redis_options& how);
+  [[nodiscard]] result<void> send(std::string_view bytes, deadline until);
+  [[nodiscard]] result<reply> receive(deadline until);
+  /// False: the time is over.
+  [[nodiscard]] bool wait(short events, deadline until) const;
+  [[nodiscard]] tl::unexpected<failure> lost(const std::string& inner) const;
+  [[nodiscard]] tl::unexpected<failure> too_slow() const;
+
+  std::string name_{};
+  std::chrono::milliseconds patience_{0};
+  disk::handle socket_{};
+  std::unique_ptr<SSL, crypto::frees<SSL_free>> tls_{};
+  reply_reader replies_{};
+  bool was_sent_ = false;
+};
+
+/// An error that the server has answered, as one of ours. `name`: as `redis_address::name`.
+[[nodiscard]] tl::unexpected<failure> refused_by(const std::string& name, const reply& what);
+
+}  // namespace hondana::analyses

@@ -1,0 +1,136 @@
+/// Checks before anything is written.
+#include "sources/analyses/cache/refusals.hpp"
+
+#include <chrono>
+#include <utility>
+
+#include "base/json/utf8.hpp"
+#include "sources/analyses/cache/analysis_json.hpp"
+#include "sources/analyses/cache/members.hpp"
+
+namespace hondana::analyses {
+namespace {
+
+constexpr std::size_t bytes_of_digest = 32;
+constexpr milliseconds longest_time = std::chrono::hours(24 * 366 * 10);
+
+/// As a decoded one has to be: whoever asks for a claim may have written it himself.
+void check_text(const std::string& what, const std::string& path, const text_rule& by, fault& to) {
+  static_cast<void>(text_of(value(what), path, by, to));
+}
+
+void check_tags(const std::vector<std::string>& all, fault& to) {
+  if (all.size() > most_tags) to.say("tags: " + std::to_string(most_tags) + " are the most");
+  for (std::size_t i = 0; i < all.size() && !to.is_there(); ++i)
+    check_text(all[i], "tags[" + std::to_string(i) + ']', {longest_provider, true}, to);
+}
+
+analysis begun_for(const wish& what) {
+  analysis out;
+  out.asked = what.asked;
+  out.task = what.task;
+  out.session = what.session;
+  out.tags = what.tags;
+  return out;
+}
+
+}  // namespace
+
+result<void> check_lease(milliseconds lease) {
+  if (lease > milliseconds(0) && lease <= std::chrono::hours(24)) return {};
+  return fail(errc::invalid_argument, "a lease is above 0, and a day at most");
+}
+
+result<void> check(const wish& what) {
+  if (what.of.all.size() != bytes_of_digest || what.of.prompt.size() != bytes_of_digest)
+    return fail(errc::invalid_argument, "a claim needs the key of its question");
+  fault wrong;
+  check_text(what.asked.prompt, "prompt", {most_prompt, false}, wrong);
+  if (what.asked.context.size() > most_bases) wrong.say("context: " + std::to_string(most_bases) + " are the most");
+  for (std::size_t i = 0; i < what.asked.context.size() && !wrong.is_there(); ++i) {
+    const auto& one = what.asked.context[i];
+    const auto place = "context[" + std::to_string(i) + ']';
+    check_text(one.uri, place + ".uri", {longest_basis, true}, wrong);
+    if (!one.version.empty()) check_text(one.version, place + ".version", {longest_basis, true}, wrong);
+  }
+  if (!what.session.empty()) check_text(what.session, "session", {longest_session, true}, wrong);
+  check_tags(what.tags, wrong);
+  if (wrong.is_there()) return wrong.error();
+  if (const auto size = encode_body(begun_for(what)).size(); size > most_question)
+    return fail(errc::invalid_argument, "the question of a claim may have " + std::to_string(most_question) +
+                                            " bytes of JSON (" + std::to_string(most_question >> 20) +
+                                            " MiB) with its prompt, options, models, context, session and tags, and "
+                                            "this has " +
+                                            std::to_string(size) +
+                                            "; name large parts as resources in context, or put their digests into options");
+  return check_lease(what.lease);
+}
+
+result<void> check(const putting& what) {
+  if (what.body.size() > most_bytes)
+    return fail(errc::response_too_large, "an analysis may have " + std::to_string(most_bytes) + " bytes");
+  fault wrong;
+  if (!what.about.session.empty()) check_text(what.about.session, "session", {longest_session, true}, wrong);
+  check_tags(what.tags, wrong);
+  for (const auto& one : what.names) check_text(one, "votes: provider", {longest_provider, true}, wrong);
+  if (wrong.is_there()) return wrong.error();
+  if (what.about.how == status::computing) return check_lease(what.lease);
+  if (what.fresh > milliseconds(0) && what.fresh <= longest_time && what.stale >= milliseconds(0) && what.stale <= longest_time)
+    return {};
+  return fail(errc::invalid_argument, "an analysis is fresh for a moment at least, and for 10 years at most");
+}
+
+result<void> check(const forgetting& what) {
+  const int count = (what.id.empty() ? 0 : 1) + (what.tag.empty() ? 0 : 1) + (what.session.empty() ? 0 : 1) +
+                    (what.of.empty() ? 0 : 1) + (what.uri.empty() ? 0 : 1) + (what.everything ? 1 : 0);
+  if (count == 1) return {};
+  return fail(errc::invalid_argument, "what is forgotten is one id, tag, session, key or resource, or everything");
+}
+
+tl::unexpected<failure> no_such_claim() {
+  return fail(
+      errc::access_denied,
+      "this ticket holds no longer: its lease ended and somebody else has claimed, it was given up, or what it is based "
+      "on has changed; nothing was written. Claim again");
+}
+
+tl::unexpected<failure> already_put() {
+  return fail(errc::access_denied, "the analysis of this ticket was put already; nothing was written. Claim again");
+}
+
+tl::unexpected<failure> another_question() {
+  return fail(errc::invalid_argument,
+              "the analysis answers another question than was claimed: prompt, options, models and context must be the same");
+}
+
+tl::unexpected<failure> too_many_claims() {
+  failure full{errc::overloaded,
+               "too many analyses are computed at the same time (" + std::to_string(most_claims) +
+                   " is the most); ask again later, and give up claims that nothing comes of",
+               {}};
+  full.retry = std::chrono::seconds(10);
+  return tl::unexpected(std::move(full));
+}
+
+tl::unexpected<failure> too_much_computed() {
+  failure full{
+      errc::overloaded,
+      "what is being computed has reached " + std::to_string(most_computing >> 20) +
+          " MiB, the most at a time, and this is more than a little; nothing was written. Ask again later, give up claims "
+          "that nothing comes of, or put the analysis once it is whole",
+      {}};
+  full.retry = std::chrono::seconds(10);
+  return tl::unexpected(std::move(full));
+}
+
+std::string kept_reason(std::string_view why) {
+  std::string out;
+  json::append_replacing(out, why.substr(0, longest_reason));
+  if (out.size() > longest_reason) out.resize(longest_reason);
+  out.resize(out.size() - json::incomplete_tail(out));
+  return out;
+}
+
+result<putting> prepared_for(const wish& what) { return prepare(begun_for(what), status::computing); }
+
+}  // namespace hondana::analyses

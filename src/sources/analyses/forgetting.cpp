@@ -1,0 +1,158 @@
+/// One by one where not everything may be seen.
+#include "sources/analyses/forgetting.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <hondana/clock.hpp>
+#include <hondana/uri.hpp>
+
+#include "sources/analyses/address.hpp"
+#include "sources/analyses/cache/key.hpp"
+#include "sources/analyses/describe.hpp"
+#include "sources/analyses/lookup.hpp"
+
+namespace hondana::analyses_source {
+namespace {
+
+constexpr std::size_t forgotten_at_once = 500;
+
+tl::unexpected<failure> too_many_to_see(std::uint64_t forgotten) {
+  return fail(errc::timed_out, "There are too many analyses to look through in the time of one call; " +
+                                   std::to_string(forgotten) +
+                                   " are forgotten. Ask again with a session or a tag, or by uri, one by one.");
+}
+
+result<std::uint64_t> forget_one(analyses::cache& in, const std::string& id) {
+  analyses::forgetting one;
+  one.id = id;
+  return in.forget(one);
+}
+
+/// Forgets what a caller may read, as long as its call lasts.
+class forgetter {
+ public:
+  forgetter(const ground& on, const call& by, analyses::cache& in) : on_(on), by_(by), in_(in) {}
+
+  /// Page by page; `page_behind` reads the one that follows a place. Errors: cancelled; timed_out, saying how many there were.
+  template <class Place, class Reading>
+  [[nodiscard]] result<std::uint64_t> forget_pages(const Reading& page_behind) {
+    for (Place behind;;) {
+      if (auto may = may_go_on(); !may) return tl::unexpected(std::move(may.error()));
+      const auto page = page_behind(behind);
+      if (!page) return tl::unexpected(page.error());
+      if (auto done = forget(page->all); !done) return tl::unexpected(std::move(done.error()));
+      if (page->is_last) return count_;
+      behind = page->next;
+    }
+  }
+
+ private:
+  [[nodiscard]] result<void> may_go_on() const {
+    if (by_.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
+    if (monotonic_clock::now() >= by_.deadline) return too_many_to_see(count_);
+    return {};
+  }
+  [[nodiscard]] result<void> forget(const std::vector<analyses::summary>& all) {
+    for (const auto& one : all) {
+      if (auto may = may_go_on(); !may) return may;
+      if (!on_.may_read(by_.who, entry_of(one, about_now()))) continue;
+      const auto gone = forget_one(in_, one.id);
+      if (!gone) return tl::unexpected(gone.error());
+      count_ += *gone;
+    }
+    return {};
+  }
+
+  const ground& on_;
+  const call& by_;
+  analyses::cache& in_;
+  std::uint64_t count_ = 0;
+};
+
+/// All that the caller may read of a selection.
+result<std::uint64_t> forget_readable(const ground& on, const call& by, const analyses::selection& which, analyses::cache& in) {
+  return forgetter(on, by, in).forget_pages<std::string>([&](const auto& behind) {
+    return in.in().list(which, behind, forgotten_at_once);
+  });
+}
+
+/// The same of what rests on a resource.
+result<std::uint64_t> forget_readable_on(const ground& on, const call& by, const std::string& context, analyses::cache& in) {
+  return forgetter(on, by, in).forget_pages<analyses::store::place_in_based>([&](const auto& behind) {
+    return in.in().based_on(context, behind, forgotten_at_once);
+  });
+}
+
+}  // namespace
+
+result<named_analyses> named_in(const value& arguments) {
+  const auto text = [&arguments](std::string_view name) {
+    const auto* found = arguments.find(name);
+    const auto* given = found == nullptr ? nullptr : found->as_string();
+    return given == nullptr ? std::string() : *given;
+  };
+  named_analyses out;
+  out.session = text("session");
+  out.tag = text("tag");
+  out.prompt = analyses::digest_spelled(text("digest")).value_or(std::string());
+  if (const auto uri = text("uri"); !uri.empty()) {
+    const auto named = canonical_uri(uri).and_then([](const std::string& one) { return parse_address(one); });
+    if (!named || named->of != place::analysis)
+      return fail(errc::invalid_argument,
+                  "uri: expected wallbounce://analyses/ID; digest, session, tag and context name several");
+    out.id = named->id;
+  }
+  if (const auto uri = text("context"); !uri.empty()) {
+    auto canonical = canonical_uri(uri);
+    if (!canonical) return fail(errc::invalid_argument, "context: " + canonical.error().public_text);
+    out.context = std::move(*canonical);
+  }
+  const std::array all{&out.id, &out.session, &out.tag, &out.prompt, &out.context};
+  const auto count = std::count_if(all.begin(), all.end(), [](const std::string* one) { return !one->empty(); });
+  if (count != 1)
+    return fail(errc::invalid_argument,
+                "Give one of uri (wallbounce://analyses/ID), session, tag, digest (of a prompt) and context (the URI of a "
+                "resource that analyses rest on); " +
+                    (count == 0 ? "none of them is given." : std::to_string(count) + " of them are given."));
+  return out;
+}
+
+result<std::uint64_t> forget(const ground& on, const call& by, const named_analyses& which, analyses::cache& in) {
+  if (!which.id.empty()) {
+    const auto about = in.in().about(which.id);
+    if (!about) return tl::unexpected(about.error());
+    if (!*about) return tl::unexpected(no_analysis());
+    if (auto may = on.may_read(by.who, entry_of(**about, about_now())); !may) {
+      if (may.error().code == errc::scope_missing) return tl::unexpected(std::move(may.error()));
+      return tl::unexpected(no_analysis());
+    }
+    return forget_one(in, which.id);
+  }
+  if (!which.context.empty()) {
+    resource named;
+    named.uri = which.context;
+    if (auto may = on.may_read(by.who, named); !may) return tl::unexpected(std::move(may.error()));
+  }
+  analyses::selection chosen;
+  chosen.session = which.session;
+  chosen.tag = which.tag;
+  chosen.prompt = which.prompt;
+  // By the digest of a prompt the store forgets nothing at once: its keys are those of whole questions.
+  if (by.who.view || by.who.proof || !which.prompt.empty())
+    return which.context.empty() ? forget_readable(on, by, chosen, in) : forget_readable_on(on, by, which.context, in);
+  analyses::forgetting all;
+  all.session = which.session;
+  all.tag = which.tag;
+  all.uri = which.context;
+  return in.forget(all);
+}
+
+}  // namespace hondana::analyses_source

@@ -1,0 +1,49 @@
+/// The table `[http]`: where to listen, who may ask, and how much.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <hondana/error.hpp>
+#include <hondana/tls.hpp>
+
+#include "sources/config/section.hpp"
+
+namespace hondana::config {
+
+/// Sizes in bytes; a limit of 0 is the server's own default.
+struct http_settings {
+  std::string address = "127.0.0.1";
+  std::uint16_t port = 7325;
+  std::string socket;  ///< Absolute or relative to where the program runs; empty: none.
+  unsigned socket_mode = 0600;
+  std::string socket_group;  ///< Empty: as the system sets it.
+  std::string admin;         ///< `ADDRESS:PORT`, or the absolute path of a Unix socket; empty: none.
+  std::vector<std::string> hosts;
+  std::vector<std::string> origins;
+  std::vector<std::string> trusted_proxies;  ///< As `http_options::trusted_proxies`, which looks at them.
+  bool without_authentication = false;
+  tls_options tls;  ///< Absolute paths, or relative to where the program runs.
+  std::size_t max_body = 0;
+  std::size_t max_header = 0;
+  std::size_t max_connections = 0;
+  std::size_t max_connections_per_address = 0;
+  std::size_t max_sessions = 0;
+  std::size_t max_sessions_per_address = 0;
+  std::chrono::milliseconds header_time{0};
+  std::chrono::milliseconds body_time{0};
+  std::chrono::milliseconds keep_alive{0};
+  std::chrono::milliseconds session_idle{0};
+  std::chrono::milliseconds drain_time{5'000};  ///< For requests under way when the server stops.
+  unsigned threads = 0;
+  friend bool operator==(const http_settings&, const http_settings&) = default;
+};
+
+/// Reads and checks the table; `without_authentication` and `hosts` that an address needs may still come from the command line,
+/// so their absence is no error here. Errors: invalid_argument, "FILE:LINE: http.KEY: what was expected".
+[[nodiscard]] result<http_settings> read_http(section from);
+
+}  // namespace hondana::config

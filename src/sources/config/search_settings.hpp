@@ -1,0 +1,20 @@
+/// The table `[search]`: what is indexed, and where the index is kept.
+#pragma once
+
+#include <optional>
+
+#include <hondana/error.hpp>
+#include <hondana/search.hpp>
+
+#include "sources/config/section.hpp"
+
+namespace hondana::config {
+
+/// Reads and checks the table and `[search.embeddings]`; paths are made absolute. Errors: invalid_argument, "FILE:LINE:
+/// search.KEY: what was expected".
+[[nodiscard]] result<search_options> read_search(section from);
+
+/// Whether they would have the same indexed in the same place.
+[[nodiscard]] bool says_the_same(const std::optional<search_options>& one, const std::optional<search_options>& other);
+
+}  // namespace hondana::config

@@ -1,0 +1,73 @@
+/// The configuration as one immutable value: from a TOML file, or the defaults.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <hondana/access.hpp>
+#include <hondana/audit.hpp>
+#include <hondana/error.hpp>
+#include <hondana/limits.hpp>
+#include <hondana/resource.hpp>
+#include <hondana/scopes.hpp>
+#include <hondana/search.hpp>
+#include <hondana/tracing.hpp>
+
+#include "sources/config/auth_settings.hpp"
+#include "sources/config/http_settings.hpp"
+#include "sources/config/sandbox_settings.hpp"
+#include "sources/config/section.hpp"
+
+namespace hondana::config {
+
+/// One `[[source]]`: its type chooses the provider, which reads the rest itself.
+struct source {
+  std::string type;
+  section options;
+};
+
+/// Everything the file can say. Sizes in bytes.
+struct settings {
+  std::string name = "hondana";
+  std::string title;
+  std::string instructions;
+  bool tools = true;  ///< Whether resources can be reached by tools, too.
+  std::size_t page_size = 500;
+  std::uint64_t read_limit = 64ull << 20;
+  std::size_t read_cache = 32u << 20;
+  std::size_t page_cache = 8u << 20;
+  bool announces_lists = true;
+  bool announces_contents = true;
+  std::chrono::milliseconds call_deadline{30'000};
+  std::chrono::milliseconds stall_limit{60'000};
+  std::chrono::milliseconds stdio_drain{1'000};  ///< `[stdio]`.
+  http_settings http;
+  auth_settings auth;
+  sandbox_settings sandbox;
+  scope_rules scopes;           ///< Those of `[auth]`.
+  std::vector<section> rules;   ///< The table of each of `scopes.rules`, for errors about it.
+  std::optional<section> file;  ///< The whole text, for errors that show only later; nothing: there is none.
+  std::optional<audit_file_options> audit;
+  std::optional<tracing_options> tracing;  ///< `[tracing]`; nothing: the environment says.
+  std::optional<search_options> search;    ///< `[search]`; nothing: there is no index.
+  server_limits limits;                    ///< But for those of sources.
+  access_rules access;
+  std::vector<section> access_tables;  ///< The table of each of its rules, for errors about it.
+  std::vector<source> sources;
+  std::vector<resource> links;  ///< `[[link]]`: https:// resources that clients fetch themselves.
+
+  /// An error about a key ("http.tls.key"), in the form of all others where there is a file.
+  [[nodiscard]] failure wrong(std::string_view key, std::string_view what) const;
+};
+
+/// Reads a TOML text; `file` names it in errors. Errors: invalid_argument, "FILE:LINE: KEY: what was expected".
+[[nodiscard]] result<settings> parse(std::string_view text, const std::string& file);
+/// Reads a file of at most 1 MiB.
+[[nodiscard]] result<settings> load(const std::string& path);
+
+}  // namespace hondana::config

@@ -1,0 +1,138 @@
+/// Taking URIs apart, and making them.
+#include "sources/config_files/address.hpp"
+#include "base/uri/query.hpp"
+
+#include <utility>
+
+#include <hondana/uri.hpp>
+
+namespace hondana::config_files {
+namespace {
+
+constexpr std::string_view json_type = "application/json";
+
+tl::unexpected<failure> no_such_resource() {
+  return fail(
+      errc::resource_not_found,
+      "This set of configuration has no such resource. There are file/PATH, and where it has layers merged, layers/NAME "
+      "and diff/FROM..TO.");
+}
+
+/// Fills in the parameters. `has_key` and `has_format`: those that the form has.
+result<void> read_parameters(std::string_view query, bool has_key, bool has_format, address& into) {
+  bool is_format_given = false;
+  while (!query.empty()) {
+    const auto [name, written] = uri::take_parameter(query);
+    auto value = percent_decode(written);
+    if (!value) return tl::unexpected(std::move(value.error()));
+    if (name == "key" && has_key && !into.key) {
+      into.key = std::move(*value);
+    } else if (name == "format" && has_format && !is_format_given) {
+      if (*value != "json")
+        return fail(errc::invalid_argument, "format: the only one is json. Leave it out for the file itself.");
+      into.as_json = is_format_given = true;
+    } else {
+      return fail(errc::invalid_argument, std::string("The URI has a parameter that is not known here, or one twice. ") +
+                                              (has_format ? "Files have key and format."
+                                               : has_key  ? "The merged view has key."
+                                                          : "There are none here."));
+    }
+  }
+  return {};
+}
+
+result<address> with_parameters(address made, const std::optional<std::string_view>& query, bool has_key, bool has_format) {
+  return read_parameters(query.value_or(std::string_view()), has_key, has_format, made).map([&made] {
+    return std::move(made);
+  });
+}
+
+resource_template template_at(std::string uri, std::string name, std::string title, std::string description,
+                              std::string_view type) {
+  resource_template one;
+  one.uriTemplate = std::move(uri);
+  one.name = std::move(name);
+  one.title = std::move(title);
+  one.description = std::move(description);
+  one.mimeType = type;
+  return one;
+}
+
+}  // namespace
+
+std::string claim_of(std::string_view set) { return "config://" + std::string(set); }
+std::string uri_of_file(std::string_view set, std::string_view path) {
+  return claim_of(set) + "/file/" + percent_encode(path, true);
+}
+std::string uri_of_layer(std::string_view set, std::string_view layer) {
+  return claim_of(set) + "/layers/" + percent_encode(layer);
+}
+std::string uri_of_merged(std::string_view set) { return claim_of(set) + "/merged"; }
+std::string uri_of_diff(std::string_view set, std::string_view from, std::string_view to) {
+  return claim_of(set) + "/diff/" + percent_encode(from) + ".." + percent_encode(to);
+}
+
+result<address> address_of(std::string_view set, std::string_view uri) {
+  const auto parts = split_uri(uri);
+  if (parts.scheme != "config" || parts.authority != set || parts.fragment) return no_such_resource();
+  auto rest = parts.path;
+  const auto take = [&rest](std::string_view front) {
+    const bool is_there = rest.starts_with(front);
+    if (is_there) rest.remove_prefix(front.size());
+    return is_there;
+  };
+  address made;
+  if (rest.empty() || rest == "/file" || rest == "/layers") {
+    return with_parameters(std::move(made), parts.query, false, false);
+  }
+  if (rest == "/merged") {
+    made.what = topic::merged;
+    return with_parameters(std::move(made), parts.query, true, false);
+  }
+  if (take("/file/")) {
+    // An escaped slash is in no name.
+    if (rest.empty() || rest.find("%2F") != std::string_view::npos) return no_such_resource();
+    auto path = percent_decode(rest);
+    if (!path) return tl::unexpected(std::move(path.error()));
+    made.what = topic::file;
+    made.path = std::move(*path);
+    return with_parameters(std::move(made), parts.query, true, true);
+  }
+  if (take("/layers/")) {
+    made.what = topic::layer;
+    made.layer = rest;
+    return with_parameters(std::move(made), parts.query, false, false);
+  }
+  if (take("/diff/")) {
+    const auto dots = rest.find("..");
+    made.what = topic::diff;
+    made.layer = rest.substr(0, dots);
+    if (dots != std::string_view::npos) made.to = rest.substr(dots + 2);
+    return with_parameters(std::move(made), parts.query, false, false);
+  }
+  return no_such_resource();
+}
+
+std::vector<resource_template> templates_of(const std::string& set, bool has_layers) {
+  const auto claim = claim_of(set);
+  const auto name = "config-" + set;
+  std::vector<resource_template> all{
+      template_at(claim + "/file/{+path}{?key,format}", name + "-file", "Configuration file of " + set,
+                  "A file as it stands, without its secrets. format=json: what it says as JSON. key: one value with its line, "
+                  "such as key=server.tls.port; names with dots in them as [\"app.name\"], items of lists by number.",
+                  ""),
+  };
+  if (!has_layers) return all;
+  all.push_back(template_at(claim + "/merged{?key}", name + "-merged", "Configuration of " + set + " as it takes effect",
+                            "All layers merged, and where each value comes from. key: one value with all it overrides.",
+                            json_type));
+  all.push_back(template_at(claim + "/layers/{name}", name + "-layer", "Layer of " + set,
+                            "What one layer says: a file, the environment, the command line.", json_type));
+  all.push_back(template_at(claim + "/diff/{from}..{to}", name + "-diff", "Difference of two layers of " + set,
+                            "Keys that were added, removed and changed from one layer to another, with both values and their "
+                            "places. merged stands for all layers together.",
+                            json_type));
+  return all;
+}
+
+}  // namespace hondana::config_files

@@ -1,0 +1,115 @@
+/// The files of a set: found, opened and read.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <hondana/provider.hpp>
+
+#include "sources/config_files/file_text.hpp"
+#include "sources/config_files/ground.hpp"
+#include "sources/config_files/kept_values.hpp"
+#include "sources/config_files/layers.hpp"
+#include "sources/config_files/options.hpp"
+#include "sources/config_files/rules.hpp"
+#include "sources/config_files/scene.hpp"
+#include "sources/config_files/variables.hpp"
+
+namespace hondana::config_files {
+
+/// A file with all it is now.
+struct read_file {
+  file_text text;
+  located::format how = located::format::toml;
+  std::uint64_t turn = 0;  ///< As of `kept_values::turn`.
+};
+
+/// Threads: any.
+class file_set {
+ public:
+  /// No more files are served.
+  static constexpr std::size_t most_files = 10'000;
+  /// Hears of each folder that is looked at, by its place among `grounds`.
+  using entering_ground = std::function<void(std::size_t, const std::string&, int)>;
+
+  /// Errors: invalid_argument for settings that make no sense; source_unavailable for what cannot be opened.
+  [[nodiscard]] static result<std::unique_ptr<file_set>> open(const options& all, std::function<void(const std::string&)> log);
+
+  /// Goes through all folders. Folders that cannot be looked at are named in the answer. Errors: cancelled, timed_out;
+  /// source_unavailable when none can be looked at.
+  [[nodiscard]] result<scene> look(const call& by, const entering_ground& entering) const;
+
+  /// The state of one file, without reading it, or all of it. Errors: as `ground::open_file` and `read_text`.
+  [[nodiscard]] result<seen_file> see(const std::string& path) const;
+  [[nodiscard]] result<read_file> read(const std::string& path);
+  /// What it says, or said when it could last be read. Errors: resource_not_found for what is not there; for all else that
+  /// keeps it from being read only where nothing is known of before.
+  [[nodiscard]] result<kept> values(const std::string& path);
+  /// The values of a text that was just read, null when they are not those of this text.
+  [[nodiscard]] shared_values values_of(const std::string& path, const read_file& file);
+
+  /// What all layers say. Errors: of a file that cannot be read, naming its layer.
+  [[nodiscard]] result<layer_states> layers();
+  /// The path that the file of a layer is served as; empty: it has none.
+  [[nodiscard]] const std::string& file_of_layer(std::size_t which) const noexcept { return files_of_layers_[which]; }
+  [[nodiscard]] const std::vector<layer_options>& layer_settings() const noexcept { return layers_; }
+
+  [[nodiscard]] const std::vector<std::shared_ptr<const ground>>& grounds() const noexcept { return grounds_; }
+  [[nodiscard]] kept_values& known() noexcept { return known_; }
+  [[nodiscard]] const kept_values& known() const noexcept { return known_; }
+
+ private:
+  /// A file that the settings name.
+  struct named_file {
+    std::size_t ground = 0;
+    std::string below;
+  };
+  struct found_file {
+    opened_file file;
+    located::format how;
+    std::string behind;  // as in `seen_file`
+  };
+
+  file_set(const options& all, rules which, std::function<void(const std::string&)> log);
+  [[nodiscard]] result<std::size_t> ground_at(const std::string& folder);
+  [[nodiscard]] result<std::string> name_file(const std::string& path, bool must_be_there);
+  [[nodiscard]] result<found_file> open_file(const std::string& path) const;
+  [[nodiscard]] result<found_file> open_in_folders(const std::string& path) const;
+  void look_at_named(scene& into, const entering_ground& entering) const;
+  [[nodiscard]] result<std::int64_t> look_at_ground(std::size_t which, const call& by, scene& into,
+                                                    const entering_ground& entering) const;
+  void take_seen(scene& into, std::string path, const disk::stamp& state, located::format how, std::string behind = {}) const;
+  [[nodiscard]] std::string behind_link(std::size_t ground, std::string_view below, const std::string& real) const;
+  /// Why what a link leads to is not served.
+  [[nodiscard]] std::string refusal_of_target(std::size_t ground, const std::string& real) const;
+  [[nodiscard]] shared_values variables_of_layer(std::size_t which, const shared_values& file);
+  [[nodiscard]] bool is_named(std::size_t ground, std::string_view below) const;
+
+  const std::string name_;
+  const std::vector<std::string> kept_back_;
+  const rules rules_;
+  std::vector<std::shared_ptr<const ground>> grounds_;
+  std::vector<bool> is_walked_;                           // by ground; of others only named files are served
+  std::map<std::string, named_file, std::less<>> named_;  // by the path they are served as
+  std::vector<layer_options> layers_;
+  std::vector<std::string> files_of_layers_;
+  std::vector<named_values> fixed_;  // of layers that never change, by layer
+  /// What the variables of a file were made into.
+  struct made_of_file {
+    shared_values from;
+    shared_values made;
+  };
+  std::mutex making_;
+  std::vector<made_of_file> made_;  // by layer
+  kept_values known_;
+};
+
+}  // namespace hondana::config_files

@@ -1,0 +1,108 @@
+/// Reading and applying rules.
+#include "sources/docs/rules.hpp"
+
+#include <utility>
+
+#include "sources/config/section.hpp"
+#include "sources/config/toml.hpp"
+#include "sources/docs/worth.hpp"
+
+namespace hondana::docs {
+
+/// Reads one rule, member by member.
+class rule_reader {
+ public:
+  explicit rule_reader(config::section& from) : from_(from) {}
+
+  [[nodiscard]] result<rules::one> read() {
+    rules::one made;
+    made.line = from_.line();
+    auto match = from_.string_or_strings("match");
+    if (!match) return tl::unexpected(std::move(match.error()));
+    if (match->empty()) return tl::unexpected(from_.wrong("match", "missing; write it as in .gitignore"));
+    auto compiled = patterns::compile(*match, "match");
+    if (!compiled) return tl::unexpected(from_.wrong("match", compiled.error().public_text));
+    made.match = std::move(*compiled);
+    if (auto done = read_priority(made); !done) return tl::unexpected(std::move(done.error()));
+    if (auto done = read_audience(made); !done) return tl::unexpected(std::move(done.error()));
+    for (auto [name, to] :
+         {std::pair("lang", &made.lang), std::pair("title", &made.title), std::pair("charset", &made.charset)}) {
+      auto text = from_.string(name);
+      if (!text) return tl::unexpected(std::move(text.error()));
+      *to = std::move(*text);
+    }
+    if (made.lang && !is_language_tag(*made.lang)) {
+      return tl::unexpected(from_.wrong("lang", "expected a language tag such as ja or en-GB"));
+    }
+    const auto exclude = from_.boolean("exclude");
+    if (!exclude) return tl::unexpected(exclude.error());
+    made.exclude = *exclude;
+    if (auto done = from_.finish(); !done) return tl::unexpected(std::move(done.error()));
+    return made;
+  }
+
+ private:
+  result<void> read_priority(rules::one& into) {
+    if (auto number = from_.number("priority", 0.0, 1.0)) {
+      into.priority = *number;
+      return {};
+    }
+    const auto word = from_.string("priority");
+    const auto named = word && *word ? priority_named(**word) : std::nullopt;
+    if (!named) return tl::unexpected(from_.wrong("priority", "expected a number from 0 to 1, or high, middle or low"));
+    into.priority = named;
+    return {};
+  }
+  result<void> read_audience(rules::one& into) {
+    auto words = from_.string_or_strings("audience");
+    if (!words) return tl::unexpected(std::move(words.error()));
+    for (const auto& one : *words) {
+      const auto who = role_named(one);
+      if (!who) return tl::unexpected(from_.wrong("audience", "expected \"user\" or \"assistant\""));
+      into.audience.push_back(*who);
+    }
+    return {};
+  }
+
+  config::section& from_;
+};
+
+result<rules> rules::parse(std::string_view text, const std::string& file) {
+  if (text.size() > most_bytes) return fail(errc::invalid_argument, file + ": it is larger than 1 MiB.");
+  auto whole = config::parse_toml(text, file);
+  if (!whole) return tl::unexpected(std::move(whole.error()));
+  auto tables = whole->sections("rule");
+  if (!tables) return tl::unexpected(std::move(tables.error()));
+  if (tables->size() > most_rules) return tl::unexpected(whole->wrong("rule", "there may be no more than 1000"));
+  if (auto done = whole->finish(); !done) return tl::unexpected(std::move(done.error()));
+  rules made;
+  made.all_.reserve(tables->size());
+  for (auto& table : *tables) {
+    auto rule = rule_reader(table).read();
+    if (!rule) return tl::unexpected(std::move(rule.error()));
+    made.all_.push_back(std::move(*rule));
+  }
+  return made;
+}
+
+ruled rules::of(std::string_view path) const {
+  ruled said;
+  for (const auto& rule : all_) {
+    if (!rule.match.match(path)) continue;
+    if (rule.priority) {
+      said.priority = rule.priority;
+      said.priority_line = rule.line;
+    }
+    if (!rule.audience.empty()) said.audience = rule.audience;
+    if (rule.lang) said.lang = *rule.lang;
+    if (rule.title) said.title = *rule.title;
+    if (rule.charset) said.charset = *rule.charset;
+    if (rule.exclude) {
+      said.is_excluded = *rule.exclude;
+      said.excluded_line = rule.line;
+    }
+  }
+  return said;
+}
+
+}  // namespace hondana::docs

@@ -1,0 +1,311 @@
+/// The provider's calls.
+#include "sources/env/env_provider.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "base/bytes/digest.hpp"
+#include "protocol/model/still_wanted.hpp"
+#include "sources/env/naming.hpp"
+#include "text/secrets/redactor.hpp"
+
+namespace hondana::env {
+namespace {
+
+constexpr std::string_view process_prefix = "env:///";
+constexpr std::string_view process_origin = "the server's process";
+
+tl::unexpected<failure> no_such_variable() {
+  return fail(errc::resource_not_found, "There is no such variable. List resources for those that there are.");
+}
+
+variables::given split(const std::vector<std::string>& environment) {
+  variables::given all;
+  for (const auto& one : environment) {
+    const auto equals = one.find('=');
+    if (equals == 0 || equals == std::string::npos) continue;  // no name, as programs may pass on
+    all.push_back({one.substr(0, equals), one.substr(equals + 1)});
+  }
+  return all;
+}
+
+result<reading> reading_of(const read_request& request, std::string version, content item, std::uint64_t size) {
+  if (request.if_version && *request.if_version == version) return reading{{}, std::move(version)};
+  if (size > request.max_bytes) {
+    return fail(errc::response_too_large, "It has " + std::to_string(size) + " bytes, and " +
+                                              std::to_string(request.max_bytes) + " may be read. Raise the limit of reads.");
+  }
+  reading answer;
+  answer.version = std::move(version);
+  answer.contents.push_back(std::move(item));
+  return answer;
+}
+
+std::string stale_text(const std::optional<failure>& trouble) { return trouble ? trouble->public_text : std::string(); }
+
+/// Of a content and of why it is not what is there now, which is sent with it.
+std::string version_with(std::string version, const std::optional<failure>& trouble) {
+  if (!trouble) return version;
+  return bytes::to_hex(bytes::digest_of(version + '\n' + trouble->public_text));
+}
+
+}  // namespace
+
+std::vector<std::string> process_environment() {
+  std::vector<std::string> all;
+  for (auto* const* one = environ; one != nullptr && *one != nullptr; ++one) all.emplace_back(*one);
+  return all;
+}
+
+env_provider::env_provider(std::shared_ptr<const variables> process, std::shared_ptr<watched_files> files, bool redacts)
+    : process_(std::move(process)), files_(std::move(files)), redacts_(redacts) {}
+
+env_provider::~env_provider() {
+  for (const auto& one : *files_) one->be_silent();
+}
+
+result<std::shared_ptr<env_provider>> env_provider::open(options with) {
+  auto allow = allow_list::of(std::move(with.allow));
+  if (!allow) return tl::unexpected(std::move(allow.error()));
+  if (!with.process && with.files.empty()) {
+    return fail(errc::invalid_argument, "there is nothing to serve. Serve the process or name a file.");
+  }
+  const rules by{std::move(*allow), with.redact};
+  std::shared_ptr<const variables> process;
+  if (with.process) process = std::make_shared<const variables>(std::string(process_prefix), split(*with.process), by);
+  auto files = std::make_shared<watched_files>();
+  std::set<std::string> slugs;
+  for (const auto& one : with.files) {
+    if (!is_slug(one.slug)) {
+      return fail(errc::invalid_argument,
+                  "\"" + one.slug + "\" cannot be the name of a file in URIs. Use 1 to 40 of a-z, 0-9 and -, such as prod.");
+    }
+    if (!slugs.insert(one.slug).second) {
+      return fail(errc::invalid_argument, "two files would be called \"" + one.slug +
+                                              "\" in URIs. Give one of them a [[source]] of its own with a name.");
+    }
+    auto file = env_file::open(one.path, with.kept_back);
+    if (!file) return tl::unexpected(std::move(file.error()));
+    files->push_back(std::make_unique<watched_file>(one.slug, std::move(*file), by, with.log));
+  }
+  std::shared_ptr<env_provider> made(new env_provider(std::move(process), std::move(files), with.redact));
+  if (with.watch && !made->files_->empty()) made->begin_watching(std::move(with.log));
+  // Later changes are told in comparison with this.
+  for (const auto& one : *made->files_) {
+    if (auto looked = one->refreshed(call{}); !looked) return tl::unexpected(std::move(looked.error()));
+  }
+  return made;
+}
+
+void env_provider::begin_watching(std::function<void(std::string_view)> log) {
+  std::vector<std::string> folders;
+  std::vector<std::size_t> tree_of;  // by the place of the file
+  std::vector<const watched_file*> firsts;
+  std::set<std::pair<std::size_t, std::string>> names;
+  for (const auto& one : *files_) {
+    const auto first = std::find_if(firsts.begin(), firsts.end(),
+                                    [&one](const watched_file* other) { return other->file().is_beside(one->file()); });
+    tree_of.push_back(static_cast<std::size_t>(first - firsts.begin()));
+    if (first == firsts.end()) {
+      firsts.push_back(one.get());
+      folders.push_back(one->file().folder());
+    }
+    names.emplace(tree_of.back(), one->file().name());
+  }
+  watch::lookout_options with;
+  with.what = "files of variables";
+  with.log = std::move(log);
+  with.is_whole = [names](const watch::happening& one) {
+    const bool is_written = one.what == watch::happening::kind::closed || one.what == watch::happening::kind::moved_in;
+    return is_written && names.contains({one.tree, one.path});
+  };
+  const auto look = [of = std::weak_ptr(files_), tree_of](const call& by, const watch::lookout::trees& where) {
+    const auto there = of.lock();
+    bool is_settled = true;
+    for (std::size_t i = 0; there && i < there->size(); ++i) {
+      if (!where.empty() && !where.contains(tree_of[i])) continue;
+      is_settled = (*there)[i]->refreshed(by) && (*there)[i]->is_settled() && is_settled;
+    }
+    return is_settled;
+  };
+  watching_ = std::make_unique<watch::lookout>(std::move(folders), look, std::move(with));
+  for (std::size_t i = 0; i < files_->size(); ++i) {
+    (*files_)[i]->cover_with(
+        [cover = watching_->coverer(), tree = tree_of[i]](int folder) { cover(tree, {}, folder); },
+        [give_up = watching_->giver_up(), tree = tree_of[i]](const std::string& why) { give_up(tree, why); });
+  }
+}
+
+void env_provider::start_watching() {
+  if (watching_ && has_listener_) watching_->start();
+}
+
+std::vector<std::string> env_provider::claims() const {
+  std::vector<std::string> all;
+  if (process_) all.emplace_back(process_prefix);
+  for (const auto& one : *files_) all.push_back(one->prefix());
+  return all;
+}
+
+result<env_provider::shelf> env_provider::shelf_of(const std::string& uri, const call& by) {
+  if (process_ && uri.starts_with(process_prefix)) return shelf{process_->prefix(), std::string(process_origin), process_, {}};
+  for (const auto& one : *files_) {
+    if (!uri.starts_with(one->prefix())) continue;
+    auto state = one->refreshed(by);
+    if (!state) return tl::unexpected(std::move(state.error()));
+    return shelf{one->prefix(), one->origin(), (*state)->now, (*state)->trouble};
+  }
+  return no_such_variable();
+}
+
+result<std::vector<env_provider::shelf>> env_provider::shelves(const call& by) {
+  start_watching();
+  std::vector<shelf> all;
+  if (process_) all.push_back({process_->prefix(), std::string(process_origin), process_, {}});
+  for (const auto& one : *files_) {
+    auto state = one->refreshed(by);
+    if (!state && state.error().code != errc::timed_out) return tl::unexpected(std::move(state.error()));
+    const auto known = state ? *state : one->latest();
+    all.push_back({one->prefix(), one->origin(), known->now, known->trouble});
+  }
+  return all;
+}
+
+result<std::shared_ptr<const entry_snapshot>> env_provider::entries(const call& by) {
+  const auto found = shelves(by);
+  if (!found) return tl::unexpected(found.error());
+  decltype(listed_) parts;
+  for (const auto& one : *found) parts.emplace_back(one.now, stale_text(one.trouble));
+  const std::lock_guard lock(mutex_);
+  if (entries_ && parts == listed_) return entries_;
+  std::vector<resource> all;
+  for (const auto& one : *found) {
+    all.push_back(summary_entry(one.prefix, one.origin));
+    if (!one.now) continue;
+    for (const auto& [uri, what] : one.now->all()) {
+      all.push_back(entry_of(uri, what, one.origin));
+      all.back().version = version_with(std::move(all.back().version), one.trouble);
+    }
+  }
+  entries_ = std::make_shared<const entry_snapshot>(std::move(all));
+  listed_ = std::move(parts);
+  return entries_;
+}
+
+result<list_result> env_provider::list(const list_request& request) {
+  return entries(request).map([&request](const auto& now) { return now->page(request); });
+}
+
+result<list_result> env_provider::children(const children_request& request) {
+  const auto of = shelf_of(request.uri, request);
+  if (!of) return tl::unexpected(of.error());
+  if (request.uri != of->prefix) {
+    if (of->now && of->now->find(request.uri) == nullptr) return no_such_variable();
+    return fail(errc::invalid_argument, "A variable has no children. List those of " + of->prefix + '.');
+  }
+  if (!of->now) return tl::unexpected(*of->trouble);
+  return entries(request).map([&request](const auto& now) { return now->children(request); });
+}
+
+result<reading> env_provider::read(const read_request& request) {
+  start_watching();
+  const auto of = shelf_of(request.uri, request);
+  if (!of) return tl::unexpected(of.error());
+  // Of what cannot be read nobody can say which names it has.
+  if (!of->now) return tl::unexpected(*of->trouble);
+  content item;
+  if (of->trouble) item.metadata.emplace_back("dev.hondana/stale", of->trouble->public_text);
+  const auto add_facts = [&item](std::size_t masked) {
+    for (auto& one : secrets::facts_of(masked)) item.metadata.push_back(std::move(one));
+  };
+  if (request.uri == of->prefix) {
+    auto all = summary_of(*of->now, of->origin, request.who);
+    auto version = version_with(bytes::to_hex(bytes::digest_of(all.text)), of->trouble);
+    const auto size = all.text.size();
+    item.mimeType = "application/json";
+    item.data = std::make_shared<const std::string>(std::move(all.text));
+    add_facts(all.masked);
+    return reading_of(request, std::move(version), std::move(item), size);
+  }
+  const auto* one = of->now->find(request.uri);
+  if (one == nullptr) return no_such_variable();
+  item.name = one->label;
+  item.mimeType = one->is_text ? "text/plain" : "application/octet-stream";
+  item.data = one->shown;
+  add_facts(one->masked);
+  return reading_of(request, version_with(one->version, of->trouble), std::move(item), one->shown->size());
+}
+
+result<resource> env_provider::describe(const describe_request& request) {
+  const auto of = shelf_of(request.uri, request);
+  if (!of) return tl::unexpected(of.error());
+  if (!of->now) return tl::unexpected(*of->trouble);
+  if (request.uri == of->prefix) {
+    auto entry = summary_entry(of->prefix, of->origin);
+    const auto all = summary_of(*of->now, of->origin, request.who);
+    entry.version = version_with(bytes::to_hex(bytes::digest_of(all.text)), of->trouble);
+    entry.size = all.text.size();
+    return entry;
+  }
+  const auto* one = of->now->find(request.uri);
+  if (one == nullptr) return no_such_variable();
+  auto entry = entry_of(request.uri, *one, of->origin);
+  entry.version = version_with(std::move(entry.version), of->trouble);
+  return entry;
+}
+
+result<void> env_provider::survey(const call& request, const std::function<void(const survey_item&)>& each) {
+  const auto found = shelves(request);
+  if (!found) return tl::unexpected(found.error());
+  for (const auto& one : *found) {
+    if (one.trouble) each({one.prefix, {}, false, one.trouble->public_text});
+    if (!one.now) continue;
+    each({one.prefix, one.prefix, true, {}});
+    for (const auto& [uri, what] : one.now->all()) each({what.label, uri, true, {}});
+    // How many there are, and never which.
+    const auto leave_out = [&](std::size_t count, const char* why) {
+      if (count > 0) each({one.prefix + " (" + std::to_string(count) + " more)", {}, false, why});
+    };
+    leave_out(one.now->hidden(), "allow has no pattern for them");
+    leave_out(one.now->unnameable(), "their names cannot stand in a URI, or hold a secret");
+  }
+  return {};
+}
+
+void env_provider::watch(std::shared_ptr<change_listener> to) {
+  has_listener_ = to != nullptr;
+  for (const auto& one : *files_) one->watch(to);
+}
+
+void env_provider::attach(const std::string&) { start_watching(); }
+
+void env_provider::attach_list() { start_watching(); }
+
+hondana::needs env_provider::needs() const {
+  hondana::needs all;
+  std::set<std::string> named;
+  for (const auto& one : *files_) {
+    if (named.insert(one->file().folder()).second) all.folders.push_back({one->file().folder(), false});
+  }
+  return all;
+}
+
+hondana::health env_provider::health() const {
+  hondana::health out;
+  std::size_t count = process_ ? process_->all().size() : 0;
+  for (const auto& one : *files_) {
+    const auto state = one->latest();
+    if (state->now) count += state->now->all().size();
+    if (!state->trouble) continue;
+    out.ok = false;
+    if (!out.detail.empty()) out.detail += ' ';
+    out.detail += state->trouble->public_text;
+  }
+  if (out.ok) out.detail = std::to_string(count) + " variables";
+  return out;
+}
+
+}  // namespace hondana::env

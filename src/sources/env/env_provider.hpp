@@ -1,0 +1,101 @@
+/// The provider of variables: those of this process, and those of files.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <hondana/provider.hpp>
+#include <hondana/snapshot.hpp>
+
+#include "os/watch/lookout.hpp"
+#include "sources/env/watched_file.hpp"
+
+namespace hondana::env {
+
+/// How a source of variables is set up.
+struct options {
+  struct file {
+    std::string slug;  ///< See `is_slug`.
+    std::string path;
+  };
+  std::vector<std::string> allow;                   ///< See `allow_list`.
+  std::optional<std::vector<std::string>> process;  ///< `NAME=value` of this process; absent: it is not served.
+  std::vector<file> files;
+  bool redact = true;
+  bool watch = true;
+  std::vector<std::string> kept_back;  ///< See `env_file`.
+  std::function<void(std::string_view)> log;
+};
+
+/// What this process was started with; environments do not change from outside. Threads: while nobody sets variables.
+[[nodiscard]] std::vector<std::string> process_environment();
+
+[[nodiscard]] scheme_documentation describe();
+
+/// Serves `env:///NAME` of the process and `env://SLUG/NAME` of files; with nothing for NAME, all together. What is in no
+/// pattern of the list does not exist, whoever asks. Threads: any.
+class env_provider final : public provider {
+ public:
+  /// Looks at the files once. Errors: invalid_argument for patterns that are none, for nothing to serve, and for two files with
+  /// one slug; source_unavailable for a folder that cannot be opened.
+  [[nodiscard]] static result<std::shared_ptr<env_provider>> open(options with);
+  ~env_provider() override;
+
+  [[nodiscard]] std::string name() const override { return "env"; }
+  [[nodiscard]] std::vector<std::string> claims() const override;
+  [[nodiscard]] scheme_documentation documentation() const override { return env::describe(); }
+  [[nodiscard]] result<list_result> list(const list_request& request) override;
+  [[nodiscard]] result<reading> read(const read_request& request) override;
+  [[nodiscard]] bool lists_folders() const noexcept override { return true; }
+  [[nodiscard]] result<resource> describe(const describe_request& request) override;
+  [[nodiscard]] result<list_result> children(const children_request& request) override;
+  [[nodiscard]] std::vector<resource_template> templates() const override;
+  [[nodiscard]] result<complete_result> complete(const complete_request& request) override;
+  [[nodiscard]] result<void> survey(const call& request, const std::function<void(const survey_item&)>& each) override;
+  void watch(std::shared_ptr<change_listener> to) override;
+  void attach(const std::string& uri) override;
+  void attach_list() override;
+  [[nodiscard]] bool never_blocks() const noexcept override { return files_->empty(); }
+  [[nodiscard]] hondana::needs needs() const override;
+  [[nodiscard]] hondana::masking masking() const noexcept override { return redacts_ ? masking::by_source : masking::none; }
+  [[nodiscard]] hondana::health health() const override;
+
+ private:
+  using watched_files = std::vector<std::unique_ptr<watched_file>>;
+  /// Variables with what they are of; `now` is null where there is trouble.
+  struct shelf {
+    std::string prefix;
+    std::string origin;
+    std::shared_ptr<const variables> now;
+    std::optional<failure> trouble;
+  };
+
+  env_provider(std::shared_ptr<const variables> process, std::shared_ptr<watched_files> files, bool redacts);
+  void begin_watching(std::function<void(std::string_view)> log);
+  void start_watching();
+  /// The shelf that a URI lies on, as it is now. Errors: resource_not_found, timed_out, cancelled.
+  [[nodiscard]] result<shelf> shelf_of(const std::string& uri, const call& by);
+  /// All of them; a file that is still being looked at by others is as it was.
+  [[nodiscard]] result<std::vector<shelf>> shelves(const call& by);
+  [[nodiscard]] result<std::shared_ptr<const entry_snapshot>> entries(const call& by);
+
+  const std::shared_ptr<const variables> process_;  // null: not served
+  const std::shared_ptr<watched_files> files_;      // shared with a thread that may be stuck
+  const bool redacts_;
+  std::unique_ptr<watch::lookout> watching_;  // null: not watched
+  std::atomic<bool> has_listener_{false};
+
+  std::mutex mutex_;
+  std::vector<std::pair<std::shared_ptr<const variables>, std::string>>
+      listed_;  // that `entries_` was made of, and if stale why
+  std::shared_ptr<const entry_snapshot> entries_;
+};
+
+}  // namespace hondana::env

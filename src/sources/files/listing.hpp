@@ -1,0 +1,191 @@
+/// The outcome of one walk, growing block by block until it is whole.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <hondana/provider.hpp>
+
+#include "base/bytes/active.hpp"
+#include "base/bytes/digest.hpp"
+#include "sources/files/describe.hpp"
+#include "sources/files/root.hpp"
+
+namespace hondana::files {
+
+/// What is kept of one served thing: about a hundred bytes with its path. The entry itself is made when a page needs it.
+struct record {
+  std::uint32_t path_at;
+  std::uint16_t path_size;
+  std::uint16_t mode;  ///< The type bits and permissions of st_mode.
+  std::uint64_t size;
+  std::int64_t modified;  ///< Nanoseconds since 1970.
+  bytes::digest version;  ///< Zero where the file had changed too lately for its stamp to tell the next change.
+
+  [[nodiscard]] bool has_version() const noexcept { return version != bytes::digest{}; }
+};
+
+/// The record of something, without its path. `looked_at` is a wall clock time at or before its state was asked for.
+[[nodiscard]] record record_of(const struct stat& facts, std::int64_t looked_at);
+
+/// What the second pass found out about the files of a block, packed.
+class block_descriptions {
+ public:
+  /// In the order of the block's records. `sniffed_type` is static, and empty where the name told the type.
+  void add(const description& what, std::string_view sniffed_type, bytes::active found = bytes::active::no);
+
+  [[nodiscard]] description at(std::size_t index) const;
+  [[nodiscard]] std::string_view sniffed_type(std::size_t index) const noexcept { return items_[index].type; }
+  /// As what a browser would run it, by its front.
+  [[nodiscard]] bytes::active found_active(std::size_t index) const noexcept {
+    return static_cast<bytes::active>(items_[index].found_active);
+  }
+  [[nodiscard]] std::size_t bytes() const noexcept { return text_.size() + items_.size() * sizeof(item); }
+
+ private:
+  struct item {
+    std::string_view type;
+    std::uint32_t at;
+    std::uint32_t title_size : 14;
+    std::uint32_t summary_size : 14;
+    std::uint32_t found_active : 4;
+  };
+  static_assert(sizeof(item) == 24, "there is one for every file");
+  std::string text_;
+  std::vector<item> items_;
+};
+
+/// A run of records of one root. Immutable once in a listing, but for its descriptions, which are set once.
+class block {
+ public:
+  static constexpr std::size_t capacity = 256;
+
+  explicit block(std::shared_ptr<const root> of) : root_(std::move(of)) { records_.reserve(capacity); }
+  ~block() { delete descriptions_.load(std::memory_order_acquire); }
+  block(const block&) = delete;
+  block& operator=(const block&) = delete;
+
+  /// A record of another block of the same root.
+  void add(const block& from, std::size_t index);
+  /// `looked_at` as for `record_of`.
+  void add(std::string_view path, const struct stat& facts, std::int64_t looked_at);
+
+  [[nodiscard]] const root& of() const noexcept { return *root_; }
+  [[nodiscard]] const std::shared_ptr<const root>& root_pointer() const noexcept { return root_; }
+  [[nodiscard]] std::size_t size() const noexcept { return records_.size(); }
+  [[nodiscard]] const record& at(std::size_t index) const noexcept { return records_[index]; }
+  [[nodiscard]] std::string_view path(std::size_t index) const noexcept {
+    return std::string_view(paths_).substr(records_[index].path_at, records_[index].path_size);
+  }
+  [[nodiscard]] std::string uri(std::size_t index) const { return root_->uri_of(path(index)); }
+
+  /// Null until the second pass has been here. Threads: any.
+  [[nodiscard]] const block_descriptions* descriptions() const noexcept {
+    return descriptions_.load(std::memory_order_acquire);
+  }
+  /// Once; later calls change nothing. Threads: any.
+  void describe(std::unique_ptr<const block_descriptions> what) noexcept;
+
+ private:
+  std::shared_ptr<const root> root_;
+  std::string paths_;
+  std::vector<record> records_;
+  std::atomic<const block_descriptions*> descriptions_{nullptr};
+};
+
+/// One record of a block.
+struct place {
+  std::shared_ptr<block> in;
+  std::size_t index = 0;
+};
+
+/// A path with all below it, walked again; or a folder alone, without what is in it.
+struct stretch {
+  std::shared_ptr<const root> of;
+  std::string path;
+  bool is_alone = false;
+  std::vector<std::shared_ptr<block>> found;  ///< In order; empty when there is nothing now.
+};
+
+/// A page of places, and the URI after which the next one begins.
+struct place_page {
+  std::vector<place> places;
+  std::optional<std::string> resume;
+};
+
+/// Blocks in the order of their URIs. One thread appends; any number read, without a lock once it is whole.
+class listing {
+ public:
+  void append(std::shared_ptr<block> next);
+  /// Nothing more comes.
+  void finish();
+  /// What there is will never be whole: whoever waits, or comes later, is told so.
+  void abandon();
+
+  /// This listing, which is whole, with stretches replaced that are in the order of their URIs and not within each other.
+  /// Shares the blocks in which nothing changes.
+  [[nodiscard]] std::shared_ptr<listing> with(const std::vector<stretch>& instead) const;
+  /// Whether two whole listings have the same URIs in them.
+  [[nodiscard]] bool has_same_names(const listing& other) const;
+
+  /// Up to `limit` places after the URI `after` (empty: from the start) that the caller's view allows. While the walk goes on,
+  /// waits for as many; the page is shorter when the deadline comes near, or when too many had to be passed over.
+  /// Errors: cancelled; source_unavailable once it was abandoned.
+  [[nodiscard]] result<place_page> page(const std::string& after, std::size_t limit, const call& by) const;
+
+  /// Waits until the walk has ended; false when it has not before `until`, or never will, or `by` is cancelled.
+  [[nodiscard]] bool await_whole(std::chrono::steady_clock::time_point until, const call& by) const;
+  /// Calls `each` with a block and a position in it for all that lies below a folder, in order, until it returns false.
+  /// Call it once the listing is whole.
+  template <class Each>
+  void for_each_below(const root& of, std::string_view folder, Each&& each) const {
+    const std::string prefix = folder.empty() ? std::string() : std::string(folder) + '/';
+    for (auto at = normal(after(of.uri_of(folder))); at.block < blocks_.size(); at = {at.block + 1, 0}) {
+      const auto& in = *blocks_[at.block];
+      for (auto index = at.index; index < in.size(); ++index) {
+        if (&in.of() != &of || !in.path(index).starts_with(prefix) || !each(in, index)) return;
+      }
+    }
+  }
+
+  /// The place with exactly this URI.
+  [[nodiscard]] std::optional<place> find(std::string_view uri) const;
+  /// Block by number, while or after the walk; null beyond the last.
+  [[nodiscard]] std::shared_ptr<block> block_at(std::size_t index) const;
+
+  [[nodiscard]] bool is_whole() const noexcept { return whole_.load(std::memory_order_acquire); }
+  /// How many records there are so far.
+  [[nodiscard]] std::size_t size() const noexcept { return size_.load(std::memory_order_relaxed); }
+
+ private:
+  struct position {
+    std::size_t block;
+    std::size_t index;
+  };
+  [[nodiscard]] position after(std::string_view key) const;
+  /// The first record that is not before `key`, and the first behind it that `key` does not cover.
+  [[nodiscard]] std::pair<position, position> covered_by(std::string_view key, bool is_alone) const;
+  [[nodiscard]] position normal(position at) const noexcept;
+  [[nodiscard]] std::unique_lock<std::mutex> lock_unless_whole() const;
+
+  mutable std::mutex mutex_;
+  mutable std::condition_variable_any grew_;
+  std::vector<std::shared_ptr<block>> blocks_;
+  std::atomic<std::size_t> size_{0};
+  std::atomic<bool> whole_{false};
+  bool is_abandoned_ = false;
+};
+
+}  // namespace hondana::files

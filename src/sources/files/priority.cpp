@@ -1,0 +1,115 @@
+/// Built-in and configured priorities.
+#include "sources/files/priority.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+#include "base/ascii/lower_case.hpp"
+#include "sources/files/mime.hpp"
+#include "sources/files/rules.hpp"
+
+namespace hondana::files {
+namespace {
+
+template <std::size_t size>
+bool is_one_of(std::string_view name, const std::array<std::string_view, size>& names) noexcept {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+template <std::size_t size>
+bool ends_with_any(std::string_view name, const std::array<std::string_view, size>& endings) noexcept {
+  return std::any_of(endings.begin(), endings.end(), [name](std::string_view ending) { return name.ends_with(ending); });
+}
+
+bool starts_with_word(std::string_view name, std::string_view lower) noexcept {
+  return ascii::begins_with(name, lower) &&
+         (name.size() == lower.size() || name[lower.size()] == '.' || name[lower.size()] == '-' || name[lower.size()] == '_');
+}
+
+bool is_lock_or_generated(std::string_view name) noexcept {
+  constexpr std::array<std::string_view, 8> locks{
+      "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "go.sum",
+      "bun.lockb",         "packages.lock.json",  "flake.lock",     "Package.resolved"};
+  constexpr std::array<std::string_view, 17> endings{".lock",      ".min.js",      ".min.css", ".map",          ".pb.go",
+                                                     ".pb.cc",     ".pb.h",        "_pb2.py",  "_pb2_grpc.py",  ".g.dart",
+                                                     ".snap",      ".designer.cs", ".g.cs",    ".generated.ts", ".generated.js",
+                                                     ".bundle.js", ".tsbuildinfo"};
+  return is_one_of(name, locks) || ends_with_any(name, endings);
+}
+
+bool is_for_packages(std::string_view folder) noexcept {
+  constexpr std::array<std::string_view, 11> names{
+      "node_modules",  "vendor", "third_party", "third-party", "bower_components", "dist", "__pycache__",
+      "site-packages", "Pods",   "generated",   "target"};
+  return is_one_of(folder, names);
+}
+
+bool is_for_tests(std::string_view folder) noexcept {
+  constexpr std::array<std::string_view, 7> names{"test", "tests", "spec", "specs", "testdata", "__tests__", "fixtures"};
+  return is_one_of(folder, names);
+}
+
+bool is_build_description(std::string_view name) noexcept {
+  constexpr std::array<std::string_view, 18> names{
+      "CMakeLists.txt", "Makefile",      "package.json", "Cargo.toml",       "pyproject.toml",     "setup.py",
+      "go.mod",         "pom.xml",       "build.gradle", "build.gradle.kts", "meson.build",        "Dockerfile",
+      "Gemfile",        "composer.json", "BUILD.bazel",  "tsconfig.json",    "docker-compose.yml", "flake.nix"};
+  return is_one_of(name, names);
+}
+
+}  // namespace
+
+double usual_priority(std::string_view path, bool is_folder) noexcept {
+  bool in_docs = false;
+  bool in_tests = false;
+  auto name = path;
+  for (auto slash = name.find('/'); slash != std::string_view::npos; slash = name.find('/')) {
+    const auto folder = name.substr(0, slash);
+    if (is_for_packages(folder)) return 0.1;
+    in_docs = in_docs || folder == "docs" || folder == "doc" || folder == "documentation";
+    in_tests = in_tests || is_for_tests(folder);
+    name.remove_prefix(slash + 1);
+  }
+  if (is_folder) return is_for_packages(name) ? 0.1 : 0.5;
+  if (is_lock_or_generated(name)) return 0.1;
+  if (starts_with_word(name, "readme")) return in_tests ? 0.7 : 0.9;
+  const auto type = mime_of(name);
+  if (in_tests) return 0.4;
+  if (is_build_description(name)) return 0.7;
+  if (type.is_document || (in_docs && type.is_text)) return 0.7;
+  if (type.is_text) return 0.5;
+  return 0.3;
+}
+
+result<priorities> priorities::make(const std::vector<priority_rule>& configured) {
+  priorities made;
+  for (const auto& rule : configured) {
+    auto pattern = compile_patterns({rule.pattern}, "priorities");
+    if (!pattern) return tl::unexpected(std::move(pattern.error()));
+    if (rule.priority && !(*rule.priority >= 0.0 && *rule.priority <= 1.0)) {
+      return fail(errc::invalid_argument, "The priority of `" + rule.pattern + "` is not between 0 and 1.");
+    }
+    made.configured_.push_back({std::move(*pattern), rule.priority, rule.audience});
+  }
+  return made;
+}
+
+void priorities::weigh(std::string_view path, bool is_folder, annotations& into) const {
+  const auto says = [&](const weighed& rule) {
+    // A pattern that matches a folder speaks for what is in it.
+    for (auto slash = path.find('/'); slash != std::string_view::npos; slash = path.find('/', slash + 1)) {
+      if (rule.pattern.match(path.substr(0, slash), true).outcome == ignore::decision::ignored) return true;
+    }
+    return !path.empty() && rule.pattern.match(path, is_folder).outcome == ignore::decision::ignored;
+  };
+  const auto rule = std::find_if(configured_.rbegin(), configured_.rend(), says);
+  if (rule != configured_.rend()) {
+    into.priority = rule->priority;
+    into.audience = rule->audience;
+  }
+  if (!into.priority) into.priority = usual_priority(path, is_folder);
+}
+
+}  // namespace hondana::files

@@ -1,0 +1,40 @@
+/// How much a file matters, and to whom.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include <hondana/error.hpp>
+#include <hondana/resource.hpp>
+
+#include "base/ignore/pattern_list.hpp"
+#include "sources/files/options.hpp"
+
+namespace hondana::files {
+
+/// The rules of one root over the built-in ones. Threads: immutable, any number may ask at once.
+class priorities {
+ public:
+  /// Errors: invalid_argument naming a pattern that cannot match, or a priority outside 0 to 1.
+  [[nodiscard]] static result<priorities> make(const std::vector<priority_rule>& configured);
+
+  /// Sets priority and audience of a path relative to the root.
+  ///
+  /// Built in: READMEs 0.9, other documents and build descriptions 0.7, folders and sources 0.5, tests 0.4, other files 0.3,
+  /// generated code, bundled packages and lock files 0.1. The last configured rule that matches has its say over it.
+  void weigh(std::string_view path, bool is_folder, annotations& into) const;
+
+ private:
+  struct weighed {
+    ignore::pattern_list pattern;
+    std::optional<double> priority;
+    std::vector<role> audience;
+  };
+  std::vector<weighed> configured_;
+};
+
+/// The built-in priority.
+[[nodiscard]] double usual_priority(std::string_view path, bool is_folder) noexcept;
+
+}  // namespace hondana::files

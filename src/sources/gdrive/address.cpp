@@ -1,0 +1,82 @@
+/// Ids, paths and parameters.
+#include "sources/gdrive/address.hpp"
+
+#include <utility>
+
+#include <hondana/uri.hpp>
+
+#include "base/ascii/slug.hpp"
+#include "base/uri/query.hpp"
+#include "sources/gdrive/drive/ids.hpp"
+
+namespace hondana::gdrive {
+namespace {
+
+constexpr std::size_t longest_sheet_name = 4096;
+
+tl::unexpected<failure> no_such_file(std::string what) {
+  return fail(errc::resource_not_found, "There is no such file in this Drive.", std::move(what));
+}
+
+result<void> read_parameters(std::string_view query, address& into) {
+  while (!query.empty()) {
+    const auto [name, written] = uri::take_parameter(query);
+    auto said = percent_decode(written);
+    if (!said) return tl::unexpected(std::move(said.error()));
+    if (name == "sheet" && !into.sheet) {
+      if (said->empty() || said->size() > longest_sheet_name)
+        return fail(errc::invalid_argument, "sheet: expected the name of a sheet.");
+      into.sheet = std::move(*said);
+    } else if (name == "format" && !into.is_original) {
+      if (*said != "original")
+        return fail(errc::invalid_argument,
+                    "format: there is no such form; format=original gives the file itself, of what is no Doc, Sheet or Slides. "
+                    "Leave it out for the text.");
+      into.is_original = true;
+    } else {
+      const bool is_twice = name == "sheet" || name == "format";
+      return fail(errc::invalid_argument, "The URI has the parameter \"" + std::string(name) + "\", which is " +
+                                              (is_twice ? "there twice" : "not known here") +
+                                              ". Spreadsheets have sheet, other files format.");
+    }
+  }
+  if (into.sheet && into.is_original)
+    return fail(errc::invalid_argument, "sheet and format do not go together. Ask for one of them.");
+  const bool has_parts = into.what == address::place::id || into.what == address::place::path;
+  if (!has_parts && (into.sheet || into.is_original))
+    return fail(errc::invalid_argument, "A list of files has no parameters. Leave them out.");
+  return {};
+}
+
+}  // namespace
+
+result<address> address_of(std::string_view scheme, std::string_view uri) {
+  const auto parts = split_uri(uri);
+  if (parts.scheme != scheme || !parts.authority || parts.fragment) return no_such_file("another scheme, or a fragment");
+  address made;
+  if (parts.authority->empty()) {
+    auto path = parts.path;
+    if (path.starts_with('/')) path.remove_prefix(1);
+    if (path == "starred") {
+      made.what = address::place::starred;
+    } else if (path == "recent") {
+      made.what = address::place::recent;
+    } else if (!path.empty()) {
+      if (!drive::is_id(path)) return no_such_file("no identifier of Drive");
+      made.what = address::place::id;
+      made.id = path;
+    }
+  } else {
+    if (!ascii::is_slug(*parts.authority)) return no_such_file("no drive is called so");
+    // Names are never empty in lists: only a folder's own slash at the end may be one too many.
+    if (parts.path.find("//") != std::string_view::npos) return no_such_file("a name in the path is empty");
+    made.what = address::place::path;
+    made.uri = uri.substr(0, uri.find('?'));
+    if (made.uri.ends_with('/')) made.uri.pop_back();
+  }
+  if (auto read = read_parameters(parts.query.value_or(std::string_view()), made); !read)
+    return tl::unexpected(std::move(read.error()));
+  return made;
+}
+
+}  // namespace hondana::gdrive

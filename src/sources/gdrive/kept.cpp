@@ -1,0 +1,366 @@
+/// The tables, and what goes into them.
+#include "sources/gdrive/kept.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <limits>
+#include <utility>
+
+#include <hondana/clock.hpp>
+#include <hondana/value.hpp>
+
+#include "os/disk/private_file.hpp"
+
+namespace hondana::gdrive {
+namespace {
+
+constexpr const char* schema = R"(
+CREATE TABLE files(id TEXT PRIMARY KEY, name TEXT NOT NULL, mime TEXT NOT NULL, parent TEXT NOT NULL, home TEXT NOT NULL, version TEXT NOT NULL, content TEXT NOT NULL, owner TEXT NOT NULL, link TEXT NOT NULL, key TEXT NOT NULL, target TEXT NOT NULL, target_type TEXT NOT NULL, target_key TEXT NOT NULL, size INTEGER NOT NULL, modified INTEGER NOT NULL, created INTEGER NOT NULL, trashed INTEGER NOT NULL, starred INTEGER NOT NULL, generation INTEGER NOT NULL, barred INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE positions(home TEXT PRIMARY KEY, start TEXT NOT NULL, crawl_start TEXT NOT NULL, next_page TEXT NOT NULL, generation INTEGER NOT NULL, crawled INTEGER NOT NULL, crawling INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE drives(id TEXT PRIMARY KEY, name TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE looks(id TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE facts(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE sheets(id TEXT PRIMARY KEY, names TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE contents(id TEXT NOT NULL, part TEXT NOT NULL, version TEXT NOT NULL, mime TEXT NOT NULL, read_at INTEGER NOT NULL, used INTEGER NOT NULL, size INTEGER NOT NULL, bytes BLOB NOT NULL, by_link INTEGER NOT NULL, UNIQUE(id, part));
+CREATE INDEX contents_by_use ON contents(used);
+)";
+
+/// What is not said; no size or time of Drive is this.
+constexpr std::int64_t no_number = std::numeric_limits<std::int64_t>::min();
+
+/// Of `crawling` in positions.
+constexpr std::int64_t crawling_bit = 1;
+constexpr std::int64_t behind_bit = 2;
+
+constexpr sqlite::file_kind kind_of_kept{
+    .what = "store of Drive",
+    .purpose = "keep what is known of Drive",
+    .user = "another process keeps its Drive there",
+    .application = 0x68676472,  // "hgdr"
+    .version = 2,
+    .schema = schema,
+    .before = "PRAGMA page_size=4096; PRAGMA auto_vacuum=INCREMENTAL",
+    .settings =
+        "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA journal_size_limit=16777216; "
+        "PRAGMA temp_store=MEMORY; PRAGMA cache_size=-4096",
+    .replaces_older = true,
+};
+
+std::string text(const sqlite::statement& from, int column) { return std::string(from.bytes(column)); }
+
+std::optional<drive::time> time_in(const sqlite::statement& from, int column) {
+  if (from.number(column) == no_number) return std::nullopt;
+  return drive::time(std::chrono::milliseconds(from.number(column)));
+}
+
+shared_item item_in(const sqlite::statement& from) {
+  item made;
+  made.id = text(from, 0);
+  made.name = text(from, 1);
+  made.mime_type = text(from, 2);
+  made.parent = text(from, 3);
+  made.home = text(from, 4);
+  made.version = text(from, 5);
+  made.content = text(from, 6);
+  made.owner = text(from, 7);
+  made.web_link = text(from, 8);
+  made.resource_key = text(from, 9);
+  made.target = text(from, 10);
+  made.target_type = text(from, 11);
+  made.target_key = text(from, 12);
+  if (from.number(13) != no_number) made.size = static_cast<std::uint64_t>(from.number(13));
+  made.modified = time_in(from, 14);
+  made.created = time_in(from, 15);
+  made.is_trashed = from.number(16) != 0;
+  made.is_starred = from.number(17) != 0;
+  made.is_barred = from.number(19) != 0;
+  return std::make_shared<const item>(std::move(made));
+}
+
+/// Steps through all rows.
+result<void> each_row(sqlite::connection& in, const char* sql, const std::function<void(const sqlite::statement&)>& take) {
+  auto all = in.prepare(sql);
+  if (!all) return tl::unexpected(std::move(all.error()));
+  for (;;) {
+    const auto has_row = all->step();
+    if (!has_row) return tl::unexpected(has_row.error());
+    if (!*has_row) return {};
+    take(*all);
+  }
+}
+
+}  // namespace
+
+result<std::shared_ptr<kept>> kept::make(const std::string& path, std::uint64_t most_content,
+                                         std::function<void(std::string_view)> log) {
+  if (!path.empty()) {
+    const auto folder = std::filesystem::path(path).parent_path().string();
+    if (auto made = disk::make_private_folder(folder); !made) return tl::unexpected(std::move(made.error()));
+  }
+  return std::shared_ptr<kept>(new kept(path, most_content, std::move(log)));
+}
+
+result<void> kept::open(const std::string& path) {
+  auto file = sqlite::open_owned(path, kind_of_kept, log_);
+  if (!file) return tl::unexpected(std::move(file.error()));
+  const std::lock_guard lock(mutex_);
+  file_ = std::move(*file);
+  auto refused = fact("refused");
+  if (!refused) return tl::unexpected(std::move(refused.error()));
+  is_refused_ = is_refused_ || !refused->empty();
+  if (auto counted = count_content(); !counted) return counted;
+  // It may be allowed less than before.
+  return content_bytes_ > most_content_ ? make_room() : result<void>();
+}
+
+result<void> kept::begin(const std::stop_token& stop) {
+  // Each waits a second for who has it; one that is configured anew lets it go within that.
+  constexpr int attempts = 5;
+  result<void> opened;
+  for (int i = 0; i < attempts; ++i) {
+    if (stop.stop_requested()) return fail(errc::cancelled, "The source was stopped.");
+    const auto begun = monotonic_clock::now();
+    opened = open(path_);
+    if (opened) return opened;
+    // What did not wait will not be better for asking again.
+    if (monotonic_clock::now() - begun < std::chrono::milliseconds(500)) break;
+  }
+  if (log_)
+    log_(opened.error().public_text + "; what is known of Drive is kept in memory this time (" + opened.error().private_text +
+         ')');
+  return open({});
+}
+
+result<void> kept::let_go() { return open({}); }
+
+result<void> kept::each(const std::function<void(shared_item, std::int64_t)>& take) {
+  const std::lock_guard lock(mutex_);
+  return each_row(file_.writer,
+                  "SELECT id, name, mime, parent, home, version, content, owner, link, key, target, target_type, target_key, "
+                  "size, modified, created, trashed, starred, generation, barred FROM files",
+                  [&take](const auto& row) { take(item_in(row), row.number(18)); });
+}
+
+result<std::vector<position>> kept::positions() {
+  const std::lock_guard lock(mutex_);
+  std::vector<position> out;
+  auto done =
+      each_row(file_.writer, "SELECT home, start, crawl_start, next_page, generation, crawled, crawling FROM positions",
+               [&out](const auto& row) {
+                 out.push_back({text(row, 0), text(row, 1), text(row, 2), text(row, 3), row.number(4), row.number(5) != 0,
+                                (row.number(6) & crawling_bit) != 0, (row.number(6) & behind_bit) != 0});
+               });
+  if (!done) return tl::unexpected(std::move(done.error()));
+  return out;
+}
+
+result<std::vector<std::string>> kept::looks() {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> out;
+  auto done = each_row(file_.writer, "SELECT id FROM looks", [&out](const auto& row) { out.push_back(text(row, 0)); });
+  if (!done) return tl::unexpected(std::move(done.error()));
+  return out;
+}
+
+result<std::vector<drive::shared_drive>> kept::drives() {
+  const std::lock_guard lock(mutex_);
+  std::vector<drive::shared_drive> out;
+  auto done = each_row(file_.writer, "SELECT id, name FROM drives", [&out](const auto& row) {
+    drive::shared_drive one;
+    one.id = text(row, 0);
+    one.name = text(row, 1);
+    out.push_back(std::move(one));
+  });
+  if (!done) return tl::unexpected(std::move(done.error()));
+  return out;
+}
+
+result<std::string> kept::root() {
+  const std::lock_guard lock(mutex_);
+  return fact("root");
+}
+
+result<std::string> kept::who() {
+  const std::lock_guard lock(mutex_);
+  return fact("who");
+}
+
+result<void> kept::put_who(const std::string& spelled) {
+  const std::lock_guard lock(mutex_);
+  return put_fact("who", spelled);
+}
+
+result<std::vector<full_home>> kept::full() {
+  const std::lock_guard lock(mutex_);
+  const auto spelled = fact("full");
+  if (!spelled) return tl::unexpected(spelled.error());
+  std::vector<full_home> homes;
+  for (std::string_view rest = *spelled; !rest.empty();) {
+    const auto end = std::min(rest.find('\n'), rest.size());
+    const auto one = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    const auto blank = std::min(one.find(' '), one.size());
+    full_home made{std::string(one.substr(0, blank)), 0};
+    if (blank < one.size()) std::from_chars(one.data() + blank + 1, one.data() + one.size(), made.most_files);
+    homes.push_back(std::move(made));
+  }
+  return homes;
+}
+
+result<void> kept::put_full(const std::vector<full_home>& homes) {
+  // My Drive's name is empty, and no name has a blank.
+  std::string spelled;
+  for (const auto& one : homes) spelled += one.home + ' ' + std::to_string(one.most_files) + '\n';
+  const std::lock_guard lock(mutex_);
+  return put_fact("full", spelled);
+}
+
+result<void> kept::set_refused(bool is_so) {
+  const std::lock_guard lock(mutex_);
+  if (std::exchange(is_refused_, is_so) == is_so || !file_.writer.is_open()) return {};
+  return put_fact("refused", is_so ? "yes" : "");
+}
+
+result<std::string> kept::fact(const char* name) {
+  auto from = file_.writer.prepare("SELECT value FROM facts WHERE name=?");
+  if (!from) return tl::unexpected(std::move(from.error()));
+  const auto has_row = from->bind_text(1, name).step();
+  if (!has_row) return tl::unexpected(has_row.error());
+  return *has_row ? text(*from, 0) : std::string();
+}
+
+result<void> kept::put_fact(const char* name, const std::string& spelled) {
+  auto to = file_.writer.prepare("INSERT OR REPLACE INTO facts VALUES(?,?)");
+  if (!to) return tl::unexpected(std::move(to.error()));
+  return to->bind_text(1, name).bind_text(2, spelled).run();
+}
+
+result<std::vector<std::pair<std::string, std::vector<std::string>>>> kept::sheets() {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::pair<std::string, std::vector<std::string>>> out;
+  auto done = each_row(file_.writer, "SELECT id, names FROM sheets", [&out](const auto& row) {
+    const auto parsed = value::parse(row.bytes(1));
+    if (!parsed || parsed->as_array() == nullptr) return;  // is found out anew by the next read
+    std::vector<std::string> names;
+    for (const auto& one : *parsed->as_array()) {
+      if (const auto* name = one.as_string()) names.push_back(*name);
+    }
+    out.emplace_back(text(row, 0), std::move(names));
+  });
+  if (!done) return tl::unexpected(std::move(done.error()));
+  return out;
+}
+
+result<void> kept::run(const char* sql, std::string_view first) {
+  auto made = file_.writer.prepare(sql);
+  if (!made) return tl::unexpected(std::move(made.error()));
+  if (!first.empty()) made->bind_text(1, first);
+  return made->run();
+}
+
+result<void> kept::put(const std::vector<shared_item>& all, std::int64_t generation) {
+  auto to = file_.writer.prepare("INSERT OR REPLACE INTO files VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+  if (!to) return tl::unexpected(std::move(to.error()));
+  const auto number_of = [](const std::optional<drive::time>& when) {
+    return when ? std::int64_t{when->time_since_epoch().count()} : no_number;
+  };
+  for (const auto& one : all) {
+    const auto& what = *one;
+    to->bind_text(1, what.id).bind_text(2, what.name).bind_text(3, what.mime_type).bind_text(4, what.parent);
+    to->bind_text(5, what.home).bind_text(6, what.version).bind_text(7, what.content).bind_text(8, what.owner);
+    to->bind_text(9, what.web_link).bind_text(10, what.resource_key).bind_text(11, what.target);
+    to->bind_text(12, what.target_type).bind_text(13, what.target_key);
+    to->bind(14, what.size ? static_cast<std::int64_t>(*what.size) : no_number);
+    to->bind(15, number_of(what.modified)).bind(16, number_of(what.created));
+    to->bind(17, std::int64_t{what.is_trashed}).bind(18, std::int64_t{what.is_starred}).bind(19, generation);
+    to->bind(20, std::int64_t{what.is_barred});
+    if (auto done = to->run(); !done) return done;
+    if (!what.is_barred) continue;
+    if (auto done = run("DELETE FROM contents WHERE id=?", what.id); !done) return done;
+  }
+  return {};
+}
+
+result<void> kept::forget(const std::string& id) {
+  for (const auto* sql : {"DELETE FROM files WHERE id=?", "DELETE FROM sheets WHERE id=?", "DELETE FROM contents WHERE id=?",
+                          "DELETE FROM looks WHERE id=?"}) {
+    if (auto done = run(sql, id); !done) return done;
+  }
+  return {};
+}
+
+result<void> kept::apply(const batch& what) {
+  const std::lock_guard lock(mutex_);
+  auto writing = sqlite::transaction::begin(file_.writer);
+  if (!writing) return tl::unexpected(std::move(writing.error()));
+  if (auto done = put(what.put, what.generation); !done) return done;
+  for (const auto& id : what.gone) {
+    if (auto done = forget(id); !done) return done;
+  }
+  for (const auto& id : what.looks_begun) {
+    if (auto done = run("INSERT OR IGNORE INTO looks VALUES(?)", id); !done) return done;
+  }
+  for (const auto& id : what.looks_done) {
+    if (auto done = run("DELETE FROM looks WHERE id=?", id); !done) return done;
+  }
+  if (what.at) {
+    auto to = file_.writer.prepare("INSERT OR REPLACE INTO positions VALUES(?,?,?,?,?,?,?)");
+    if (!to) return tl::unexpected(std::move(to.error()));
+    to->bind_text(1, what.at->home).bind_text(2, what.at->start).bind_text(3, what.at->crawl_start);
+    to->bind_text(4, what.at->next_page).bind(5, what.at->generation);
+    to->bind(6, std::int64_t{what.at->is_crawled});
+    to->bind(7, (what.at->is_crawling ? crawling_bit : 0) | (what.at->is_behind ? behind_bit : 0));
+    if (auto done = to->run(); !done) return done;
+  }
+  if (auto done = writing->commit(); !done) return done;
+  const bool has_barred = std::any_of(what.put.begin(), what.put.end(), [](const auto& one) { return one->is_barred; });
+  return what.gone.empty() && !has_barred ? result<void>() : count_content();
+}
+
+result<void> kept::put_drives(const std::vector<drive::shared_drive>& all) {
+  const std::lock_guard lock(mutex_);
+  auto writing = sqlite::transaction::begin(file_.writer);
+  if (!writing) return tl::unexpected(std::move(writing.error()));
+  if (auto done = run("DELETE FROM drives"); !done) return done;
+  for (const auto& one : all) {
+    auto to = file_.writer.prepare("INSERT OR REPLACE INTO drives VALUES(?,?)");
+    if (!to) return tl::unexpected(std::move(to.error()));
+    if (auto done = to->bind_text(1, one.id).bind_text(2, one.name).run(); !done) return done;
+  }
+  return writing->commit();
+}
+
+result<void> kept::put_root(const std::string& id) {
+  const std::lock_guard lock(mutex_);
+  auto writing = sqlite::transaction::begin(file_.writer);
+  if (!writing) return tl::unexpected(std::move(writing.error()));
+  const auto before = fact("root");
+  if (!before) return tl::unexpected(before.error());
+  if (*before == id) return {};
+  if (!before->empty()) {
+    for (const auto* sql : {"DELETE FROM files", "DELETE FROM positions", "DELETE FROM drives", "DELETE FROM looks",
+                            "DELETE FROM sheets", "DELETE FROM contents", "DELETE FROM facts WHERE name='full'"}) {
+      if (auto done = run(sql); !done) return done;
+    }
+  }
+  if (auto done = put_fact("root", id); !done) return done;
+  if (auto done = writing->commit(); !done) return done;
+  return count_content();
+}
+
+result<void> kept::forget_home(const std::string& home) {
+  const std::lock_guard lock(mutex_);
+  auto writing = sqlite::transaction::begin(file_.writer);
+  if (!writing) return tl::unexpected(std::move(writing.error()));
+  for (const auto* sql : {"DELETE FROM contents WHERE id IN (SELECT id FROM files WHERE home=?)",
+                          "DELETE FROM sheets WHERE id IN (SELECT id FROM files WHERE home=?)",
+                          "DELETE FROM looks WHERE id IN (SELECT id FROM files WHERE home=?)", "DELETE FROM files WHERE home=?",
+                          "DELETE FROM positions WHERE home=?"}) {
+    if (auto done = run(sql, home); !done) return done;
+  }
+  if (auto done = writing->commit(); !done) return done;
+  return count_content();
+}
+
+}  // namespace hondana::gdrive

@@ -1,0 +1,134 @@
+/// Reads objects whole, after a look at their size.
+#include "sources/git/commit_store.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/bytes/digest.hpp"
+#include "os/disk/handle.hpp"
+#include "os/disk/read_at.hpp"
+#include "sources/git/commit_object.hpp"
+
+namespace hondana::git {
+namespace {
+
+// A line for each commit at which a clone ends; no clone has so many.
+constexpr std::size_t most_shallow_bytes = std::size_t{16} << 20;
+
+constexpr std::string_view kind_name(git_object_t kind) noexcept {
+  return kind == GIT_OBJECT_TREE ? "tree" : kind == GIT_OBJECT_BLOB ? "blob" : "commit";
+}
+
+/// The file `shallow` of the repository; empty when there is none.
+result<std::string> shallow_text(git_repository* in) {
+  const std::string path = std::string(git_repository_commondir(in)) + "shallow";
+  const auto broken = [](std::string why) {
+    return fail(
+        errc::source_unavailable,
+        "the history cannot be walked: the repository's file `shallow`, which says where a shallow clone ends, cannot be "
+        "read; `git fetch --unshallow` removes it",
+        std::move(why));
+  };
+  const disk::handle file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
+  if (file.get() < 0) {
+    if (errno == ENOENT) return std::string();
+    return broken(std::strerror(errno));
+  }
+  struct stat about{};
+  if (::fstat(file.get(), &about) != 0) return broken(std::strerror(errno));
+  if (!S_ISREG(about.st_mode) || static_cast<std::uint64_t>(about.st_size) > most_shallow_bytes)
+    return broken("no file of a likely size");
+  std::string text(static_cast<std::size_t>(about.st_size), '\0');
+  const auto count = disk::read_at(file.get(), text.data(), text.size(), 0);
+  if (!count) return broken(std::strerror(count.error()));
+  text.resize(*count);
+  return text;
+}
+
+}  // namespace
+
+std::size_t oid_hash::operator()(const git_oid& id) const noexcept {
+  std::size_t front = 0;
+  std::memcpy(&front, id.id, sizeof front);
+  return front;
+}
+
+std::string_view object_bytes::text() const noexcept {
+  return {static_cast<const char*>(git_odb_object_data(object_.get())), git_odb_object_size(object_.get())};
+}
+
+commit_store::commit_store(odb_pointer objects, std::vector<git_oid> shallow, std::string stamp) noexcept
+    : objects_(std::move(objects)), shallow_(std::move(shallow)), shallow_stamp_(std::move(stamp)) {}
+
+result<commit_store> commit_store::open(git_repository* in) {
+  git_odb* raw = nullptr;
+  if (const int code = git_repository_odb(&raw, in); code != 0)
+    return failed("the history cannot be walked: the repository's objects cannot be read");
+  odb_pointer objects(raw);
+  auto text = shallow_text(in);
+  if (!text) return tl::unexpected(std::move(text.error()));
+  std::vector<git_oid> shallow;
+  for (std::string_view rest = *text; !rest.empty();) {
+    const auto line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    git_oid id{};
+    if (line.size() != GIT_OID_HEXSZ || git_oid_fromstrn(&id, line.data(), line.size()) != 0) {
+      return fail(errc::source_unavailable,
+                  "the history cannot be walked: a line of the repository's file `shallow` is no commit id; "
+                  "`git fetch --unshallow` removes it");
+    }
+    shallow.push_back(id);
+  }
+  std::sort(shallow.begin(), shallow.end(), oid_order());
+  auto stamp = shallow.empty() ? std::string() : bytes::to_hex(bytes::digest_of(*text));
+  return commit_store(std::move(objects), std::move(shallow), std::move(stamp));
+}
+
+result<object_bytes> commit_store::object(const git_oid& id, git_object_t kind, std::uint64_t most) const {
+  std::size_t size = 0;
+  git_object_t found = GIT_OBJECT_INVALID;
+  if (const int code = git_odb_read_header(&size, &found, objects_.get(), &id); code != 0) {
+    const std::string what = std::string(kind_name(kind)) + ' ' + text_of(id);
+    if (code == GIT_ENOTFOUND) return failed(what + " is missing in this repository; `git fsck` tells what else is");
+    return failed(what + " cannot be read; `git fsck` tells more");
+  }
+  if (found != kind) {
+    return fail(errc::invalid_argument, text_of(id) + " is no " + std::string(kind_name(kind)) + " but a " +
+                                            git_object_type2string(found) + "; give the id of a " +
+                                            std::string(kind_name(kind)));
+  }
+  if (size > most) {
+    return fail(errc::response_too_large, std::string(kind_name(kind)) + ' ' + text_of(id) + " has " + std::to_string(size) +
+                                              " bytes, and no more than " + std::to_string(most) + " are read");
+  }
+  git_odb_object* raw = nullptr;
+  if (const int code = git_odb_read(&raw, objects_.get(), &id); code != 0)
+    return failed(std::string(kind_name(kind)) + ' ' + text_of(id) + " cannot be read; `git fsck` tells more");
+  return object_bytes(odb_object_pointer(raw));
+}
+
+result<object_bytes> commit_store::commit(const git_oid& id) const { return object(id, GIT_OBJECT_COMMIT, largest_object); }
+
+result<object_bytes> commit_store::tree(const git_oid& id) const { return object(id, GIT_OBJECT_TREE, largest_object); }
+
+result<object_bytes> commit_store::blob(const git_oid& id, std::uint64_t most) const {
+  return object(id, GIT_OBJECT_BLOB, most);
+}
+
+result<commit_node> commit_store::read(const git_oid& id) const {
+  auto bytes = commit(id);
+  if (!bytes) return tl::unexpected(std::move(bytes.error()));
+  auto parts = parse_commit(bytes->text());
+  if (!parts) {
+    return fail(errc::source_unavailable,
+                "commit " + text_of(id) + " is malformed: its tree or a parent is no id; `git fsck` tells more");
+  }
+  if (std::binary_search(shallow_.begin(), shallow_.end(), id, oid_order())) parts->parents.clear();
+  return commit_node{id, parts->tree, std::move(parts->parents), parts->time};
+}
+
+}  // namespace hondana::git

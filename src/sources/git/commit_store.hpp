@@ -1,0 +1,77 @@
+/// Objects of a repository as bytes, and where its history is cut off.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <hondana/error.hpp>
+
+#include "sources/git/library.hpp"
+
+namespace hondana::git {
+
+/// What a walk needs to know of a commit.
+struct commit_node {
+  git_oid id{};
+  git_oid tree{};
+  std::vector<git_oid> parents;  ///< None where a shallow clone ends.
+  std::uint64_t time = 0;        ///< As `commit_parts::time`.
+};
+
+struct oid_order {
+  bool operator()(const git_oid& a, const git_oid& b) const noexcept { return git_oid_cmp(&a, &b) < 0; }
+};
+struct oid_equal {
+  bool operator()(const git_oid& a, const git_oid& b) const noexcept { return git_oid_equal(&a, &b) != 0; }
+};
+struct oid_hash {
+  std::size_t operator()(const git_oid& id) const noexcept;
+};
+
+/// Bytes of an object, which live as long as this.
+class object_bytes {
+ public:
+  explicit object_bytes(odb_object_pointer object) noexcept : object_(std::move(object)) {}
+  [[nodiscard]] std::string_view text() const noexcept;
+
+ private:
+  odb_object_pointer object_;
+};
+
+/// Immutable. Threads: as the repository's handle.
+class commit_store {
+ public:
+  /// Errors: source_unavailable for a list of shallow commits that cannot be read as git would.
+  [[nodiscard]] static result<commit_store> open(git_repository* in);
+
+  /// Errors: source_unavailable for what is missing or corrupt, invalid_argument for what is another kind of object,
+  /// response_too_large beyond `largest_object`; each names the object.
+  [[nodiscard]] result<commit_node> read(const git_oid& id) const;
+  [[nodiscard]] result<object_bytes> commit(const git_oid& id) const;
+  [[nodiscard]] result<object_bytes> tree(const git_oid& id) const;
+  /// response_too_large beyond `most` bytes.
+  [[nodiscard]] result<object_bytes> blob(const git_oid& id, std::uint64_t most) const;
+
+  /// Equal for equal ends of history.
+  [[nodiscard]] const std::string& shallow_stamp() const noexcept { return shallow_stamp_; }
+
+  static constexpr std::uint64_t largest_object = std::uint64_t{512} << 20;
+
+ private:
+  commit_store(odb_pointer objects, std::vector<git_oid> shallow, std::string stamp) noexcept;
+  [[nodiscard]] result<object_bytes> object(const git_oid& id, git_object_t kind, std::uint64_t most) const;
+
+  odb_pointer objects_;
+  std::vector<git_oid> shallow_;  // sorted
+  std::string shallow_stamp_;
+};
+
+struct commit_facts;
+/// As in history.hpp, from a store that is open already.
+[[nodiscard]] result<commit_facts> facts_of(const commit_store& from, const git_oid& id);
+
+}  // namespace hondana::git

@@ -1,0 +1,83 @@
+/// Asks the redactor, the names, the ignore files, and the view.
+#include "sources/git/concealment.hpp"
+
+#include <utility>
+
+#include "protocol/model/entry_access.hpp"
+#include "sources/git/address.hpp"
+#include "sources/git/quotation.hpp"
+#include "text/secrets/file_names.hpp"
+#include "text/secrets/policy.hpp"
+#include "text/secrets/redactor.hpp"
+
+namespace hondana::git {
+namespace {
+
+constexpr std::string_view own_reason = "it is the server's own: its configuration names it";
+constexpr std::string_view ignored_reason = "a .hondanaignore file leaves it out";
+
+/// What rules look at.
+resource entry_for_rules(std::string uri, std::string_view kind) {
+  resource entry;
+  entry.uri = std::move(uri);
+  entry.kind = kind;
+  return entry;
+}
+
+}  // namespace
+
+std::string concealment::secret_at(std::string_view path, bool is_folder) const {
+  const auto reason_of = [](const secrets::secret_rule& rule) {
+    return "its name says that it holds " + std::string(rule.reason);
+  };
+  for (auto slash = path.find('/'); slash != std::string_view::npos; slash = path.find('/', slash + 1))
+    if (const auto* rule = secrets::find_secret(path.substr(0, slash), true)) return reason_of(*rule);
+  if (const auto* rule = secrets::find_secret(path, is_folder)) return reason_of(*rule);
+  if (!is_folder && own_.has_name(path)) return std::string(own_reason);
+  return ignored_.leaves_out(path, is_folder) ? std::string(ignored_reason) : std::string();
+}
+
+failure concealment::refusal_of(std::string_view path, std::string_view reason) {
+  return {errc::resource_not_found,
+          "path: " + in_quotes(path, 400) + " is not served at any revision, since " + std::string(reason) + '.',
+          {}};
+}
+
+std::string concealment::secret_in(const struct stat& facts) const {
+  return own_.is_one(facts) ? std::string(own_reason) : std::string();
+}
+
+bool concealment::shows_file(std::string_view rev, std::string_view path, std::string_view kind) const {
+  return secret_at(path, false).empty() && allows_file(rev, path, kind);
+}
+
+bool concealment::allows_file(std::string_view rev, std::string_view path, std::string_view kind) const {
+  if (through_ == nullptr) return true;
+  const address at{.repo = std::string(repo_), .what = topic::blob, .rev = std::string(rev), .path = std::string(path)};
+  return model::may_read(through_, entry_for_rules(uri_of(at), kind));
+}
+
+bool concealment::shows_folder(std::string_view rev, std::string_view path) const {
+  return lists(uri_of({.repo = std::string(repo_), .what = topic::tree, .rev = std::string(rev), .path = std::string(path)}),
+               path, true, "tree");
+}
+
+bool concealment::allows(std::string uri, std::string_view kind) const {
+  return through_ == nullptr || model::may_see(through_, entry_for_rules(std::move(uri), kind));
+}
+
+bool concealment::lists(const std::string& uri, std::string_view path, bool is_folder, std::string_view kind) const {
+  return secret_at(path, is_folder).empty() && allows(uri, kind);
+}
+
+std::size_t concealment::mask_file(std::string_view path, std::string& bytes) const {
+  if (!masks_) return 0;
+  return secrets::redactor(secrets::policy_of(path), bytes).mask(bytes);
+}
+
+std::size_t concealment::mask_message(std::string& text) const {
+  if (!masks_) return 0;
+  return secrets::redactor(secrets::policy::text, text).mask(text);
+}
+
+}  // namespace hondana::git

@@ -1,0 +1,176 @@
+/// Writes hunks, going through both texts once.
+#include <algorithm>
+#include <span>
+
+#include "sources/git/line_differences.hpp"
+
+namespace hondana::git {
+namespace {
+
+constexpr std::size_t longest_heading = 80;
+
+bool is_letter(char c) noexcept { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool is_blank(char c) noexcept { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+/// Bytes of the code point that `text` begins with; 0 for what is no UTF-8. Git counts U+FFFE and U+FFFF as none.
+std::size_t code_point_size(std::string_view text) noexcept {
+  const auto at = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
+  const auto goes_on = [&](std::size_t i) { return (at(i) & 0xc0) == 0x80; };
+  const auto lead = at(0);
+  if (lead < 0x80) return 1;
+  if (lead >= 0xc2 && lead < 0xe0) return goes_on(1) ? 2 : 0;
+  if (lead >= 0xe0 && lead < 0xf0) {
+    if (!goes_on(1) || !goes_on(2)) return 0;
+    const bool is_none =
+        (lead == 0xe0 && at(1) < 0xa0) || (lead == 0xed && at(1) >= 0xa0) || (lead == 0xef && at(1) == 0xbf && at(2) >= 0xbe);
+    return is_none ? 0 : 3;
+  }
+  if (lead >= 0xf0 && lead < 0xf5) {
+    if (!goes_on(1) || !goes_on(2) || !goes_on(3)) return 0;
+    return (lead == 0xf0 && at(1) < 0x90) || (lead == 0xf4 && at(1) >= 0x90) ? 0 : 4;
+  }
+  return 0;
+}
+
+/// Of a line that is one, what a hunk's header says.
+std::string_view heading_of(std::string_view line) noexcept {
+  line = line.substr(0, longest_heading);
+  while (!line.empty() && is_blank(line.back())) line.remove_suffix(1);
+  std::size_t sound = 0;
+  while (sound < line.size()) {
+    const auto size = code_point_size(line.substr(sound));
+    if (size == 0) break;
+    sound += size;
+  }
+  return line.substr(0, sound);
+}
+
+/// Goes through a text line by line.
+class line_reader {
+ public:
+  explicit line_reader(std::string_view text) noexcept : rest_(text) {}
+
+  [[nodiscard]] bool is_end() const noexcept { return rest_.empty(); }
+  [[nodiscard]] std::size_t line() const noexcept { return line_; }
+  /// With its line feed, where it has one.
+  std::string_view take() noexcept {
+    const auto end = rest_.find('\n');
+    const auto line = rest_.substr(0, end == std::string_view::npos ? end : end + 1);
+    rest_.remove_prefix(line.size());
+    ++line_;
+    return line;
+  }
+
+ private:
+  std::string_view rest_;
+  std::size_t line_ = 0;
+};
+
+class hunk_writer {
+ public:
+  hunk_writer(std::string& to, std::string_view before, std::string_view after, const hunk_options& with, stopping& when)
+      : to_(to), before_(before), after_(after), with_(with), when_(when), begin_(to.size()) {}
+
+  result<void> write(std::span<const line_edit> hunk) {
+    const auto lead = std::min(with_.context, hunk.front().before);
+    const auto first_before = hunk.front().before - lead, first_after = hunk.front().after - lead;
+    while (before_.line() < first_before) {
+      if (auto went = pass(); !went) return went;
+    }
+    const auto end_before = hunk.back().before + hunk.back().before_count;
+    const auto trail = lines_behind(end_before);
+    const auto end_after = hunk.back().after + hunk.back().after_count;
+    to_ += "@@ -";
+    append_range(first_before, end_before + trail - first_before);
+    to_ += " +";
+    append_range(first_after, end_after + trail - first_after);
+    to_ += " @@";
+    if (!heading_.empty()) (to_ += ' ') += heading_;
+    to_ += '\n';
+    for (const auto& edit : hunk) {
+      if (auto done = context_up_to(edit.before); !done) return done;
+      while (before_.line() < edit.before + edit.before_count) {
+        if (auto done = append('-', take_before()); !done) return done;
+      }
+      while (after_.line() < edit.after) {
+        if (auto went = when_.step(); !went) return went;
+        after_.take();
+      }
+      while (after_.line() < edit.after + edit.after_count) {
+        if (auto done = append('+', after_.take()); !done) return done;
+      }
+    }
+    return context_up_to(end_before + trail);
+  }
+
+ private:
+  std::string_view take_before() noexcept {
+    const auto line = before_.take();
+    // A short look at every line: it may be the heading of what follows.
+    if (is_letter(line.front()) || line.front() == '_' || line.front() == '$') heading_ = heading_of(line);
+    return line;
+  }
+
+  result<void> pass() {
+    take_before();
+    return when_.step();
+  }
+
+  /// How many lines of context there are behind the line `end`, which is ahead.
+  std::size_t lines_behind(std::size_t end) const noexcept {
+    auto ahead = before_;
+    while (ahead.line() < end) ahead.take();
+    while (!ahead.is_end() && ahead.line() - end < with_.context) ahead.take();
+    return ahead.line() - end;
+  }
+
+  result<void> context_up_to(std::size_t line) {
+    while (before_.line() < line) {
+      if (auto done = append(' ', take_before()); !done) return done;
+    }
+    return {};
+  }
+
+  result<void> append(char sign, std::string_view line) {
+    if (auto go = when_.step(); !go) return go;
+    if (to_.size() - begin_ + line.size() > with_.most_bytes) return patch_too_long();
+    (to_ += sign) += line;
+    if (!line.ends_with('\n')) to_ += "\n\\ No newline at end of file\n";
+    return {};
+  }
+
+  void append_range(std::size_t first, std::size_t count) {
+    to_ += std::to_string(count == 0 ? first : first + 1);
+    if (count != 1) (to_ += ',') += std::to_string(count);
+  }
+
+  std::string& to_;
+  line_reader before_, after_;
+  const hunk_options& with_;
+  stopping& when_;
+  std::size_t begin_;
+  std::string_view heading_;
+};
+
+}  // namespace
+
+tl::unexpected<failure> patch_too_long() {
+  return fail(errc::response_too_large, "The patch is too long. Ask for that of one path, or read the files themselves.");
+}
+
+result<void> append_hunks(std::string& to, std::string_view before, std::string_view after, const std::vector<line_edit>& edits,
+                          const hunk_options& with, stopping& when) {
+  hunk_writer writer(to, before, after, with, when);
+  for (std::size_t first = 0; first < edits.size();) {
+    auto last = first;
+    // Hunks whose context would meet are one.
+    while (last + 1 < edits.size() &&
+           edits[last + 1].before - (edits[last].before + edits[last].before_count) <= 2 * with.context)
+      ++last;
+    if (auto done = writer.write(std::span(edits).subspan(first, last + 1 - first)); !done) return done;
+    first = last + 1;
+  }
+  return {};
+}
+
+}  // namespace hondana::git

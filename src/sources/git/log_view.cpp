@@ -1,0 +1,185 @@
+/// The views of commits one after the other: of a whole repository, and of one file.
+#include <string>
+#include <utility>
+
+#include "base/json/writer.hpp"
+#include "sources/git/commit_store.hpp"
+#include "sources/git/concealment.hpp"
+#include "sources/git/history.hpp"
+#include "sources/git/markdown.hpp"
+#include "sources/git/people.hpp"
+#include "sources/git/quotation.hpp"
+#include "sources/git/references.hpp"
+#include "sources/git/rendering.hpp"
+#include "sources/git/revision.hpp"
+#include "sources/git/sought_path.hpp"
+#include "sources/git/text.hpp"
+#include "sources/git/tree_entries.hpp"
+
+namespace hondana::git {
+namespace {
+
+constexpr std::size_t usual_limit = 50;
+
+log_request request_of(const asking& what, const git_oid& from) {
+  log_request request;
+  request.from = from;
+  request.limit = what.at.limit.value_or(usual_limit);
+  request.cursor = what.at.cursor;
+  request.is_stopped = what.is_stopped;
+  request.mask = [&hides = what.hides](std::string& text) { hides.mask_message(text); };
+  request.shows = [&hides = what.hides](const git_oid& commit, const std::string& path) {
+    return hides.shows_file(text_of(commit), path);
+  };
+  return request;
+}
+
+std::string next_uri(const asking& what, const std::optional<std::string>& cursor) {
+  if (!cursor) return {};
+  auto next = what.at;
+  next.cursor = *cursor;
+  return uri_of(next);
+}
+
+std::string foot(const std::string& next, bool is_empty) {
+  if (next.empty()) return is_empty ? "No commits.\n" : "";
+  return (is_empty ? "None of the commits looked at so far. " : "\n") + link_to("Older commits", next) + '\n';
+}
+
+/// Members common to both, and the end of the object.
+void end_page(json::writer& to, const std::string& next) {
+  to.end_array();
+  to.member_if("next", next);
+  to.end_object();
+}
+
+result<std::optional<revision>> start_of(const asking& what) {
+  if (what.at.ref.empty()) {
+    const auto head = head_of(what.in);
+    if (head && !head->commit) return std::optional<revision>();
+  }
+  auto rev = resolve(what.in, what.at.ref.empty() ? "HEAD" : what.at.ref, "ref");
+  if (!rev) return tl::unexpected(std::move(rev.error()));
+  return *rev;
+}
+
+std::string log_text(const asking& what, const log_page& page) {
+  const auto& at = what.at;
+  const auto next = next_uri(what, page.next);
+  std::string out;
+  if (at.is_json) {
+    json::writer to(out);
+    to.begin_object().member("repository", at.repo).key("commits").begin_array();
+    for (const auto& one : page.commits) {
+      write_commit(to.begin_object(), what.hides, at.repo, one);
+      to.end_object();
+    }
+    end_page(to, next);
+    return out;
+  }
+  out = "# Log of " + at.repo + " from " + code(at.ref.empty() ? "HEAD" : at.ref) + "\n\n";
+  for (const auto& one : page.commits) out += commit_line(what.hides, at.repo, one);
+  return out += foot(next, page.commits.empty());
+}
+
+std::string history_text(const asking& what, const file_history_page& page) {
+  const auto& at = what.at;
+  const auto next = next_uri(what, page.next);
+  const auto blob_of = [&](const file_step& step) {
+    return uri_of({.repo = at.repo, .what = topic::blob, .rev = text_of(step.commit.id), .path = step.path});
+  };
+  std::string out;
+  if (at.is_json) {
+    json::writer to(out);
+    to.begin_object().member("repository", at.repo).member("path", shown_path_of(at.path)).key("steps").begin_array();
+    for (const auto& one : page.steps) {
+      to.begin_object().member("path", shown_path_of(one.path));
+      if (one.is_deleted) to.key("deleted").boolean(true);
+      if (!one.is_deleted) to.member("blob", blob_of(one));
+      write_commit(to.key("commit").begin_object(), what.hides, at.repo, one.commit);
+      to.end_object().end_object();
+    }
+    end_page(to, next);
+    return out;
+  }
+  out = "# History of " + code(shown_path_of(at.path)) + " in " + at.repo + " from " + code(at.rev) + "\n\n";
+  for (const auto& one : page.steps) {
+    auto line = commit_line(what.hides, at.repo, one.commit);
+    line.pop_back();
+    const auto name = code(shown_path_of(one.path));
+    out += line + " (" + (one.is_deleted ? name + " deleted" : link_to(name, blob_of(one))) + ")\n";
+  }
+  return out += foot(next, page.steps.empty());
+}
+
+bool has_deleted(git_repository* in, const commit_store& store, const file_step& one) {
+  const auto commit = store.read(one.commit.id);
+  if (!commit) return false;
+  const auto entry = find_entry(in, commit->tree, one.path);
+  return !entry && entry.error().code == errc::resource_not_found;
+}
+
+tl::unexpected<failure> history_of_folder_refused(const asking& what) {
+  const auto& at = what.at;
+  return fail(errc::invalid_argument, "path: " + in_quotes(at.path, 400) +
+                                          " is a folder, and a history is that of one file. Ask for the commits that changed "
+                                          "something in it as log?ref=REV&path=PATH.");
+}
+
+}  // namespace
+
+result<rendering> render_log(const asking& what) {
+  const auto from = start_of(what);
+  if (!from) return tl::unexpected(from.error());
+  const auto store = commit_store::open(what.in);
+  if (!store) return tl::unexpected(store.error());
+  auto made = rendering_for(what);
+  made.is_fixed = *from && (*from)->is_fixed && store->shallow_stamp().empty();
+  if (!what.at.path.empty()) what.hides.ignored().look_into(what.at.path);
+  made.version =
+      version_with_hidden(version_of({*from ? text_of((*from)->commit) : "", store->shallow_stamp(), uri_of(what.at)}), what);
+  if (what.is_enough(made.version)) return made;
+  const auto folders = what.hides.ignored().folder_count();
+  log_page page;
+  if (*from) {
+    auto request = request_of(what, (*from)->commit);
+    const auto path = sought_path(what, what.at.ref.empty() ? "HEAD" : what.at.ref, (*from)->tree);
+    request.filter = {path, what.at.author, what.at.grep, what.at.since, what.at.until};
+    auto found = log(what.in, request);
+    if (!found) return tl::unexpected(std::move(found.error()));
+    page = std::move(*found);
+  }
+  made.text = log_text(what, page);
+  add_ignored(made, what, folders);
+  return made;
+}
+
+result<rendering> render_history(const asking& what) {
+  if (const auto why = what.hides.secret_at(what.at.path, false); !why.empty())
+    return tl::unexpected(concealment::refusal_of(what.at.path, why));
+  const auto rev = resolve(what.in, what.at.rev, "rev");
+  if (!rev) return tl::unexpected(rev.error());
+  const auto entry = find_entry(what.in, rev->tree, what.at.path);
+  if (entry && entry->is_folder() && what.hides.shows_folder(what.at.rev, what.at.path)) return history_of_folder_refused(what);
+  const auto store = commit_store::open(what.in);
+  if (!store) return tl::unexpected(store.error());
+  auto made = rendering_for(what);
+  made.is_fixed = rev->is_fixed && store->shallow_stamp().empty();
+  made.version = version_with_hidden(version_of({text_of(rev->commit), store->shallow_stamp(), uri_of(what.at)}), what);
+  if (what.is_enough(made.version)) return made;
+  const auto folders = what.hides.ignored().folder_count();
+  const auto path = sought_path(what, what.at.rev, rev->tree);
+  auto page = file_history(what.in, rev->commit, path, request_of(what, rev->commit));
+  if (!page) return tl::unexpected(std::move(page.error()));
+  // What may be known of at one revision need not be at another.
+  std::erase_if(page->steps, [&](const file_step& one) { return !what.hides.shows_file(text_of(one.commit.id), one.path); });
+  const bool may_be_there = path == what.at.path && (entry || entry.error().code != errc::resource_not_found);
+  if (page->steps.empty() && !page->next && what.at.cursor.empty() && !may_be_there)
+    return tl::unexpected(missing_file(what.at.path));
+  for (auto& one : page->steps) one.is_deleted = has_deleted(what.in, *store, one);
+  made.text = history_text(what, *page);
+  add_ignored(made, what, folders);
+  return made;
+}
+
+}  // namespace hondana::git

@@ -1,0 +1,90 @@
+/// The grammar of revisions that are taken, and what to say about others.
+#include "sources/git/revision_words.hpp"
+
+#include <charconv>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "sources/git/quotation.hpp"
+#include "sources/git/revision.hpp"
+
+namespace hondana::git {
+namespace {
+
+constexpr std::size_t longest_revision = 1024;
+constexpr std::size_t most_ancestry_steps = 64;
+
+/// Why it is not taken, and what to write instead; empty: it may be.
+std::string_view objection_to(std::string_view text) noexcept {
+  if (text.empty()) return "is empty. Give a commit's id, a branch, a tag or HEAD";
+  if (text.find('\0') != std::string_view::npos) return "has a NUL byte. Give a commit's id, a branch, a tag or HEAD";
+  if (text.starts_with('-'))
+    return "looks like an option, and there are none. A reference of such a name is written in full, as in refs/heads/-x";
+  if (text.find("@{") != std::string_view::npos)
+    return "asks a reflog, and these are not served. Find the commit in the log, by since and until if need be, and give its "
+           "id";
+  if (text.find("..") != std::string_view::npos)
+    return "is a range where one commit is expected. Give one, or ask for a diff of two";
+  if (text.starts_with(":/") || text.find("^{/") != std::string_view::npos)
+    return "searches messages. Ask the log, by grep, and give the id it finds";
+  if (text.find(':') != std::string_view::npos) return "names a path. Give the revision alone, and the path in its own place";
+  if (text.starts_with('^')) return "excludes commits. Give one commit: its id, a branch, a tag or HEAD";
+  for (const char c : text)
+    if ((c >= 0 && c <= ' ') || c == '\x7f' || std::string_view("?*[\\").find(c) != std::string_view::npos)
+      return "has characters that no revision has. Give a commit's id, a branch, a tag or HEAD";
+  return {};
+}
+
+tl::unexpected<failure> no_revision(std::string_view text, std::string_view argument, std::string_view why) {
+  return fail(errc::invalid_argument,
+              std::string(argument) + ": the revision " + (text.empty() ? "" : in_quotes(text) + ' ') + std::string(why) + '.');
+}
+
+/// Digits behind `~` and `^`; none: 1. Nothing: a number beyond counting.
+bool take_count(std::string_view& rest, std::size_t& count) noexcept {
+  count = 1;
+  if (rest.empty() || rest.front() < '0' || rest.front() > '9') return true;
+  const auto [end, problem] = std::from_chars(rest.data(), rest.data() + rest.size(), count);
+  rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
+  return problem == std::errc();
+}
+
+/// What follows the base. False: it is not understood.
+bool take_steps(std::string_view rest, std::vector<ancestry_step>& steps) {
+  constexpr std::string_view as_commit = "^{commit}";
+  while (!rest.empty() && steps.size() < most_ancestry_steps) {
+    if (rest.starts_with(as_commit)) {
+      rest.remove_prefix(as_commit.size());
+      continue;
+    }
+    const char sign = rest.front();
+    rest.remove_prefix(1);
+    std::size_t count = 0;
+    if ((sign != '~' && sign != '^') || !take_count(rest, count)) return false;
+    steps.push_back(sign == '~' ? ancestry_step{1, count} : ancestry_step{count, 1});
+  }
+  return rest.empty();
+}
+
+}  // namespace
+
+result<revision_words> parse_revision(std::string_view text, std::string_view argument) {
+  if (text.size() > longest_revision) return no_revision(text, argument, "has more than 1024 bytes");
+  if (const auto why = objection_to(text); !why.empty()) return no_revision(text, argument, why);
+  revision_words words;
+  words.base = text.substr(0, text.find_first_of("~^"));
+  if (words.base.empty())
+    return no_revision(text, argument, "has nothing to begin with. Give a commit's id, a branch, a tag or HEAD");
+  if (!take_steps(text.substr(words.base.size()), words.steps))
+    return no_revision(text, argument, "has an ending that is not taken: at most 64 of ~N, ^N and ^{commit} are");
+  return words;
+}
+
+result<void> check_revision(std::string_view text, std::string_view argument) {
+  const auto words = parse_revision(text, argument);
+  if (!words) return tl::unexpected(words.error());
+  return {};
+}
+
+}  // namespace hondana::git

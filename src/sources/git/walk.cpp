@@ -1,0 +1,175 @@
+/// A heap of those that wait, and a memory of those that must not come twice.
+#include "sources/git/walk.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace hondana::git {
+namespace {
+
+constexpr auto all_known = std::numeric_limits<std::uint64_t>::max();
+// So many are kept before they are sifted again.
+constexpr std::size_t most_kept = std::size_t{64} * walk_state::most_recent;
+// Of one commit, which may have any number.
+constexpr std::size_t parents_between_questions = 64;
+
+/// Keeps the oldest, at most `most`, and of equally old ones all or none. Answers below which time none was let go.
+std::uint64_t keep_oldest(std::vector<passed_commit>& of, std::size_t most) {
+  if (of.size() <= most) return all_known;
+  const auto older = [](const passed_commit& a, const passed_commit& b) { return a.time < b.time; };
+  const auto first_out = of.begin() + static_cast<std::ptrdiff_t>(most);
+  std::nth_element(of.begin(), first_out, of.end(), older);
+  const auto bound = first_out->time;
+  std::erase_if(of, [&](const passed_commit& one) { return one.time >= bound; });
+  return bound;
+}
+
+tl::unexpected<failure> foreign_state() { return fail(errc::invalid_argument, std::string(foreign_cursor)); }
+
+tl::unexpected<failure> stopped() { return fail(errc::cancelled, "the walk through the history was cancelled"); }
+
+}  // namespace
+
+walk::walk(const commit_store& in, const git_oid& from, limits with) : in_(in), from_(from), limits_(std::move(with)) {}
+
+void walk::clear() {
+  queue_.clear();
+  seen_.clear();
+  recent_.clear();
+  recent_below_ = known_below_ = all_known;
+  passed_ = order_ = 0;
+  has_passed_end_ = false;
+}
+
+result<void> walk::begin() {
+  clear();
+  auto node = in_.read(from_);
+  if (!node) return tl::unexpected(std::move(node.error()));
+  if (is_too_old(*node)) return {};
+  seen_.insert(from_);
+  add(std::move(*node));
+  return {};
+}
+
+result<void> walk::go_on(const walk_state& at) {
+  if (at.frontier.empty()) {
+    passed_ = at.passed;
+    auto last = walk_again();
+    if (!last) return tl::unexpected(std::move(last.error()));
+    return {};
+  }
+  clear();
+  for (const auto& id : at.frontier) {
+    auto node = in_.read(id);
+    if (!node || !seen_.insert(id).second) return foreign_state();
+    add(std::move(*node));
+  }
+  for (const auto& one : at.recent) seen_.insert(one.id);
+  recent_ = at.recent;
+  recent_below_ = known_below_ = at.known_below;
+  passed_ = at.passed;
+  has_passed_end_ = at.has_passed_end;
+  return {};
+}
+
+bool walk::is_too_old(const commit_node& node) const noexcept {
+  return limits_.since && *limits_.since > 0 && node.time < static_cast<std::uint64_t>(*limits_.since);
+}
+
+void walk::add(commit_node node) {
+  queue_.push_back({std::move(node), order_++});
+  std::push_heap(queue_.begin(), queue_.end(), comes_later());
+}
+
+/// Every path from a commit that has passed leads to one that waits, or to an end. Where no end has passed and one commit waits
+/// alone, all passed ones are therefore its descendants, none of which can come up again: they are forgotten.
+void walk::pass(const commit_node& node) {
+  ++passed_;
+  if (queue_.empty() && !has_passed_end_) {
+    seen_.clear();
+    recent_.clear();
+    recent_below_ = known_below_ = all_known;
+    return;
+  }
+  if (node.time >= recent_below_) return;
+  recent_.push_back({node.time, node.id});
+  if (recent_.size() > most_kept) recent_below_ = std::min(recent_below_, keep_oldest(recent_, most_kept / 2));
+}
+
+/// Those that have not been seen.
+result<std::vector<commit_node>> walk::parents_of(const commit_node& node) const {
+  std::vector<commit_node> parents;
+  for (std::size_t i = 0; i < node.parents.size(); ++i) {
+    if (i % parents_between_questions == 0 && limits_.is_stopped && limits_.is_stopped()) return stopped();
+    if (seen_.contains(node.parents[i])) continue;
+    auto parent = in_.read(node.parents[i]);
+    if (!parent) {
+      auto error = std::move(parent.error());
+      error.code = errc::source_unavailable;
+      error.public_text =
+          "the history cannot be followed beyond commit " + text_of(node.id) + ": of its parents, " + error.public_text;
+      return tl::unexpected(std::move(error));
+    }
+    parents.push_back(std::move(*parent));
+  }
+  return parents;
+}
+
+/// False: whether one of them has passed is not known.
+bool walk::add_all(std::vector<commit_node> parents) {
+  for (auto& parent : parents) {
+    if (is_too_old(parent)) {
+      has_passed_end_ = true;
+      continue;
+    }
+    if (known_below_ != all_known && parent.time >= known_below_) return false;
+    if (seen_.insert(parent.id).second) add(std::move(parent));
+  }
+  return true;
+}
+
+result<std::optional<commit_node>> walk::next() {
+  if (is_over()) return std::nullopt;
+  auto parents = parents_of(queue_.front().node);
+  if (!parents) return tl::unexpected(std::move(parents.error()));
+  std::pop_heap(queue_.begin(), queue_.end(), comes_later());
+  auto node = std::move(queue_.back().node);
+  queue_.pop_back();
+  pass(node);
+  if (node.parents.empty()) has_passed_end_ = true;
+  if (!add_all(std::move(*parents))) {
+    auto last = walk_again();
+    if (!last) return tl::unexpected(std::move(last.error()));
+    if (git_oid_equal(&*last, &node.id) == 0) return foreign_state();
+  }
+  return node;
+}
+
+result<git_oid> walk::walk_again() {
+  const auto place = passed_;
+  if (auto begun = begin(); !begun) return tl::unexpected(std::move(begun.error()));
+  git_oid last{};
+  while (passed_ < place) {
+    auto node = next();
+    if (!node) return tl::unexpected(std::move(node.error()));
+    if (!*node) return foreign_state();
+    last = (*node)->id;
+  }
+  return last;
+}
+
+walk_state walk::state() const {
+  walk_state now;
+  now.passed = passed_;
+  now.has_passed_end = has_passed_end_;
+  if (queue_.size() > walk_state::widest_frontier) return now;
+  auto in_order = queue_;
+  std::sort(in_order.begin(), in_order.end(), [](const waiting& a, const waiting& b) { return comes_later()(b, a); });
+  for (const auto& one : in_order) now.frontier.push_back(one.node.id);
+  now.recent = recent_;
+  now.known_below = std::min(recent_below_, keep_oldest(now.recent, walk_state::most_recent));
+  return now;
+}
+
+}  // namespace hondana::git

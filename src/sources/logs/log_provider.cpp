@@ -1,0 +1,349 @@
+/// The provider's calls.
+#include "sources/logs/log_provider.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <compare>
+#include <optional>
+#include <utility>
+
+#include <hondana/clock.hpp>
+
+#include "base/bytes/digest.hpp"
+#include "protocol/model/still_wanted.hpp"
+#include "sources/logs/completing.hpp"
+#include "sources/logs/describe.hpp"
+#include "sources/logs/moment.hpp"
+#include "sources/logs/page_text.hpp"
+#include "sources/logs/summary_text.hpp"
+#include "text/secrets/redactor.hpp"
+
+namespace hondana::logs {
+namespace {
+
+/// What the deadline of a request leaves for its answer.
+constexpr std::chrono::milliseconds time_to_answer{200};
+constexpr std::uint64_t most_answer_bytes = 4u << 20;
+
+std::string mark_of(std::string_view log, std::string_view asked) {
+  bytes::digester all;
+  all.feed(log);
+  all.feed("\n");
+  all.feed(asked);
+  return bytes::to_hex(all.value());
+}
+
+summaries_options summing_of(const provider_options& from) {
+  auto out = from.summing;
+  out.look_back = from.look_back > 0 ? from.look_back : day;
+  out.scanned_bytes = from.scanned_bytes;
+  out.time = from.time;
+  out.now = from.now;
+  return out;
+}
+
+}  // namespace
+
+/// Hears that the priority of the summary has changed.
+struct log_provider::list_listener {
+  std::mutex mutex;
+  std::shared_ptr<change_listener> to;
+  std::string uri, title;
+
+  void tell() {
+    std::shared_ptr<change_listener> now;
+    {
+      const std::lock_guard lock(mutex);
+      now = to;
+    }
+    if (now) now->list_changed();
+  }
+};
+
+/// Says what is wrong with the log once, until it is another trouble or none.
+struct log_provider::trouble_log {
+  std::string name;
+  std::function<void(std::string_view)> to;
+  std::mutex mutex;
+  std::string said;
+
+  void note(const std::string& trouble, const std::string& details = {}) {
+    {
+      const std::lock_guard lock(mutex);
+      if (said == trouble) return;
+      said = trouble;
+    }
+    if (!to) return;
+    if (trouble.empty()) return to("the log " + name + " can be read again");
+    to("the log " + name + ": " + trouble + (details.empty() ? "" : " (" + details + ')'));
+  }
+};
+
+struct log_provider::rendered {
+  std::string version;
+  std::optional<std::string> text{};
+  metadata facts{};
+  bool is_racy = false;
+};
+
+log_provider::log_provider(provider_options from)
+    : options_(std::move(from)),
+      records_(
+          std::make_shared<telling>(claim_of(options_.name), entry_of({.name = options_.name}, options_.is_journal).title)),
+      summary_(std::make_shared<telling>(summary_uri_of(options_.name),
+                                         entry_of({.name = options_.name, .is_summary = true}, false).title)),
+      list_(std::make_shared<list_listener>()),
+      troubles_(std::make_shared<trouble_log>()),
+      summaries_(
+          std::make_shared<summaries>(options_.of, summing_of(options_),
+                                      summaries::listener{[to = summary_] { to->tell(); }, [to = list_] { to->tell(); },
+                                                          [of = options_.of, to = troubles_] { to->note(of->trouble()); }})) {
+  troubles_->name = options_.name;
+  troubles_->to = options_.log;
+}
+
+log_provider::~log_provider() {
+  const std::lock_guard lock(following_);
+  if (is_following_) options_.of->follow(nullptr);
+}
+
+std::string log_provider::name() const { return "log " + options_.name; }
+
+std::vector<std::string> log_provider::claims() const { return {claim_of(options_.name)}; }
+
+scheme_documentation log_provider::documentation() const { return logs::describe(); }
+
+std::vector<resource_template> log_provider::templates() const { return templates_of(options_.name); }
+
+hondana::needs log_provider::needs() const { return options_.of->needed(); }
+
+hondana::masking log_provider::masking() const noexcept { return options_.redact ? masking::by_source : masking::none; }
+
+hondana::health log_provider::health() const {
+  summaries_->look();
+  auto trouble = options_.of->trouble();
+  return {trouble.empty(), std::move(trouble)};
+}
+
+void log_provider::look() {
+  options_.of->look();
+  troubles_->note(options_.of->trouble());
+}
+
+failure log_provider::told(failure why) const {
+  if (why.code == errc::resource_not_found || why.code == errc::access_denied) why.code = errc::source_unavailable;
+  if (why.code == errc::source_unavailable) troubles_->note(why.public_text, why.private_text);
+  return why;
+}
+
+records::instant log_provider::now() const { return options_.now ? options_.now() : present_instant(); }
+
+result<address> log_provider::find(const std::string& uri) const {
+  auto at = parse_address(uri, now());
+  if (at && at->name != options_.name) return fail(errc::resource_not_found, "There is no such log. List the resources.");
+  return at;
+}
+
+records::budget log_provider::budget_for(const call& by, std::uint64_t max_bytes) const {
+  records::budget most;
+  most.deadline = monotonic_clock::now() + options_.time;
+  if (by.deadline != std::chrono::steady_clock::time_point::max())
+    most.deadline = std::min(most.deadline, by.deadline - time_to_answer);
+  most.scanned_bytes = options_.scanned_bytes;
+  // As JSON a text may take twice its size, and more where it is mostly control characters, which is refused.
+  most.answer_bytes = static_cast<std::size_t>(std::min<std::uint64_t>(most_answer_bytes, max_bytes / 2));
+  most.record_bytes = std::min(most.record_bytes, most.answer_bytes);
+  return most;
+}
+
+result<list_result> log_provider::list(const list_request& request) {
+  list_result page;
+  for (const bool is_summary : {false, true}) {
+    auto entry = entry_of({.name = options_.name, .is_summary = is_summary}, options_.is_journal);
+    if (is_summary) entry.annotations.priority = summaries_->priority();
+    if (std::is_gt(compare_by_segment(entry.uri, request.after))) page.entries.push_back(std::move(entry));
+  }
+  if (page.entries.size() > request.limit) {
+    page.entries.resize(request.limit);
+    page.resume = page.entries.empty() ? request.after : page.entries.back().uri;
+  }
+  return page;
+}
+
+result<log_provider::rendered> log_provider::render_page(const address& at, const call& by, std::uint64_t max_bytes,
+                                                         const std::optional<std::string>& known) {
+  // Before the records, so that what is told as new never is not.
+  const auto version = options_.of->version(by);
+  if (!version) return tl::unexpected(version.error());
+  rendered made;
+  if (!version->empty() && !at.is_relative) {
+    made.version = mark_of(*version, uri_of(at));
+    if (known == made.version) return made;
+  }
+  auto what = at.what;
+  what.lines = at.lines.value_or(options_.lines);
+  const auto page = options_.of->read(what, budget_for(by, max_bytes), by);
+  if (!page) return tl::unexpected(page.error());
+  told_page told{.at = at, .what = *page, .has_heads = options_.is_journal};
+  if (page->next) {
+    auto older = at;
+    older.what.cursor = *page->next;
+    told.next = uri_of(older);
+  }
+  made.text = at.is_json ? json_of(told) : text_of(told);
+  made.facts = secrets::facts_of(page->masked);
+  if (!told.next.empty()) made.facts.emplace_back("dev.hondana/next", told.next);
+  if (!page->ended_early.empty()) made.facts.emplace_back("dev.hondana/endedEarly", page->ended_early);
+  // How far time went is no matter of the log alone.
+  made.is_racy = !page->ended_early.empty() || at.is_relative;
+  return made;
+}
+
+result<log_provider::rendered> log_provider::render_summary(const address& at, const call& by) {
+  std::shared_ptr<const summary> what;
+  if (!at.what.since && !at.what.until) {
+    auto kept = summaries_->get(by);
+    if (!kept) return tl::unexpected(std::move(kept.error()));
+    what = std::move(*kept);
+  } else {
+    summary_request asked;
+    asked.since = at.what.since;
+    asked.until = at.what.until;
+    asked.look_back = options_.look_back > 0 ? options_.look_back : day;
+    asked.now = now();
+    asked.most = budget_for(by, UINT64_MAX);
+    auto made = summarise(*options_.of, asked, by);
+    if (!made) return tl::unexpected(std::move(made.error()));
+    what = std::make_shared<const summary>(std::move(*made));
+  }
+  rendered made;
+  made.text = at.is_json ? json_of(*what, options_.name) : markdown_of(*what, options_.name);
+  made.is_racy = true;
+  return made;
+}
+
+result<log_provider::rendered> log_provider::render(const address& at, const call& by, std::uint64_t max_bytes,
+                                                    const std::optional<std::string>& known) {
+  auto made = at.is_summary ? render_summary(at, by) : render_page(at, by, max_bytes, known);
+  if (!made) return tl::unexpected(told(std::move(made.error())));
+  troubles_->note(options_.of->trouble());
+  if (!made->text) return made;
+  if (made->text->size() > max_bytes)
+    return fail(errc::response_too_large, "This page has " + std::to_string(made->text->size()) + " bytes, and " +
+                                              std::to_string(max_bytes) + " may be sent. Ask for fewer lines.");
+  if (made->version.empty()) {
+    made->version = bytes::to_hex(bytes::digest_of(*made->text));
+    if (known == made->version) made->text.reset();
+  }
+  return made;
+}
+
+result<reading> log_provider::read(const read_request& request) {
+  const auto at = find(request.uri);
+  if (!at) return tl::unexpected(at.error());
+  auto made = render(*at, request, request.max_bytes, request.if_version);
+  if (!made) return tl::unexpected(std::move(made.error()));
+  reading answer;
+  answer.version = std::move(made->version);
+  answer.is_racy = made->is_racy;
+  if (!made->text) return answer;
+  const auto entry = entry_of(*at, options_.is_journal);
+  content item;
+  item.name = entry.name;
+  item.title = entry.title;
+  item.mimeType = entry.mimeType;
+  item.form = content_form::text;
+  item.metadata = std::move(made->facts);
+  item.data = std::make_shared<const std::string>(std::move(*made->text));
+  answer.contents.push_back(std::move(item));
+  return answer;
+}
+
+result<resource> log_provider::describe(const describe_request& request) {
+  const auto at = find(request.uri);
+  if (!at) return tl::unexpected(at.error());
+  auto entry = entry_of(*at, options_.is_journal);
+  entry.uri = request.uri;
+  if (at->is_summary) entry.annotations.priority = summaries_->priority();
+  entry.version = request.known_version;
+  if (!entry.version.empty()) return entry;
+  auto made = render(*at, request, read_request().max_bytes, std::nullopt);
+  if (!made) return tl::unexpected(std::move(made.error()));
+  entry.version = std::move(made->version);
+  if (at->is_summary) entry.annotations.priority = summaries_->priority();
+  return entry;
+}
+
+result<complete_result> log_provider::complete(const complete_request& request) {
+  completing_source from;
+  from.now = now();
+  const bool may_read = !request.who.view || request.who.view->may_read(claim_of(options_.name));
+  if (may_read)
+    from.newest = [this, &request](std::size_t lines) {
+      records::query what;
+      what.lines = lines;
+      auto most = budget_for(request, most_answer_bytes);
+      constexpr std::chrono::milliseconds enough{300};
+      most.deadline = std::min(most.deadline, monotonic_clock::now() + enough);
+      return options_.of->read(what, most, request);
+    };
+  if (may_read)
+    from.own_fields = [this, &request](std::string_view field, std::size_t newest) {
+      return options_.of->own_fields(field, newest, budget_for(request, most_answer_bytes), request);
+    };
+  auto made = complete_parameter(request, from);
+  if (!made) return tl::unexpected(told(std::move(made.error())));
+  return made;
+}
+
+void log_provider::watch(std::shared_ptr<change_listener> to) {
+  if (!options_.watch) return;
+  records_->tell_to(to);
+  summary_->tell_to(to);
+  const std::lock_guard lock(list_->mutex);
+  list_->to = std::move(to);
+}
+
+void log_provider::follow_as_wanted() {
+  const bool is_wanted = options_.watch && (has_records_ || has_summary_);
+  records_->turn(has_records_);
+  summary_->turn(has_summary_);
+  summaries_->attend(options_.watch && has_list_, options_.watch && has_summary_);
+  if (is_wanted == is_following_) return;
+  is_following_ = is_wanted;
+  if (!is_wanted) return options_.of->follow(nullptr);
+  options_.of->follow([records = records_, summed = std::weak_ptr(summaries_)] {
+    records->tell();
+    if (const auto there = summed.lock()) there->stir();
+  });
+}
+
+void log_provider::attach(const std::string& uri) {
+  const auto at = find(uri);
+  if (!at) return;
+  const std::lock_guard lock(following_);
+  (at->is_summary ? has_summary_ : has_records_) = true;
+  follow_as_wanted();
+}
+
+void log_provider::detach(const std::string& uri) {
+  const auto at = find(uri);
+  if (!at) return;
+  const std::lock_guard lock(following_);
+  (at->is_summary ? has_summary_ : has_records_) = false;
+  follow_as_wanted();
+}
+
+void log_provider::attach_list() {
+  const std::lock_guard lock(following_);
+  has_list_ = true;
+  follow_as_wanted();
+}
+
+void log_provider::detach_list() {
+  const std::lock_guard lock(following_);
+  has_list_ = false;
+  follow_as_wanted();
+}
+
+}  // namespace hondana::logs

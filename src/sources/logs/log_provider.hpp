@@ -1,0 +1,90 @@
+/// One log as a source.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <hondana/provider.hpp>
+
+#include "sources/logs/address.hpp"
+#include "sources/logs/records/log.hpp"
+#include "sources/logs/summaries.hpp"
+#include "sources/logs/telling.hpp"
+
+namespace hondana::logs {
+
+struct provider_options {
+  std::string name;                  ///< A slug.
+  std::shared_ptr<records::log> of;  ///< Its records are masked, unless `redact` is off.
+  bool is_journal = false;
+  bool redact = true;
+  bool watch = true;
+  std::size_t lines = usual_lines;
+  std::uint64_t scanned_bytes = 256u << 20;     ///< For one answer.
+  std::chrono::milliseconds time{2000};         ///< Likewise.
+  records::instant look_back = 0;               ///< Of the summary; 0: a day.
+  summaries_options summing{};                  ///< What is said above overrides it.
+  std::function<records::instant()> now{};      ///< Empty: the clock.
+  std::function<void(std::string_view)> log{};  ///< May be empty.
+};
+
+/// Records by page, and a summary. Threads: any.
+class log_provider final : public provider {
+ public:
+  explicit log_provider(provider_options from);
+  ~log_provider() override;
+
+  [[nodiscard]] std::string name() const override;
+  [[nodiscard]] std::vector<std::string> claims() const override;
+  [[nodiscard]] scheme_documentation documentation() const override;
+  [[nodiscard]] result<list_result> list(const list_request& request) override;
+  [[nodiscard]] result<reading> read(const read_request& request) override;
+  [[nodiscard]] result<resource> describe(const describe_request& request) override;
+  [[nodiscard]] std::vector<resource_template> templates() const override;
+  [[nodiscard]] result<complete_result> complete(const complete_request& request) override;
+  void watch(std::shared_ptr<change_listener> to) override;
+  void attach(const std::string& uri) override;
+  void detach(const std::string& uri) override;
+  void attach_list() override;
+  void detach_list() override;
+  [[nodiscard]] hondana::needs needs() const override;
+  [[nodiscard]] hondana::masking masking() const noexcept override;
+  [[nodiscard]] hondana::health health() const override;
+
+  /// Finds out what is wrong with the log, and says so in the server's own. May wait for disks.
+  void look();
+
+ private:
+  struct rendered;
+  [[nodiscard]] records::instant now() const;
+  [[nodiscard]] result<address> find(const std::string& uri) const;
+  [[nodiscard]] records::budget budget_for(const call& by, std::uint64_t max_bytes) const;
+  /// Without a text where `known` is its version. Errors: of the log, and response_too_large.
+  [[nodiscard]] result<rendered> render(const address& at, const call& by, std::uint64_t max_bytes,
+                                        const std::optional<std::string>& known);
+  [[nodiscard]] result<rendered> render_page(const address& at, const call& by, std::uint64_t max_bytes,
+                                             const std::optional<std::string>& known);
+  [[nodiscard]] result<rendered> render_summary(const address& at, const call& by);
+  void follow_as_wanted();
+  /// Of the log itself, as peers are told it: codes for what is not there have texts of their own on the wire.
+  [[nodiscard]] failure told(failure why) const;
+
+  const provider_options options_;
+  const std::shared_ptr<telling> records_, summary_;
+  struct list_listener;
+  const std::shared_ptr<list_listener> list_;
+  struct trouble_log;
+  const std::shared_ptr<trouble_log> troubles_;
+  const std::shared_ptr<summaries> summaries_;
+
+  std::mutex following_;  // held while the log is told to follow; never taken by what it calls
+  bool has_records_ = false, has_summary_ = false, has_list_ = false, is_following_ = false;
+};
+
+}  // namespace hondana::logs

@@ -1,0 +1,57 @@
+/// Which messages come again and again.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "sources/logs/records/query.hpp"
+
+namespace hondana::logs {
+
+/// Records of one template.
+struct repeated {
+  std::string pattern;  ///< See `template_of`.
+  std::uint64_t count = 0;
+  std::optional<records::instant> first{}, last{};
+  std::optional<records::severity> gravest{};
+  bool is_mixed = false;  ///< Some are less grave, or have no level.
+  std::string example;    ///< The first line of the first of them, cut.
+};
+
+/// Counts templates, with a bounded number of them in mind: when it is passed, the rarer half is forgotten. Counts are exact
+/// until then, and at most `error()` too low afterwards. Constant time a record, on the whole. Threads: one at a time.
+class message_counter {
+ public:
+  static constexpr std::size_t usual_most = 1000;
+
+  explicit message_counter(std::size_t most = usual_most) : most_(most) {}
+
+  void add(const records::record& one);
+  void add(const message_counter& other);
+  /// Forgets all but the most frequent.
+  void keep_most_frequent(std::size_t count);
+
+  /// By how much a count may be too low, and how often something that is not there may have come.
+  [[nodiscard]] std::uint64_t error() const noexcept { return error_; }
+  [[nodiscard]] std::size_t size() const noexcept { return known_.size(); }
+  [[nodiscard]] const repeated* find(const std::string& pattern) const;
+  /// The most frequent first; of equal ones, by their text.
+  [[nodiscard]] std::vector<repeated> all() const;
+
+ private:
+  void make_room();
+
+  std::size_t most_;
+  std::uint64_t error_ = 0;
+  std::unordered_map<std::string, repeated> known_;
+};
+
+/// The front of a text up to a line's end, of at most so many bytes, cut between letters.
+[[nodiscard]] std::string_view first_line(std::string_view text, std::size_t most) noexcept;
+
+}  // namespace hondana::logs

@@ -1,0 +1,325 @@
+/// Recognisers, one a family of forms. Each looks at bounded text and goes through it once.
+#include "sources/logs/records/time_stamp.hpp"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <limits>
+
+#include "base/ascii/lower_case.hpp"
+#include "sources/logs/records/fields.hpp"
+#include "sources/logs/records/line.hpp"
+
+namespace hondana::records {
+namespace {
+
+constexpr instant day_long = 86'400 * one_second;
+
+constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+
+/// Takes figures from the front of a text, and remembers whether all was as wanted.
+struct taker {
+  std::string_view text;
+  std::size_t at = 0;
+
+  [[nodiscard]] char here() const noexcept { return at < text.size() ? text[at] : '\0'; }
+  bool skip(char c) noexcept {
+    if (here() != c) return false;
+    ++at;
+    return true;
+  }
+  bool figures(std::size_t count, int& into) noexcept {
+    if (at + count > text.size()) return false;
+    int sum = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!is_digit(text[at + i])) return false;
+      sum = sum * 10 + (text[at + i] - '0');
+    }
+    at += count;
+    into = sum;
+    return true;
+  }
+  /// "02", " 2" or "2".
+  bool day(int& into) noexcept {
+    if (here() == ' ') ++at;
+    return figures(2, into) || figures(1, into);
+  }
+  bool month(int& into) noexcept {
+    constexpr std::string_view names = "janfebmaraprmayjunjulaugsepoctnovdec";
+    if (at + 3 > text.size()) return false;
+    const std::array<char, 3> three{ascii::lower(text[at]), ascii::lower(text[at + 1]), ascii::lower(text[at + 2])};
+    for (int i = 0; i < 12; ++i) {
+      if (names.substr(static_cast<std::size_t>(i) * 3, 3) != std::string_view(three.data(), 3)) continue;
+      at += 3;
+      into = i + 1;
+      return true;
+    }
+    return false;
+  }
+  bool weekday() noexcept {
+    constexpr std::string_view names = "MonTueWedThuFriSatSun";
+    const auto three = text.substr(std::min(at, text.size()), 3);
+    const auto found = three.size() == 3 ? names.find(three) : std::string_view::npos;
+    if (found == std::string_view::npos || found % 3 != 0) return false;
+    at += 3;
+    skip(',');
+    return skip(' ');
+  }
+  /// "03:04:05", with fractions behind '.' or ','.
+  bool clock(civil& into) noexcept {
+    if (!figures(2, into.hour) || !skip(':') || !figures(2, into.minute)) return false;
+    if (!skip(':') || !figures(2, into.second)) return false;
+    fractions(into);
+    return !is_digit(here()) && here() != ':';
+  }
+  void fractions(civil& into) noexcept {
+    if ((here() != '.' && here() != ',') || at + 1 >= text.size() || !is_digit(text[at + 1])) return;
+    ++at;
+    int scale = 100'000;
+    for (std::size_t count = 0; is_digit(here()) && count < 12; ++count, ++at) {
+      into.micros += (here() - '0') * scale;
+      scale /= 10;
+    }
+  }
+};
+
+struct reading_of {
+  civil shown{};
+  std::optional<int> offset{};  // minutes
+  bool has_year = true;
+};
+
+/// An offset, perhaps behind a blank; "UTC" and "GMT", too.
+void take_offset(taker& in, reading_of& into) noexcept {
+  const auto begin = in.at;
+  in.skip(' ');
+  const auto rest = in.text.substr(in.at);
+  if (rest.starts_with("UTC") || rest.starts_with("GMT")) {
+    into.offset = 0;
+    in.at += 3;
+    return;
+  }
+  const auto read = offset_at_front(rest);
+  const auto ends = read && (rest.size() == read->size || (!is_digit(rest[read->size]) && !ascii::is_letter(rest[read->size])));
+  // A number behind a blank is an offset only with all of its figures.
+  if (ends && (in.at == begin || read->size >= 5)) {
+    into.offset = read->minutes;
+    in.at += read->size;
+    return;
+  }
+  in.at = begin;
+}
+
+/// "2026-01-02T03:04:05", with a blank or '_', with slashes, or "20260102T030405".
+bool iso(taker& in, reading_of& into) noexcept {
+  auto& at = into.shown;
+  if (!in.figures(4, at.year)) return false;
+  if (const char between = in.here(); between == '-' || between == '/') {
+    in.skip(between);
+    if (!in.figures(2, at.month) || !in.skip(between) || !in.figures(2, at.day)) return false;
+    if (!in.skip('T') && !in.skip('t') && !in.skip(' ') && !in.skip('_')) return false;
+    if (!in.clock(at)) return false;
+  } else {
+    if (!in.figures(2, at.month) || !in.figures(2, at.day) || (!in.skip('T') && !in.skip(' '))) return false;
+    if (is_digit(in.here()) && in.at + 2 < in.text.size() && in.text[in.at + 2] == ':') {
+      if (!in.clock(at)) return false;
+    } else {
+      if (!in.figures(2, at.hour) || !in.figures(2, at.minute) || !in.figures(2, at.second)) return false;
+      in.fractions(at);
+      if (is_digit(in.here())) return false;
+    }
+  }
+  take_offset(in, into);
+  return true;
+}
+
+/// "02/Jan/2026:03:04:05 +0900" and "02-Jan-2026 03:04:05.123".
+bool day_first(taker& in, reading_of& into) noexcept {
+  auto& at = into.shown;
+  if (!in.figures(2, at.day)) return false;
+  const char between = in.here();
+  if ((between != '/' && between != '-' && between != ' ') || !in.skip(between) || !in.month(at.month) || !in.skip(between) ||
+      !in.figures(4, at.year) || (!in.skip(':') && !in.skip(' ')) || !in.clock(at)) {
+    return false;
+  }
+  take_offset(in, into);
+  return true;
+}
+
+/// "Jan  2 03:04:05": syslog; with a day of the week in front and a year behind, perhaps behind "UTC": ctime, Apache's errors,
+/// date.
+bool month_first(taker& in, reading_of& into) noexcept {
+  auto& at = into.shown;
+  const bool has_weekday = in.weekday();
+  if (!in.month(at.month) || !in.skip(' ') || !in.day(at.day) || !in.skip(' ')) return false;
+  if (auto ahead = in; ahead.figures(4, at.year) && ahead.skip(' ')) {  // "Jan  2 2026 03:04:05"
+    in = ahead;
+    return in.clock(at);
+  }
+  if (!in.clock(at)) return false;
+  auto ahead = in;
+  auto zoned = into;
+  take_offset(ahead, zoned);
+  // Four figures behind a syslog's time are its message's; behind ctime's, which has a day of the week, they are its year.
+  if (has_weekday && ahead.skip(' ') && ahead.figures(4, zoned.shown.year) && !is_digit(ahead.here()) &&
+      zoned.shown.year >= 1970) {
+    in = ahead;
+    into = zoned;
+  } else {
+    into.has_year = false;
+  }
+  return true;
+}
+
+/// "I0102 03:04:05.123456": glog and klog.
+bool lettered(taker& in, reading_of& into) noexcept {
+  auto& at = into.shown;
+  ++in.at;
+  into.has_year = false;
+  auto dated = in;
+  if (dated.figures(8, at.year) && dated.skip(' ')) {  // with --log_year_in_prefix
+    at.day = at.year % 100;
+    at.month = at.year / 100 % 100;
+    at.year /= 10000;
+    into.has_year = true;
+    in = dated;
+    return in.clock(at) && at.micros >= 0;
+  }
+  return in.figures(2, at.month) && in.figures(2, at.day) && in.skip(' ') && in.clock(at);
+}
+
+/// Seconds since 1970, or thousandths, millionths or billionths of them: by how many figures there are.
+std::optional<time_stamp> counted(std::string_view text) noexcept {
+  std::size_t size = 0;
+  instant whole = 0;
+  while (size < text.size() && size < 20 && is_digit(text[size])) {
+    if (size < 18 || (size == 18 && whole < std::numeric_limits<instant>::max() / 10)) whole = whole * 10 + (text[size] - '0');
+    ++size;
+  }
+  if (size != 10 && size != 13 && size != 16 && size != 19) return std::nullopt;
+  if (text[0] == '0') return std::nullopt;
+  instant micros = size == 10 ? whole * one_second : size == 13 ? whole * 1000 : size == 16 ? whole : whole / 1000;
+  if ((size == 10 || size == 13) && size + 1 < text.size() && text[size] == '.' && is_digit(text[size + 1])) {
+    instant scale = (size == 10 ? one_second : 1000) / 10;
+    for (++size; size < text.size() && is_digit(text[size]); ++size, scale /= 10) micros += (text[size] - '0') * scale;
+  }
+  constexpr std::string_view ends = " \t,;:|]\")}\r\n";
+  if (size < text.size() && ends.find(text[size]) == std::string_view::npos) return std::nullopt;
+  return time_stamp{micros, 0, size};
+}
+
+bool is_name_of_time(std::string_view name) noexcept {
+  constexpr std::array<std::string_view, 11> names{"time",      "ts",        "timestamp", "@timestamp", "t",        "datetime",
+                                                   "eventTime", "eventtime", "date",      "asctime",    "Timestamp"};
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+}  // namespace
+
+std::optional<time_stamp> time_reader::at_front(std::string_view text) const noexcept {
+  if (text.size() < 10) return std::nullopt;
+  text = text.substr(0, 64);
+  taker in{text};
+  reading_of read;
+  bool is_one = false;
+  if (is_digit(text[0])) {
+    is_one = iso(in, read);
+    if (!is_one) {
+      in.at = 0;
+      read = {};
+      is_one = day_first(in, read);
+    }
+    if (!is_one) return counted(text);
+  } else if (std::string_view("IWEFD").find(text[0]) != std::string_view::npos && is_digit(text[1])) {
+    is_one = lettered(in, read);
+  } else if (ascii::is_letter(text[0])) {
+    is_one = month_first(in, read);
+  }
+  if (!is_one) return std::nullopt;
+  const auto where = [this, &read] {
+    if (!read.offset) return zone_.instant_at(read.shown);
+    return instant_of(read.shown) - *read.offset * 60 * one_second;
+  };
+  if (read.has_year) {
+    if (!is_sound(read.shown)) return std::nullopt;
+    return time_stamp{where(), 0, in.at};
+  }
+  // The last year in which it is not later than a day behind the latest; a leap day has one within eight years.
+  using namespace std::chrono;
+  const auto day_there = floor<days>(microseconds(std::max<instant>(latest_, 0)) + microseconds(day_long));
+  const int newest = static_cast<int>(year_month_day(sys_days(day_there)).year());
+  for (int year = newest + 1; year >= newest - 8; --year) {
+    read.shown.year = year;
+    if (!is_sound(read.shown)) continue;
+    if (const auto found = where(); found <= latest_ + day_long) return time_stamp{found, 0, in.at};
+  }
+  return std::nullopt;
+}
+
+std::optional<time_stamp> time_reader::of_line(std::string_view line) const {
+  line = line.substr(0, std::min(line.size(), looked_at_of_json));
+  line = line.substr(0, line.find('\n'));
+  auto begin = skipped_escapes(line);
+  if (begin >= line.size()) return std::nullopt;
+  if (line[begin] == '{') {
+    std::optional<time_stamp> found;
+    const auto look = [&](std::string_view name, std::string_view raw) {
+      if (!is_name_of_time(name)) return true;
+      const bool is_quoted = raw.starts_with('"');
+      const auto value = is_quoted ? raw.substr(1, raw.size() - (raw.size() > 1 && raw.back() == '"' ? 2 : 1)) : raw;
+      const auto time = of_value(value);
+      if (!time) return true;
+      const auto at = static_cast<std::size_t>(value.data() - line.data());
+      found = time_stamp{*time, at, at + value.size()};
+      return false;
+    };
+    each_field(line.substr(begin), std::cref(look));
+    return found;
+  }
+  line = line.substr(0, looked_at);
+  if (line[begin] == ' ' || line[begin] == '\t') return std::nullopt;
+  const auto at = [&](std::size_t where) -> std::optional<time_stamp> {
+    auto found = at_front(line.substr(where));
+    if (found) {
+      found->begin += where;
+      found->end += where;
+    }
+    return found;
+  };
+  begin += priority_at(line.substr(begin)).size;
+  while (begin < line.size() && (line[begin] == '[' || line[begin] == '"' || line[begin] == '(')) ++begin;
+  if (auto found = at(begin)) return found;
+  // Behind a few words: a level, a thread, the address of who asked.
+  constexpr std::size_t most_words = 6;
+  constexpr std::size_t most_bytes = 160;
+  std::size_t words = 0;
+  for (auto i = begin; i < line.size() && i < begin + most_bytes && words < most_words; ++i) {
+    const char c = line[i];
+    if (c == ' ' || c == '\t') ++words;
+    if (c != ' ' && c != '\t' && c != '[' && c != '(' && c != '|' && c != '"' && c != '=') continue;
+    if (i + 1 >= line.size() || !is_digit(line[i + 1])) continue;
+    if (c == '=') {
+      auto name = line.substr(begin, i - begin);
+      name.remove_prefix(std::min(name.find_last_of(" \t") + 1, name.size()));
+      if (!is_name_of_time(name)) continue;
+      if (auto found = at(i + 1)) return found;
+      continue;
+    }
+    auto found = at(i + 1);
+    // Counts are times only at the front, or by name: numbers there are many.
+    if (found && found->end - found->begin > 10 &&
+        line.substr(found->begin, found->end - found->begin).find(':') != line.npos) {
+      return found;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<instant> time_reader::of_value(std::string_view text) const noexcept {
+  if (const auto found = at_front(text); found && found->end == text.size()) return found->time;
+  // Seconds with an exponent, or with fewer figures than a count of today has, are none.
+  if (const auto found = counted(text); found && found->end == text.size()) return found->time;
+  return std::nullopt;
+}
+
+}  // namespace hondana::records

@@ -1,0 +1,166 @@
+/// Key by key.
+#include "sources/logs/settings.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "base/ascii/slug.hpp"
+#include "os/disk/own_files.hpp"
+#include "sources/logs/address.hpp"
+#include "sources/logs/moment.hpp"
+
+namespace hondana::logs {
+namespace {
+
+constexpr std::uint64_t least_scan = 1u << 20;
+constexpr std::uint64_t most_scan = std::uint64_t{1} << 40;
+constexpr records::instant longest_time = 10 * minute;
+
+template <class T, class Read, class... Bounds>
+result<void> take_value(config::section& from, std::string_view key, T& into, Read read, Bounds... bounds) {
+  auto value = (from.*read)(key, bounds...);
+  if (!value) return tl::unexpected(std::move(value.error()));
+  if (*value) into = static_cast<T>(std::move(**value));
+  return {};
+}
+
+/// Keys that belong to the other sort of log.
+result<void> refuse_keys(const config::section& from, std::initializer_list<std::string_view> keys, std::string_view why) {
+  for (const auto key : keys)
+    if (from.has(key)) return tl::unexpected(from.wrong(key, why));
+  return {};
+}
+
+result<void> read_name(config::section& from, settings& into) {
+  const auto name = from.string("name");
+  if (!name) return tl::unexpected(name.error());
+  if (*name) {
+    if (!ascii::is_slug(**name))
+      return tl::unexpected(
+          from.wrong("name", "expected at most 64 lower-case letters, digits and hyphens: it is the NAME of log://NAME/"));
+    into.name = **name;
+    return {};
+  }
+  if (into.journal) {
+    const auto& units = into.journal->units;
+    const auto& of = units.empty() ? into.journal->identifiers : units;
+    into.name = of.size() == 1 ? ascii::slug_of(of.front().substr(0, of.front().rfind(".service"))) : "journal";
+  } else {
+    into.name = ascii::slug_of(std::filesystem::path(into.files.path).stem().string());
+  }
+  if (into.name.empty()) return tl::unexpected(from.wrong("name", "missing; the log cannot be named after its file"));
+  return {};
+}
+
+result<void> read_files(config::section& from, const std::string& written, settings& into) {
+  constexpr std::string_view why = "this is for journals; it goes with journal = true and without path";
+  if (auto fits = refuse_keys(from, {"journal_folder", "units", "identifiers", "priority"}, why); !fits) return fits;
+  std::error_code problem;
+  into.files.path = std::filesystem::absolute(from.path_from(written), problem).lexically_normal().string();
+  if (problem || written.empty() || into.files.path.ends_with('/'))
+    return tl::unexpected(from.wrong("path", "expected the path of a log file"));
+  const auto& back = from.kept_back();
+  const auto is_above = [&](const std::string& one) {
+    return into.files.path == one || (into.files.path.starts_with(one) && into.files.path[one.size()] == '/');
+  };
+  // Links on the way, and names that are left beside it, lead to it as well.
+  const std::filesystem::path file = into.files.path;
+  const auto real = std::filesystem::canonical(file.parent_path(), problem);
+  const disk::own_files own(back, problem ? file.parent_path().string() : real.string());
+  struct stat facts{};
+  const bool is_own = own.has_name(file.filename().string()) || (::stat(file.c_str(), &facts) == 0 && own.is_one(facts));
+  if (is_own || std::any_of(back.begin(), back.end(), is_above))
+    return tl::unexpected(from.wrong("path", "this file is the server's own and is not served"));
+  into.files.kept_back = back;
+  for (const auto& [key, member] :
+       {std::pair("pattern", &records::file_log_options::pattern),
+        std::pair("multi_line", &records::file_log_options::multi_line), std::pair("zone", &records::file_log_options::zone)})
+    if (auto done = take_value(from, key, into.files.*member, &config::section::string); !done) return done;
+  for (const auto& [key, member] : {std::pair("member_bytes", &records::file_log_options::member_bytes),
+                                    std::pair("kept_bytes", &records::file_log_options::kept_bytes)})
+    if (auto done = take_value(from, key, into.files.*member, &config::section::bytes); !done) return done;
+  return {};
+}
+
+result<void> read_journal(config::section& from, settings& into) {
+  constexpr std::string_view why = "this is for logs in files; it goes with path and without journal";
+  if (auto fits = refuse_keys(from, {"pattern", "multi_line", "zone", "member_bytes", "kept_bytes"}, why); !fits) return fits;
+  journal_options how;
+  const auto folder = from.string("journal_folder");
+  if (!folder) return tl::unexpected(folder.error());
+  if (*folder) {
+    std::error_code problem;
+    how.folder = std::filesystem::absolute(from.path_from(**folder), problem).lexically_normal().string();
+    if (problem) return tl::unexpected(from.wrong("journal_folder", "cannot be made absolute: " + problem.message()));
+  }
+  for (const auto& [key, member] :
+       {std::pair("units", &journal_options::units), std::pair("identifiers", &journal_options::identifiers)}) {
+    auto all = from.string_or_strings(key);
+    if (!all) return tl::unexpected(std::move(all.error()));
+    how.*member = std::move(*all);
+  }
+  const auto priority = from.string("priority");
+  if (!priority) return tl::unexpected(priority.error());
+  if (*priority) {
+    how.at_least = records::severity_named(**priority);
+    if (!how.at_least)
+      return tl::unexpected(from.wrong(
+          "priority", "expected one of debug, info, notice, warning, error and critical: the least grave that is served"));
+  }
+  into.journal = std::move(how);
+  return {};
+}
+
+result<void> read_budgets(config::section& from, settings& into) {
+  const auto lines = from.integer("lines", 1, static_cast<std::int64_t>(most_lines));
+  if (!lines) return tl::unexpected(lines.error());
+  if (*lines) into.lines = static_cast<std::size_t>(**lines);
+  if (auto done = take_value(from, "scan", into.scanned_bytes, &config::section::bytes); !done) return done;
+  if (into.scanned_bytes < least_scan || into.scanned_bytes > most_scan)
+    return tl::unexpected(from.wrong("scan", "expected a size from 1MiB to 1024GiB"));
+  for (const bool is_time : {true, false}) {
+    const auto* const key = is_time ? "time" : "look_back";
+    const auto text = from.string(key);
+    if (!text) return tl::unexpected(text.error());
+    if (!*text) continue;
+    const auto span = parse_span(**text);
+    const bool fits = span && (is_time ? *span >= 50 * millisecond && *span <= longest_time : *span >= 5 * minute);
+    if (!fits)
+      return tl::unexpected(from.wrong(key, is_time ? "expected how long one answer may take, from 50ms to 10m, such as \"2s\""
+                                                    : "expected how far summaries go back, at least 5m, such as \"24h\""));
+    if (is_time) into.time = std::chrono::milliseconds(*span / millisecond);
+    if (!is_time) into.look_back = *span;
+  }
+  return {};
+}
+
+}  // namespace
+
+result<settings> read_settings(config::section& from) {
+  settings out;
+  const auto path = from.string("path");
+  if (!path) return tl::unexpected(path.error());
+  const auto journal = from.boolean("journal");
+  if (!journal) return tl::unexpected(journal.error());
+  if (path->has_value() == journal->value_or(false))
+    return tl::unexpected(from.wrong("path", "expected either path, the log file, or journal = true"));
+  if (auto done = *path ? read_files(from, **path, out) : read_journal(from, out); !done)
+    return tl::unexpected(std::move(done.error()));
+  if (auto done = read_name(from, out); !done) return tl::unexpected(std::move(done.error()));
+  if (auto done = take_value(from, "redact", out.redact, &config::section::boolean); !done)
+    return tl::unexpected(std::move(done.error()));
+  if (auto done = take_value(from, "watch", out.watch, &config::section::boolean); !done)
+    return tl::unexpected(std::move(done.error()));
+  if (auto done = read_budgets(from, out); !done) return tl::unexpected(std::move(done.error()));
+  if (auto done = from.finish(); !done) return tl::unexpected(std::move(done.error()));
+  out.files.redact = out.redact;
+  if (out.journal) out.journal->redact = out.redact;
+  return out;
+}
+
+}  // namespace hondana::logs

@@ -1,0 +1,34 @@
+/// The `[[source]]` table of one log.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <hondana/error.hpp>
+
+#include "sources/config/section.hpp"
+#include "sources/logs/journal.hpp"
+#include "sources/logs/records/file_log.hpp"
+
+namespace hondana::logs {
+
+struct settings {
+  std::string name;                          ///< A slug.
+  std::optional<journal_options> journal{};  ///< Else it is in files.
+  records::file_log_options files{};
+  bool redact = true;
+  bool watch = true;
+  std::size_t lines = 100;
+  std::uint64_t scanned_bytes = 256u << 20;
+  std::chrono::milliseconds time{2000};
+  records::instant look_back = 0;  ///< 0: the usual.
+};
+
+/// Errors: invalid_argument, naming file, line and key.
+[[nodiscard]] result<settings> read_settings(config::section& from);
+
+}  // namespace hondana::logs

@@ -1,0 +1,95 @@
+/// Metrics from the embedded store, which targets are scraped into.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <hondana/clock.hpp>
+
+#include "base/executor/timers.hpp"
+#include "sources/metrics/backend.hpp"
+#include "sources/metrics/samples/store.hpp"
+#include "sources/metrics/scraping/scraper.hpp"
+
+namespace hondana::metrics {
+
+struct embedded_options {
+  samples::store_options store{};
+  std::vector<scraping::target> targets{};
+  series::duration interval = 15'000;       ///< Of most targets.
+  std::vector<std::string> host_folders{};  ///< That the machine's own figures are in.
+  /// Tests: the clock, and that nothing is scraped by itself.
+  std::function<series::instant()> now{};
+  bool is_still = false;
+  std::function<void(std::string_view)> log{};  ///< May be empty.
+};
+
+/// The store is opened, behind, by `start` or the first call; as long as it cannot be had, for instance because another process
+/// has it, that is tried again every few seconds. Threads: any.
+class embedded_backend final : public backend {
+ public:
+  explicit embedded_backend(embedded_options how);
+  ~embedded_backend() override;
+
+  [[nodiscard]] result<std::vector<metric>> metrics(std::string_view prefix, std::string_view after, std::size_t limit,
+                                                    const call& by) override;
+  [[nodiscard]] result<std::optional<metric>> find(std::string_view name, const call& by) override;
+  [[nodiscard]] result<range_answer> range(const range_request& what, const call& by) override;
+  [[nodiscard]] result<std::optional<series::instant>> newest(const series::selector& of, const call& by) override;
+  [[nodiscard]] std::optional<series::instant> latest() const override;
+  [[nodiscard]] result<std::vector<std::string>> label_names(const series::selector& of, const call& by) override;
+  [[nodiscard]] result<std::vector<std::string>> label_values(const series::selector& of, std::string_view label,
+                                                              std::string_view prefix, const call& by) override;
+  [[nodiscard]] result<std::vector<scraping::target_state>> targets(const call& by) override;
+  [[nodiscard]] result<std::vector<alert>> alerts(const call& by) override;
+  [[nodiscard]] result<std::vector<rule>> rules(const call& by) override;
+  [[nodiscard]] result<range_answer> query(std::string_view promql, const series::range& at, std::size_t most_points,
+                                           const call& by) override;
+  [[nodiscard]] series::duration interval() const override { return how_.interval; }
+  void start() override;
+  void stop() override;
+  void follow(std::function<void()> told) override;
+  [[nodiscard]] hondana::health health() const override;
+  [[nodiscard]] hondana::needs needs() const override;
+
+  /// All targets once, in the calling thread, as `scraping::scraper::scrape_once`. For tests and benches.
+  [[nodiscard]] result<void> scrape_once();
+
+ private:
+  struct open_store {
+    std::shared_ptr<samples::store> kept;
+    std::unique_ptr<scraping::scraper> scraper;
+    std::chrono::steady_clock::time_point since = monotonic_clock::now();
+  };
+  void turn();
+  void open();
+  [[nodiscard]] series::instant now() const;
+  [[nodiscard]] result<std::shared_ptr<open_store>> opened(const call& by);
+  [[nodiscard]] static series::metadata facts_of(const samples::store& from, std::string_view name);
+  void hear(const scraping::target_state& of, series::instant at);
+
+  const embedded_options how_;
+  mutable std::mutex mutex_;
+  std::condition_variable_any news_;
+  std::shared_ptr<open_store> open_;
+  std::optional<failure> problem_;
+  bool is_wanted_ = false, has_stopped_ = false;
+  std::optional<series::instant> latest_;
+  std::set<std::pair<std::string, std::string>> heard_;  // jobs and instances
+  std::size_t places_ = 0;                               // of those
+  std::function<void()> told_;
+  std::mutex turning_;       // held while the store is opened or closed
+  executor::timers timers_;  // the last member: its thread uses the others
+};
+
+}  // namespace hondana::metrics

@@ -1,0 +1,250 @@
+/// The contract of a provider; what is read is rendered in reading.cpp.
+#include "sources/metrics/metrics_provider.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <hondana/clock.hpp>
+
+#include "sources/metrics/charts/chart.hpp"
+#include "sources/metrics/completing.hpp"
+#include "sources/metrics/describe.hpp"
+#include "sources/metrics/documents.hpp"
+#include "sources/metrics/listener.hpp"
+#include "sources/metrics/masked.hpp"
+#include "text/secrets/redactor.hpp"
+
+namespace hondana::metrics {
+namespace {
+
+constexpr std::array<place, 5> listed_places{place::index, place::summary, place::targets, place::alerts, place::rules};
+
+}  // namespace
+
+metrics_provider::metrics_provider(provider_options from)
+    : options_(std::move(from)),
+      list_(std::make_shared<list_listener>()),
+      names_(std::make_shared<names>(options_.name, options_.from, options_.keeps_names, [to = list_] { to->tell(); })),
+      secret_labels_(options_.from),
+      watcher_(std::make_shared<watcher>(
+          watcher_options{.from = options_.from,
+                          .most = options_.most,
+                          .now = options_.now,
+                          .check = [this](const address& at, const call& by) { return check_secrets(at, by); },
+                          .mark = [this](const address& at, const call& by) { return mark(at, by); },
+                          .log = options_.log})),
+      summaries_(std::make_shared<summaries>(
+          summary_options{.source = options_.name, .redact = options_.redact, .most_metrics = options_.surveyed_metrics},
+          options_.from, std::max(options_.least_between, std::chrono::milliseconds(options_.from->interval())),
+          [this] { return moment_of_relative(); },
+          summaries::listener{[to = std::weak_ptr(watcher_)] {
+                                if (const auto there = to.lock()) there->stir();
+                              },
+                              [to = list_] { to->tell(); }})) {}
+
+metrics_provider::~metrics_provider() {
+  options_.from->follow({});
+  // It uses the others, which go before it.
+  watcher_->end();
+  options_.from->stop();
+}
+
+std::string metrics_provider::name() const { return "metrics " + options_.name; }
+
+std::vector<std::string> metrics_provider::claims() const { return {claim_of(options_.name)}; }
+
+scheme_documentation metrics_provider::documentation() const { return metrics::describe(); }
+
+std::vector<resource_template> metrics_provider::templates() const { return templates_of(options_.name, options_.has_query); }
+
+hondana::needs metrics_provider::needs() const {
+  auto out = options_.from->needs();
+  for (auto& one : charts::font_folders()) out.folders.push_back({std::move(one)});
+  return out;
+}
+
+hondana::masking metrics_provider::masking() const noexcept { return options_.redact ? masking::by_source : masking::none; }
+
+hondana::health metrics_provider::health() const { return options_.from->health(); }
+
+series::instant metrics_provider::now() const { return options_.now ? options_.now() : present(); }
+
+series::instant metrics_provider::moment_of_relative() const {
+  return reference(now(), options_.from->latest(), options_.from->interval());
+}
+
+bool metrics_provider::has(place of) const noexcept {
+  if (of == place::query) return options_.has_query;
+  return options_.has_alerts || (of != place::alerts && of != place::rules);
+}
+
+result<address> metrics_provider::find(const std::string& uri) const {
+  auto at = parse_address(uri, moment_of_relative());
+  if (at && at->source != options_.name)
+    return fail(errc::resource_not_found, "There is no such source of metrics. List the resources.");
+  if (at && !has(at->of))
+    return fail(errc::resource_not_found, "The source " + options_.name + " has no " + std::string(word_of(at->of)) +
+                                              (options_.has_alerts ? ": its configuration says query = false."
+                                                                   : ": it has a store of its own, and is no Prometheus."));
+  return at;
+}
+
+call metrics_provider::bounded(const call& by) const {
+  auto out = by;
+  constexpr std::chrono::milliseconds to_answer{200};
+  if (out.deadline != std::chrono::steady_clock::time_point::max()) out.deadline -= to_answer;
+  out.deadline = std::min(out.deadline, monotonic_clock::now() + options_.most.time);
+  return out;
+}
+
+resource metrics_provider::entry_with_priority(resource entry) const {
+  constexpr double usual = 0.3;
+  const auto last = summaries_->last();
+  if (entry.kind == "metrics-summary") {
+    entry.annotations.priority = last ? last->score : 0;
+    return entry;
+  }
+  double priority = usual;
+  if (last && entry.kind == "metric")
+    for (const auto& one : last->unusual)
+      if (one.metric == entry.name) priority = std::max(priority, one.weight);
+  entry.annotations.priority = priority;
+  return entry;
+}
+
+result<list_result> metrics_provider::list(const list_request& request) {
+  if (options_.watch) summaries_->want();
+  const auto known = names_->get(bounded(request));
+  std::vector<resource> entries;
+  const auto is_after = [&](std::string_view uri) { return std::is_gt(compare_by_segment(uri, request.after)); };
+  for (const auto one : listed_places)
+    if (has(one) && is_after(uri_of(options_.name, one))) entries.push_back(entry_of(options_.name, one));
+  bool are_more = false;
+  // Where the source does not answer, what can be asked of it when it does is listed.
+  if (known) {
+    const auto& all = (*known)->all;
+    auto at = std::partition_point(all.begin(), all.end(), [&](const auto& one) { return !is_after(one.uri); });
+    for (; at != all.end() && !are_more; ++at) {
+      are_more = entries.size() > request.limit + listed_places.size();
+      auto shown = at->of;
+      if (options_.redact) mask(shown.of);
+      entries.push_back(entry_of(options_.name, shown));
+    }
+  }
+  std::sort(entries.begin(), entries.end(),
+            [](const resource& a, const resource& b) { return std::is_lt(compare_by_segment(a.uri, b.uri)); });
+  list_result page;
+  are_more = are_more || entries.size() > request.limit;
+  if (entries.size() > request.limit) entries.resize(request.limit);
+  for (auto& one : entries) page.entries.push_back(entry_with_priority(std::move(one)));
+  if (are_more) page.resume = page.entries.empty() ? request.after : page.entries.back().uri;
+  return page;
+}
+
+result<complete_result> metrics_provider::complete(const complete_request& request) {
+  const auto may_see = [&](const std::string& metric) {
+    return !request.who.view || request.who.view->may_read(metric_uri(options_.name, metric));
+  };
+  auto asked = request;
+  static_cast<call&>(asked) = bounded(request);
+  auto made = complete_parameter(asked, {options_.name, *options_.from, *names_, secret_labels_, options_.redact, may_see});
+  if (!made) return tl::unexpected(told(std::move(made.error())));
+  return made;
+}
+
+std::string metrics_provider::mark(const address& at, const call& by) {
+  const auto of = [](const auto& all) { return all ? mark_of(*all) : std::string(); };
+  switch (at.of) {
+    case place::targets:
+      return of(options_.from->targets(by));
+    case place::alerts:
+      return of(options_.from->alerts(by));
+    case place::rules:
+      return of(options_.from->rules(by));
+    case place::summary: {
+      summaries_->want();
+      const auto last = summaries_->last();
+      return last ? text_of(last->at) : std::string();
+    }
+    case place::index: {
+      const auto all = names_->get(by);
+      std::string out;
+      if (all)
+        for (const auto& one : (*all)->all) out += one.of.name + '\n';
+      return out;
+    }
+    case place::metric:
+    case place::query:
+      break;
+  }
+  return {};
+}
+
+void metrics_provider::watch(std::shared_ptr<change_listener> to) {
+  // What nobody reads is kept all the same: history is what metrics are for.
+  if (to) {
+    options_.from->start();
+  } else {
+    options_.from->stop();
+  }
+  if (!options_.watch) return;
+  watcher_->tell_to(to);
+  list_->turn(std::move(to));
+}
+
+void metrics_provider::follow_as_wanted() {
+  const bool is_wanted = options_.watch && !watcher_->is_empty();
+  if (is_wanted == is_following_) return;
+  is_following_ = is_wanted;
+  if (!is_wanted) return options_.from->follow({});
+  options_.from->follow([watched = std::weak_ptr(watcher_)] {
+    if (const auto there = watched.lock()) there->stir();
+  });
+}
+
+void metrics_provider::attach(const std::string& uri) {
+  const auto at = find(uri);
+  if (!at || !options_.watch) return;
+  const std::lock_guard lock(following_);
+  watcher_->attach(uri, *at);
+  follow_as_wanted();
+}
+
+void metrics_provider::detach(const std::string& uri) {
+  const std::lock_guard lock(following_);
+  watcher_->detach(uri);
+  follow_as_wanted();
+}
+
+void metrics_provider::attach_list() {
+  if (!options_.watch) return;
+  const std::lock_guard lock(following_);
+  // Looked at with every scrape: whether metrics have come or gone, and what is unusual. It is no URI that a peer can name.
+  address list{.source = options_.name, .of = place::index};
+  watcher_->attach("#list", list, true);
+  address unusual{.source = options_.name, .of = place::summary};
+  watcher_->attach("#unusual", unusual, true);
+  follow_as_wanted();
+}
+
+void metrics_provider::detach_list() {
+  const std::lock_guard lock(following_);
+  watcher_->detach("#list");
+  watcher_->detach("#unusual");
+  follow_as_wanted();
+}
+
+failure metrics_provider::told(failure why) const {
+  if (options_.redact) why.public_text = secrets::redact_text(why.public_text);
+  if (why.code == errc::response_too_large && why.public_text.find("match") == std::string::npos)
+    why.public_text +=
+        " Choose fewer series with match, take them together with agg (such as agg=sum by (LABEL) or agg=topk(5)), or ask for "
+        "a "
+        "longer step or a shorter time with step, start and end.";
+  // Codes for what is not there have texts of their own on the wire.
+  if (why.code == errc::resource_not_found) why.code = errc::source_unavailable;
+  return why;
+}
+
+}  // namespace hondana::metrics

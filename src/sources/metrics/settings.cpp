@@ -1,0 +1,237 @@
+/// Key by key.
+#include "sources/metrics/settings.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "base/ascii/slug.hpp"
+#include "sources/config/state_folder.hpp"
+#include "sources/metrics/address.hpp"
+#include "sources/metrics/moment.hpp"
+#include "sources/metrics/series/aggregation.hpp"
+
+namespace hondana::metrics {
+namespace {
+
+constexpr series::duration century = 36'500 * day;
+constexpr std::size_t most_scrapes = 1000;
+constexpr std::uint64_t least_store = 8u << 20;
+
+template <class T, class Read>
+result<void> take(config::section& from, std::string_view key, T& into, Read read) {
+  auto value = (from.*read)(key);
+  if (!value) return tl::unexpected(std::move(value.error()));
+  if (*value) into = static_cast<T>(std::move(**value));
+  return {};
+}
+
+result<void> take_span(config::section& from, std::string_view key, series::duration& into, series::duration least,
+                       series::duration most) {
+  const auto span = read_span(from, key, least, most);
+  if (!span) return tl::unexpected(span.error());
+  if (*span) into = **span;
+  return {};
+}
+
+result<void> take_count(config::section& from, std::string_view key, std::size_t& into, std::int64_t most) {
+  const auto count = from.integer(key, 1, most);
+  if (!count) return tl::unexpected(count.error());
+  if (*count) into = static_cast<std::size_t>(**count);
+  return {};
+}
+
+/// A path as it is meant, absolute.
+result<void> take_path(config::section& from, std::string_view key, std::string& into) {
+  const auto written = from.string(key);
+  if (!written) return tl::unexpected(written.error());
+  if (!*written) return {};
+  if ((*written)->empty()) return tl::unexpected(from.wrong(key, "expected the path of a file"));
+  std::error_code problem;
+  into = std::filesystem::absolute(from.path_from(**written), problem).lexically_normal().string();
+  if (problem) return tl::unexpected(from.wrong(key, "cannot be made absolute: " + problem.message()));
+  return {};
+}
+
+/// Keys that belong to the other sort of source.
+result<void> refuse_keys(const config::section& from, std::initializer_list<std::string_view> keys, std::string_view why) {
+  for (const auto key : keys)
+    if (from.has(key)) return tl::unexpected(from.wrong(key, why));
+  return {};
+}
+
+result<void> take_url(config::section& from, std::string_view key, endpoint::settings& into) {
+  if (auto done = take(from, key, into.url, &config::section::string); !done) return done;
+  if (!into.url.starts_with("http://") && !into.url.starts_with("https://"))
+    return tl::unexpected(from.wrong(key, "expected a URL that begins with http:// or https://"));
+  return {};
+}
+
+result<void> read_limits_of_scrape(config::section& from, scrape_settings& into) {
+  if (auto done = take_count(from, "sample_limit", into.most.samples, 10'000'000); !done) return done;
+  if (auto done = take_count(from, "label_limit", into.most.labels, 1000); !done) return done;
+  return take(from, "body_size_limit", into.most.bytes, &config::section::bytes);
+}
+
+result<scrape_settings> read_scrape(config::section& from, series::duration of_source) {
+  scrape_settings out;
+  const auto wrong = [](auto& done) { return tl::unexpected(std::move(done.error())); };
+  if (auto done = take_url(from, "url", out.at); !done) return wrong(done);
+  if (auto done = take(from, "job", out.job, &config::section::string); !done) return wrong(done);
+  if (out.job.empty()) return tl::unexpected(from.wrong("job", "missing; it is what the label job of its series says"));
+  if (auto done = take(from, "instance", out.instance, &config::section::string); !done) return wrong(done);
+  if (auto done = take_span(from, "interval", out.interval, second, day); !done) return wrong(done);
+  if (auto done = read_endpoint(from, out.at); !done) return wrong(done);
+  if (const auto fine = endpoint::endpoint::of(out.at); !fine)
+    return tl::unexpected(from.wrong("url", fine.error().public_text));
+  if (auto done = take(from, "honor_labels", out.honours_labels, &config::section::boolean); !done) return wrong(done);
+  if (auto done = take(from, "honor_timestamps", out.honours_timestamps, &config::section::boolean); !done) return wrong(done);
+  if (auto done = read_limits_of_scrape(from, out); !done) return wrong(done);
+  const auto interval = out.interval > 0 ? out.interval : of_source;
+  if (from.has("timeout") && out.at.time.count() > interval)
+    return tl::unexpected(from.wrong("timeout", "it is longer than the interval, " + series::to_text(interval)));
+  out.at.time = std::min(out.at.time, std::chrono::milliseconds(interval));
+  if (auto done = from.finish(); !done) return wrong(done);
+  return out;
+}
+
+result<void> read_scrapes(config::section& from, settings& into) {
+  auto all = from.sections("scrape");
+  if (!all) return tl::unexpected(std::move(all.error()));
+  if (all->size() > most_scrapes)
+    return tl::unexpected(from.wrong("scrape", "these are more than " + std::to_string(most_scrapes) + " targets"));
+  std::set<std::pair<std::string, std::string>> seen;
+  for (auto& one : *all) {
+    auto scrape = read_scrape(one, into.interval);
+    if (!scrape) return tl::unexpected(std::move(scrape.error()));
+    if (!seen.emplace(scrape->job, scrape->instance.empty() ? scrape->at.url : scrape->instance).second)
+      return tl::unexpected(one.wrong("url", "two targets have this job and this URL; give one another job or an instance"));
+    into.scrapes.push_back(std::move(*scrape));
+  }
+  return {};
+}
+
+result<void> read_store(config::section& from, settings& into) {
+  const auto written = from.string("store");
+  if (!written) return tl::unexpected(written.error());
+  if (*written && ((*written)->empty() || **written == ":memory:")) {
+    into.store.path.clear();
+  } else if (*written) {
+    std::error_code problem;
+    into.store.path = std::filesystem::absolute(from.path_from(**written), problem).lexically_normal().string();
+    if (problem || into.store.path.ends_with('/'))
+      return tl::unexpected(from.wrong("store", "expected the path of a file, or \":memory:\""));
+  } else {
+    into.store.path = usual_store(into.name);
+    if (into.store.path.empty())
+      return tl::unexpected(from.wrong("store", "missing; neither XDG_STATE_HOME nor HOME says where to keep it"));
+  }
+  if (auto done = take_span(from, "retention", into.store.retention, minute, century); !done) return done;
+  if (auto done = take_span(from, "coarse_retention", into.store.coarse_retention, minute, century); !done) return done;
+  if (auto done = take(from, "max_size", into.store.most_bytes, &config::section::bytes); !done) return done;
+  if (into.store.most_bytes < least_store) return tl::unexpected(from.wrong("max_size", "expected 8MiB or more"));
+  return take_count(from, "max_series", into.store.most_series, 10'000'000);
+}
+
+result<void> read_embedded(config::section& from, settings& into) {
+  constexpr std::string_view why = "this is for a Prometheus; it goes with prometheus = \"http://…\", or in [[source.scrape]]";
+  if (auto fits = refuse_keys(from,
+                              {"bearer_file", "user", "password_file", "ca", "cert", "key", "headers", "timeout",
+                               "secrets_in_the_clear", "proxy", "query"},
+                              why);
+      !fits)
+    return fits;
+  into.has_host = !from.has("scrape") && !from.has("process");
+  if (auto done = take(from, "host", into.has_host, &config::section::boolean); !done) return done;
+  if (auto done = take(from, "process", into.has_process, &config::section::boolean); !done) return done;
+  if (auto done = read_scrapes(from, into); !done) return done;
+  if (!into.has_host && !into.has_process && into.scrapes.empty())
+    return tl::unexpected(from.wrong("host", "nothing is measured; set host or process to true, or add [[source.scrape]]"));
+  return read_store(from, into);
+}
+
+result<void> read_prometheus(config::section& from, settings& into) {
+  constexpr std::string_view why = "this is for the embedded store; it goes without prometheus";
+  if (auto fits = refuse_keys(
+          from, {"host", "process", "scrape", "store", "retention", "coarse_retention", "max_size", "max_series"}, why);
+      !fits)
+    return fits;
+  endpoint::settings at;
+  if (auto done = take_url(from, "prometheus", at); !done) return done;
+  if (auto done = read_endpoint(from, at); !done) return done;
+  into.prometheus = std::move(at);
+  if (!from.has("interval")) into.interval = 0;
+  return take(from, "query", into.has_query, &config::section::boolean);
+}
+
+result<void> read_rest(config::section& from, settings& into) {
+  if (auto done = take(from, "redact", into.redact, &config::section::boolean); !done) return done;
+  if (auto done = take(from, "watch", into.watch, &config::section::boolean); !done) return done;
+  if (auto done = take(from, "zone", into.zone, &config::section::string); !done) return done;
+  if (auto done = take_count(from, "series", into.most.series, 100'000); !done) return done;
+  if (auto done = take_count(from, "points", into.most.points, 10'000'000); !done) return done;
+  series::duration time = into.most.time.count();
+  if (auto done = take_span(from, "time", time, 50, 10 * minute); !done) return done;
+  into.most.time = std::chrono::milliseconds(time);
+  return from.finish();
+}
+
+}  // namespace
+
+std::string usual_store(std::string_view name) {
+  auto folder = config::state_folder();
+  return folder.empty() ? folder : std::move(folder) + "/metrics/" + std::string(name) + ".db";
+}
+
+result<std::optional<series::duration>> read_span(config::section& from, std::string_view key, series::duration least,
+                                                  series::duration most) {
+  const auto text = from.string(key);
+  if (!text) return tl::unexpected(text.error());
+  if (!*text) return std::optional<series::duration>();
+  const auto span = series::parse_duration(**text);
+  if (!span || *span < least || *span > most)
+    return tl::unexpected(from.wrong(key, "expected a length of time from " + series::to_text(least) + " to " +
+                                              series::to_text(most) + ", such as \"30s\", \"15m\", \"24h\" or \"15d\""));
+  return std::optional(*span);
+}
+
+result<void> read_endpoint(config::section& from, endpoint::settings& into) {
+  for (const auto& [key, member] :
+       {std::pair("bearer_file", &endpoint::settings::bearer_file),
+        std::pair("password_file", &endpoint::settings::password_file), std::pair("ca", &endpoint::settings::authorities),
+        std::pair("cert", &endpoint::settings::certificate), std::pair("key", &endpoint::settings::key)})
+    if (auto done = take_path(from, key, into.*member); !done) return done;
+  if (auto done = take(from, "proxy", into.proxy, &config::section::string); !done) return done;
+  if (auto done = take(from, "user", into.user, &config::section::string); !done) return done;
+  if (into.user.empty() != into.password_file.empty())
+    return tl::unexpected(from.wrong(into.user.empty() ? "user" : "password_file", "user and password_file go together"));
+  if (!into.user.empty() && !into.bearer_file.empty())
+    return tl::unexpected(from.wrong("bearer_file", "either a token or a user name and a password"));
+  auto headers = from.strings_by_name("headers");
+  if (!headers) return tl::unexpected(std::move(headers.error()));
+  into.headers = std::move(*headers);
+  if (auto done = take(from, "secrets_in_the_clear", into.sends_secrets_in_the_clear, &config::section::boolean); !done)
+    return done;
+  series::duration time = into.time.count();
+  if (auto done = take_span(from, "timeout", time, 100, 10 * minute); !done) return done;
+  into.time = std::chrono::milliseconds(time);
+  return {};
+}
+
+result<settings> read_settings(config::section& from) {
+  settings out;
+  const auto wrong = [](auto& done) { return tl::unexpected(std::move(done.error())); };
+  if (auto done = take(from, "name", out.name, &config::section::string); !done) return wrong(done);
+  if (out.name.empty()) out.name = from.has("prometheus") ? "prometheus" : "host";
+  if (!ascii::is_slug(out.name))
+    return tl::unexpected(
+        from.wrong("name", "expected at most 64 lower-case letters, digits and hyphens: it is the NAME of metrics://NAME/"));
+  if (auto done = take_span(from, "interval", out.interval, second, day); !done) return wrong(done);
+  if (auto done = from.has("prometheus") ? read_prometheus(from, out) : read_embedded(from, out); !done) return wrong(done);
+  if (auto done = read_rest(from, out); !done) return wrong(done);
+  return out;
+}
+
+}  // namespace hondana::metrics

@@ -1,0 +1,102 @@
+/// Finding, parsing and judging frontmatter.
+#include "text/front_matter/frontmatter.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "base/json/utf8.hpp"
+#include "text/front_matter/yaml.hpp"
+
+namespace hondana::front_matter {
+namespace {
+
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+constexpr std::size_t longest_name = 64;
+constexpr std::size_t longest_description = 1024;
+
+tl::unexpected<failure> wrong(std::string what) { return fail(errc::invalid_argument, std::move(what)); }
+
+/// Takes the next line from the front of `text`, without its end.
+std::string_view take_line(std::string_view& text) noexcept {
+  const auto end = text.find('\n');
+  auto line = text.substr(0, end);
+  text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
+}
+
+bool is_end(std::string_view line) noexcept {
+  return line.starts_with("---") && line.find_first_not_of(" \t", 3) == std::string_view::npos;
+}
+
+/// The lines between the two marks.
+result<std::string_view> between_marks(std::string_view front) {
+  auto rest = front;
+  if (rest.starts_with(byte_order_mark)) rest.remove_prefix(byte_order_mark.size());
+  if (take_line(rest) != "---") return wrong("the file does not begin with a line \"---\", so it has no frontmatter");
+  const auto begin = rest;
+  while (!rest.empty()) {
+    const auto end = begin.size() - rest.size();
+    if (end > longest_yaml) break;
+    if (is_end(take_line(rest))) return begin.substr(0, end);
+  }
+  return wrong("the frontmatter has no closing line \"---\" within " + std::to_string(longest_yaml / 1024) + " KiB");
+}
+
+/// Errors of the parser count lines of the frontmatter, which begins in the second line of its file.
+failure in_file(failure why) {
+  constexpr std::string_view before = "line ";
+  auto& text = why.public_text;
+  const auto end = text.find(':');
+  if (!text.starts_with(before) || end == std::string::npos) return why;
+  const auto line = std::stoul(text.substr(before.size(), end - before.size()));
+  text = "the frontmatter is no YAML that can be taken: line " + std::to_string(line + 1) + text.substr(end);
+  return why;
+}
+
+std::size_t characters_in(std::string_view text) noexcept {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+}  // namespace
+
+result<value> parse_frontmatter(std::string_view front) {
+  const auto text = between_marks(front);
+  if (!text) return tl::unexpected(text.error());
+  if (!json::is_utf8(*text)) return wrong("the frontmatter is not UTF-8");
+  auto parsed = parse_yaml(*text);
+  if (!parsed) return tl::unexpected(in_file(std::move(parsed.error())));
+  if (parsed->as_object() == nullptr) return wrong("the frontmatter is no mapping of keys to values");
+  return parsed;
+}
+
+bool is_skill_name(std::string_view name) noexcept {
+  const auto is_allowed = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; };
+  return !name.empty() && name.size() <= longest_name && std::all_of(name.begin(), name.end(), is_allowed) &&
+         !name.starts_with('-') && !name.ends_with('-') && name.find("--") == std::string_view::npos;
+}
+
+result<void> check_frontmatter(const value& frontmatter, std::string_view folder_name) {
+  const auto* given = frontmatter.find("name");
+  const auto* name = given == nullptr ? nullptr : given->as_string();
+  if (name == nullptr) return wrong("the frontmatter has no \"name\" that is a text");
+  if (!is_skill_name(*name)) {
+    return wrong("the name \"" + name->substr(0, 80) +
+                 "\" is none for a skill: 1 to 64 of a-z, 0-9 and -, no - at an end or twice in a row");
+  }
+  if (*name != folder_name) {
+    return wrong("the name \"" + *name + "\" differs from the folder's, \"" + std::string(folder_name) + '"');
+  }
+  given = frontmatter.find("description");
+  const auto* description = given == nullptr ? nullptr : given->as_string();
+  if (description == nullptr) return wrong("the frontmatter has no \"description\" that is a text");
+  const auto length = characters_in(*description);
+  if (length == 0 || length > longest_description) {
+    return wrong("the description has " + std::to_string(length) + " characters; allowed are 1 to 1024");
+  }
+  return {};
+}
+
+}  // namespace hondana::front_matter

@@ -1,0 +1,114 @@
+/// Characters of UTF-8 and their classes, by utf8proc.
+#include "text/markup/characters.hpp"
+
+#include <utf8proc.h>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace hondana::markup {
+namespace {
+
+constexpr bool continues(char c) noexcept { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+utf8proc_category_t category_of(char32_t point) noexcept { return utf8proc_category(static_cast<utf8proc_int32_t>(point)); }
+
+}  // namespace
+
+character character_at(std::string_view text, std::size_t at) noexcept {
+  const auto first = static_cast<unsigned char>(text[at]);
+  if (first < 0x80) return {first, 1};
+  const std::size_t bytes = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+  if (first < 0xC2 || first > 0xF4 || at + bytes > text.size()) return {0xFFFD, 1};
+  char32_t point = first & (0xFFu >> (bytes + 1));
+  for (std::size_t i = 1; i < bytes; ++i) {
+    if (!continues(text[at + i])) return {0xFFFD, 1};
+    point = point << 6 | (static_cast<unsigned char>(text[at + i]) & 0x3Fu);
+  }
+  const bool is_valid = point >= (bytes == 4   ? 0x10000u
+                                  : bytes == 3 ? 0x800u
+                                               : 0x80u) &&
+                        point <= 0x10FFFF && (point < 0xD800 || point > 0xDFFF);
+  return is_valid ? character{point, bytes} : character{0xFFFD, 1};
+}
+
+void append_character(std::string& out, char32_t point) {
+  if (point > 0x10FFFF || (point >= 0xD800 && point < 0xE000)) point = 0xFFFD;
+  const auto add = [&out](char32_t byte) { out += static_cast<char>(static_cast<unsigned char>(byte)); };
+  if (point < 0x80) return add(point);
+  if (point < 0x800) {
+    add(0xC0 | point >> 6);
+  } else {
+    if (point < 0x10000) {
+      add(0xE0 | point >> 12);
+    } else {
+      add(0xF0 | point >> 18);
+      add(0x80 | (point >> 12 & 0x3F));
+    }
+    add(0x80 | (point >> 6 & 0x3F));
+  }
+  add(0x80 | (point & 0x3F));
+}
+
+std::size_t boundary_before(std::string_view text, std::size_t at) noexcept {
+  if (at >= text.size()) return text.size();
+  // A run of more than three such bytes is no UTF-8; it is cut anywhere.
+  for (std::size_t back = 0; back < 4 && back <= at; ++back)
+    if (!continues(text[at - back])) return at - back;
+  return at;
+}
+
+std::string_view front_of(std::string_view text, std::size_t most) noexcept {
+  return text.substr(0, boundary_before(text, most));
+}
+
+bool is_mark(char32_t point) noexcept {
+  if (point < 0x300) return false;
+  const auto category = category_of(point);
+  return category == UTF8PROC_CATEGORY_MN || category == UTF8PROC_CATEGORY_MC || category == UTF8PROC_CATEGORY_ME ||
+         point == 0x200D || point == 0xFF9E || point == 0xFF9F;
+}
+
+bool is_word(char32_t point) noexcept {
+  if (point < 0x80) {
+    return (point >= 'a' && point <= 'z') || (point >= 'A' && point <= 'Z') || (point >= '0' && point <= '9') || point == '_';
+  }
+  switch (category_of(point)) {
+    case UTF8PROC_CATEGORY_LU:
+    case UTF8PROC_CATEGORY_LL:
+    case UTF8PROC_CATEGORY_LT:
+    case UTF8PROC_CATEGORY_LM:
+    case UTF8PROC_CATEGORY_LO:
+    case UTF8PROC_CATEGORY_MN:
+    case UTF8PROC_CATEGORY_MC:
+    case UTF8PROC_CATEGORY_ME:
+    case UTF8PROC_CATEGORY_ND:
+    case UTF8PROC_CATEGORY_PC:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool is_punctuation(char32_t point) noexcept {
+  if (point < 0x80) return point > ' ' && point != 0x7F && (!is_word(point) || point == '_');
+  const auto category = category_of(point);
+  return category >= UTF8PROC_CATEGORY_PC && category <= UTF8PROC_CATEGORY_SO;
+}
+
+char32_t in_lower_case(char32_t point) noexcept {
+  if (point < 0x80) return point >= 'A' && point <= 'Z' ? point + ('a' - 'A') : point;
+  return static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(point)));
+}
+
+std::size_t columns_of(std::string_view text) noexcept {
+  std::size_t columns = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto one = character_at(text, at);
+    columns +=
+        one.point < 0x80 ? 1 : static_cast<std::size_t>(std::max(0, utf8proc_charwidth(static_cast<std::int32_t>(one.point))));
+    at += one.bytes;
+  }
+  return columns;
+}
+
+}  // namespace hondana::markup

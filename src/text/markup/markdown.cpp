@@ -1,0 +1,337 @@
+/// Blocks of Markdown: containers, and what stands in them. Source: spec.commonmark.org, and GitHub's for tables.
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "text/markup/characters.hpp"
+#include "text/markup/front_matter.hpp"
+#include "text/markup/inlines.hpp"
+#include "text/markup/lines.hpp"
+#include "text/markup/markdown_lines.hpp"
+#include "text/markup/pieces.hpp"
+
+namespace hondana::markup {
+namespace {
+
+constexpr std::size_t most_containers = 32;
+constexpr std::size_t most_definitions = 10'000;
+/// Links beyond that in one paragraph are not looked for: no person wrote it.
+constexpr std::size_t longest_paragraph = 1 << 20;
+
+class markdown_reader {
+ public:
+  markdown_reader(std::string_view text, hearer& to, definitions& defined) : text_(text), to_(to), defined_(defined) {}
+
+  void read() {
+    line_reader lines(text_);
+    line one;
+    if (auto front = front_matter_of(text_)) {
+      lines = line_reader(text_, front->end, front->last_line + 1);
+      if (!to_.take(std::move(*front))) return;
+    } else if (text_.starts_with("\xEF\xBB\xBF")) {
+      lines = line_reader(text_, 3);
+    }
+    while (is_wanted_ && lines.read(one)) take(one);
+    close_leaf();
+  }
+
+ private:
+  enum class leaf : std::uint8_t { none, paragraph, fence, html, indented, table };
+  struct container {
+    bool is_quote = false;
+    std::size_t indent = 0;  ///< Of what stands in a list item.
+  };
+
+  [[nodiscard]] std::string_view in(const line& one) const noexcept { return text_.substr(one.begin, one.end - one.begin); }
+
+  void take(const line& one) {
+    line_cursor cursor(in(one));
+    const auto matched = match(cursor);
+    const bool is_all = matched == containers_.size();
+    if (!is_all && leaf_ != leaf::paragraph) close_leaf();
+    if (leaf_ == leaf::fence) return in_fence(one, cursor);
+    if (leaf_ == leaf::html && html_ < html_block::element) return in_html(one);
+    begin_blocks(one, cursor, matched);
+  }
+
+  /// Passes what is before the content of the containers that go on; returns how many these are.
+  std::size_t match(line_cursor& cursor) const noexcept {
+    std::size_t matched = 0;
+    for (const auto& one : containers_) {
+      if (one.is_quote) {
+        if (cursor.indent() > 3 || !cursor.content().starts_with('>')) break;
+        pass_quote(cursor);
+      } else if (cursor.indent() >= one.indent) {
+        cursor.skip_columns(one.indent);
+      } else if (!cursor.content().empty()) {
+        break;
+      }
+      ++matched;
+    }
+    return matched;
+  }
+
+  static void pass_quote(line_cursor& cursor) noexcept {
+    cursor.skip_columns(cursor.indent());
+    cursor.skip(1);
+    cursor.skip_columns(1);
+  }
+
+  /// New containers, and then what stands in them.
+  void begin_blocks(const line& one, line_cursor& cursor, std::size_t matched) {
+    bool is_in_paragraph = leaf_ == leaf::paragraph;
+    const bool is_lazy = is_in_paragraph && matched < containers_.size();
+    bool has_new = false;
+    while (true) {
+      const auto content = cursor.content();
+      if (content.empty() || cursor.indent() > 3) break;
+      bool is_first = false;
+      if (content.front() == '>') {
+        if (!open_container({true, 0}, matched, has_new)) break;
+        pass_quote(cursor);
+      } else if (const bool is_underline = is_in_paragraph && !is_lazy && !has_new && underline_level(content) != 0;
+                 is_underline || is_rule(content)) {
+        break;
+      } else if (const auto mark = item_mark(content, is_first); mark != 0) {
+        const bool is_empty = is_blank(content.substr(mark));
+        if (is_in_paragraph && !is_lazy && !has_new && (is_empty || !is_first)) break;
+        const auto before = cursor.indent();
+        line_cursor behind = cursor;
+        behind.skip_columns(before);
+        behind.skip(mark);
+        const auto spaces = behind.indent();
+        const std::size_t padding = is_empty || spaces > 4 ? 1 : spaces;
+        if (!open_container({false, before + mark + padding}, matched, has_new)) break;
+        behind.skip_columns(padding);
+        cursor = behind;
+      } else {
+        break;
+      }
+      is_in_paragraph = false;
+    }
+    if (cursor.content().empty()) return blank(one, matched, has_new);
+    const bool goes_on = is_lazy && !has_new;
+    if (goes_on && !begins_leaf(cursor)) return extend(one);
+    if (goes_on) close_leaf();
+    if (goes_on || !has_new) containers_.resize(matched);
+    leaf_line(one, cursor);
+  }
+
+  bool open_container(container what, std::size_t& matched, bool& has_new) {
+    if (matched >= most_containers) return false;
+    close_leaf();
+    containers_.resize(matched++);
+    containers_.push_back(what);
+    has_new = true;
+    return true;
+  }
+
+  void blank(const line& one, std::size_t matched, bool has_new) {
+    if (leaf_ == leaf::paragraph || leaf_ == leaf::table || leaf_ == leaf::html) close_leaf();
+    if (has_new) return extend_as(leaf::none, one);
+    // A blank line ends quotes, while list items go on.
+    std::size_t stays = matched;
+    while (stays < containers_.size() && !containers_[stays].is_quote) ++stays;
+    containers_.resize(stays);
+  }
+
+  /// Whether a line that lacks the marks of its containers begins something else than text.
+  [[nodiscard]] bool begins_leaf(const line_cursor& cursor) const {
+    if (cursor.indent() > 3) return false;
+    const auto content = cursor.content();
+    std::string_view heading;
+    const auto html = html_block_of(content);
+    return atx_level(content, heading) != 0 || fence_length(content) != 0 || is_rule(content) ||
+           (html != html_block::none && html != html_block::other);
+  }
+
+  void leaf_line(const line& one, const line_cursor& cursor) {
+    const auto content = cursor.content();
+    if (leaf_ == leaf::html) return extend(one);
+    if (cursor.indent() > 3 && leaf_ != leaf::paragraph && leaf_ != leaf::table) {
+      if (leaf_ != leaf::indented) extend_as(leaf::indented, one);
+      return extend(one);
+    }
+    if (leaf_ == leaf::indented) close_leaf();
+    if (cursor.indent() > 3) return extend(one);
+    if (leaf_ == leaf::paragraph && underline(one, content)) return;
+    std::string_view heading;
+    if (const int level = atx_level(content, heading); level != 0) {
+      close_leaf();
+      return this->heading(one.begin, one.end, one.number, one.number, level, heading);
+    }
+    if (const auto length = fence_length(content); length != 0) {
+      extend_as(leaf::fence, one);
+      fence_mark_ = content.front();
+      fence_length_ = length;
+      return emit(part::mark, one);
+    }
+    if (is_rule(content)) {
+      close_leaf();
+      return emit(part::mark, one);
+    }
+    const auto html = html_block_of(content);
+    if (html != html_block::none && (html != html_block::other || leaf_ != leaf::paragraph)) {
+      extend_as(leaf::html, one);
+      html_ = html;
+      return html < html_block::element ? in_html(one) : extend(one);
+    }
+    if (leaf_ != leaf::paragraph && leaf_ != leaf::table && definition(one, content)) return;
+    if (leaf_ == leaf::paragraph && is_table_rule(content) && begin_table(one, content)) return;
+    if (leaf_ == leaf::none) extend_as(leaf::paragraph, one);
+    extend(one);
+  }
+
+  /// Closes what is open; what begins has `extend` called for each of its lines.
+  void extend_as(leaf what, const line& one) {
+    close_leaf();
+    leaf_ = what;
+    first_ = last_ = one;
+    has_lines_ = false;
+  }
+  void extend(const line& one) {
+    if (!has_lines_) first_ = one;
+    has_lines_ = true;
+    before_last_ = last_;
+    last_ = one;
+  }
+
+  void in_fence(const line& one, const line_cursor& cursor) {
+    if (cursor.indent() > 3 || !closes_fence(cursor.content(), fence_mark_, fence_length_)) return extend(one);
+    close_leaf();
+    emit(part::mark, one);
+  }
+
+  void in_html(const line& one) {
+    extend(one);
+    if (ends_html_block(html_, in(one))) close_leaf();
+  }
+
+  bool underline(const line& one, std::string_view content) {
+    const int level = underline_level(content);
+    if (level == 0 || !has_lines_) return false;
+    const auto raw = text_.substr(first_.begin, last_.end - first_.begin);
+    const auto first = first_;
+    leaf_ = leaf::none;
+    heading(first.begin, one.end, first.number, one.number, level, trimmed(raw));
+    return true;
+  }
+
+  bool definition(const line& one, std::string_view content) {
+    std::string label;
+    std::string target;
+    if (!read_definition(content, label, target)) return false;
+    close_leaf();
+    if (defined_.size() < most_definitions) defined_.emplace(std::move(label), std::move(target));
+    emit(part::mark, one);
+    return true;
+  }
+
+  /// The last line of the paragraph is the header, if it has as many cells; what is before stays a paragraph.
+  bool begin_table(const line& rule, std::string_view content) {
+    const auto header = in(last_);
+    const auto bars = [](std::string_view row) {
+      row = trimmed(row);
+      if (row.starts_with('|')) row.remove_prefix(1);
+      if (row.ends_with('|') && !row.ends_with("\\|")) row.remove_suffix(1);
+      std::size_t count = 0;
+      for (std::size_t at = 0; at < row.size(); ++at)
+        if (row[at] == '|' && (at == 0 || row[at - 1] != '\\')) ++count;
+      return count;
+    };
+    const bool has_bars = header.find('|') != std::string_view::npos || content.find('|') != std::string_view::npos;
+    if (!has_bars || bars(header) != bars(content)) return false;
+    const auto first = last_;
+    if (first_.begin == first.begin) {
+      leaf_ = leaf::none;
+    } else {
+      last_ = before_last_;
+      close_leaf();
+    }
+    extend_as(leaf::table, first);
+    extend(first);
+    extend(rule);
+    return true;
+  }
+
+  void heading(std::size_t begin, std::size_t end, std::size_t first_line, std::size_t last_line, int level,
+               std::string_view raw) {
+    piece one{part::heading, begin, end, first_line, last_line, level, {}, {}};
+    if (!containers_.empty()) {
+      // Within a quote or a list it heads no section of the document.
+      one.what = part::prose;
+      one.level = 0;
+    } else {
+      one.id = take_attributes(raw);
+    }
+    auto made = read_inline(raw.substr(0, longest_paragraph), first_line, defined_);
+    if (made.text.size() > longest_heading) made.text.resize(boundary_before(made.text, longest_heading));
+    if (one.what == part::heading) one.heading = std::move(made.text);
+    is_wanted_ = is_wanted_ && to_.take(std::move(one));
+    refer(std::move(made.links));
+  }
+
+  void close_leaf() {
+    const auto what = leaf_;
+    leaf_ = leaf::none;
+    if (what == leaf::none || !has_lines_) return;
+    piece one{part::prose, first_.begin, last_.end, first_.number, last_.number, 0, {}, {}};
+    has_lines_ = false;
+    if (what == leaf::fence || what == leaf::indented) {
+      one.what = part::code;
+    } else if (what == leaf::table) {
+      one.what = part::table;
+    } else if (what == leaf::html && html_ != html_block::raw && html_ < html_block::element) {
+      one.what = part::mark;
+    }
+    const bool has_links = one.what == part::prose || one.what == part::table;
+    const auto raw = text_.substr(one.begin, std::min(one.end - one.begin, longest_paragraph));
+    const auto line_number = one.first_line;
+    is_wanted_ = is_wanted_ && to_.take(std::move(one));
+    if (has_links && to_.wants_links()) refer(read_inline(raw, line_number, defined_).links);
+  }
+
+  void emit(part what, const line& one) {
+    is_wanted_ = is_wanted_ && to_.take({what, one.begin, one.end, one.number, one.number, 0, {}, {}});
+  }
+
+  void refer(std::vector<link> links) {
+    if (!to_.wants_links()) return;
+    for (auto& one : links) to_.refer(std::move(one));
+  }
+
+  std::string_view text_;
+  hearer& to_;
+  definitions& defined_;
+  bool is_wanted_ = true;
+  std::vector<container> containers_{};
+  leaf leaf_ = leaf::none;
+  html_block html_ = html_block::none;
+  char fence_mark_ = '`';
+  std::size_t fence_length_ = 0;
+  bool has_lines_ = false;
+  line first_{};
+  line last_{};
+  line before_last_{};
+};
+
+/// Definitions may stand behind what refers to them: they are gathered before the rest.
+class deaf final : public hearer {
+ public:
+  bool take(piece) override { return true; }
+  void refer(link) override {}
+  [[nodiscard]] bool wants_links() const noexcept override { return false; }
+};
+
+}  // namespace
+
+void read_markdown(std::string_view text, hearer& to) {
+  definitions defined;
+  if (text.find("]:") != std::string_view::npos) {
+    deaf nobody;
+    markdown_reader(text, nobody, defined).read();
+  }
+  markdown_reader(text, to, defined).read();
+}
+
+}  // namespace hondana::markup

@@ -1,0 +1,231 @@
+/// What is common to all kinds: finding the parts, and what a file says of itself.
+#include "text/rendering/office/office.hpp"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/json/utf8.hpp"
+#include "text/rendering/office/beside.hpp"
+#include "text/rendering/sheet_list.hpp"
+
+namespace hondana::rendering {
+namespace {
+
+constexpr std::size_t longest_fact = 1000;
+
+/// Relations of one part.
+class relations_events final : public events {
+ public:
+  relations_events(relations& into, std::string folder) : into_(into), folder_(std::move(folder)) {}
+  void begin(const element& what, const attributes& with) override {
+    if (!what.is(space::relationships, "Relationship") || with.text(space::none, "TargetMode") == "External") return;
+    auto type = with.text(space::none, "Type");
+    type.erase(0, type.rfind('/') + 1);
+    into_.emplace(with.text(space::none, "Id"), relation{type, part_at(folder_, with.text(space::none, "Target"))});
+  }
+  void end(const element&) override {}
+  void text(std::string_view) override {}
+  [[nodiscard]] bool has_enough() const override {
+    constexpr std::size_t most_relations = 65'536;
+    return into_.size() >= most_relations;
+  }
+
+ private:
+  relations& into_;
+  std::string folder_;
+};
+
+/// Title, author and language, of docProps/core.xml and meta.xml.
+class facts_events final : public events {
+ public:
+  explicit facts_events(document& into) noexcept : into_(into) {}
+  void begin(const element& what, const attributes&) override {
+    taken_.clear();
+    into_what_ = what.is(space::dublin, "title")           ? &into_.title
+                 : what.is(space::dublin, "creator")       ? &into_.author
+                 : what.is(space::dublin, "language")      ? &into_.language
+                 : what.is(space::meta, "initial-creator") ? &first_author_
+                                                           : nullptr;
+  }
+  void end(const element&) override {
+    if (into_what_ != nullptr) {
+      taken_.resize(taken_.size() - json::incomplete_tail(taken_));  // where it was cut
+      *into_what_ = on_one_line(taken_);
+    }
+    into_what_ = nullptr;
+    // Who wrote it, and not who stored it last.
+    if (!first_author_.empty()) into_.author = first_author_;
+  }
+  void text(std::string_view piece) override {
+    if (into_what_ != nullptr && taken_.size() < longest_fact) taken_ += piece.substr(0, longest_fact);
+  }
+
+ private:
+  document& into_;
+  std::string* into_what_ = nullptr;
+  std::string first_author_;
+  std::string taken_;
+};
+
+class encryption_events final : public events {
+ public:
+  void begin(const element& what, const attributes&) override {
+    is_encrypted = is_encrypted || what.is(space::manifest, "encryption-data");
+  }
+  void end(const element&) override {}
+  void text(std::string_view) override {}
+  bool is_encrypted = false;
+};
+
+/// "word/_rels/document.xml.rels": "word/document.xml".
+std::string part_of_relations(std::string_view name) {
+  constexpr std::string_view ending = ".rels";
+  constexpr std::string_view folder = "_rels";
+  const auto at = folder_of(name);
+  if (!name.ends_with(ending) || !(at == folder || at.ends_with("/_rels"))) return "?";
+  const auto before = at.substr(0, at.size() - folder.size());  // with its slash
+  auto file = name.substr(at.size() + 1);
+  file.remove_suffix(ending.size());
+  return std::string(before) + std::string(file);
+}
+
+struct ooxml_kind {
+  format what;
+  std::string_view usual_part;
+  result<void> (*render)(const office_file&, const std::string&, text_output&, findings_of_office&);
+};
+constexpr std::array ooxml_kinds{ooxml_kind{format::docx, "word/document.xml", render_word},
+                                 ooxml_kind{format::xlsx, "xl/workbook.xml", render_sheets},
+                                 ooxml_kind{format::pptx, "ppt/presentation.xml", render_slides}};
+
+/// What the first bytes say, before a zip file is looked for.
+result<void> check_start(byte_source& from) {
+  std::string start(64u << 10, '\0');
+  const auto count = from.read_at(0, start.data(), start.size());
+  if (count < 0) return fail(errc::source_unavailable, "the file cannot be read");
+  start.resize(static_cast<std::size_t>(count));
+  using namespace std::string_view_literals;
+  if (start.empty()) return fail(errc::invalid_argument, "the file is empty");
+  if (start.starts_with("%PDF-")) return fail(errc::invalid_argument, "the file is PDF, and no Office file");
+  if (!start.starts_with("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"sv)) return {};
+  // The container of older Office files, which also holds newer ones that are encrypted, under this name.
+  constexpr auto name = "E\0n\0c\0r\0y\0p\0t\0e\0d\0P\0a\0c\0k\0a\0g\0e\0"sv;
+  bool is_encrypted = start.find(name) != std::string::npos;
+  for (std::uint64_t at = start.size(), step = start.size(); !is_encrypted && at < from.size() && step > 0; at += step) {
+    const auto more = from.read_at(at - name.size(), start.data(), start.size());
+    if (more <= static_cast<std::int64_t>(name.size())) break;
+    is_encrypted = std::string_view(start.data(), static_cast<std::size_t>(more)).find(name) != std::string_view::npos;
+    step = static_cast<std::uint64_t>(more) - name.size();
+  }
+  if (is_encrypted) return fail(errc::access_denied, "the file is encrypted; store it without a password to have it read");
+  return fail(errc::unsupported,
+              "the file is of an older Office (.doc, .xls, .ppt), which is not read; store it as .docx, .xlsx or .pptx");
+}
+
+bool is_mostly_east_asian(std::string_view text) {
+  std::size_t eastern = 0;
+  std::size_t western = 0;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    // The first bytes of kana, han and hangul.
+    if (byte >= 0xe3 && byte <= 0xed) ++eastern;
+    if ((byte | 0x20) >= 'a' && (byte | 0x20) <= 'z') ++western;
+  }
+  return eastern * 3 > western;
+}
+
+std::string main_part_of(const ooxml_kind& kind, const office_file& from) {
+  auto main = from.one_of("", "officeDocument");
+  return main.empty() ? std::string(kind.usual_part) : main;
+}
+
+/// Finds what refers to what in `into`. Errors: as `render_office`.
+result<document> opened(byte_source& from, office_file& into) {
+  if (auto good = check_start(from); !good) return tl::unexpected(std::move(good.error()));
+  document made;
+  std::vector<std::unique_ptr<relations_events>> hearers;
+  facts_events facts(made);
+  encryption_events encryption;
+  const auto choose = [&](const std::string& name) -> events* {
+    if (name == "docProps/core.xml" || name == "meta.xml") return &facts;
+    if (name == "META-INF/manifest.xml") return &encryption;
+    const auto part = part_of_relations(name);
+    if (part == "?") return nullptr;
+    hearers.push_back(std::make_unique<relations_events>(into.related[part], std::string(folder_of(part))));
+    return hearers.back().get();
+  };
+  if (auto read = into.parts.read(choose); !read) return tl::unexpected(std::move(read.error()));
+  if (encryption.is_encrypted)
+    return fail(errc::access_denied, "the file is encrypted; store it without a password to have it read");
+  return made;
+}
+
+package_limits caps_of(const limits& most) {
+  package_limits caps;
+  caps.unpacked = most.unpacked;
+  return caps;
+}
+
+}  // namespace
+
+std::string office_file::one_of(std::string_view of, std::string_view type) const {
+  const auto all = related.find(of);
+  if (all == related.end()) return {};
+  for (const auto& [id, one] : all->second) {
+    if (one.type == type) return one.part;
+  }
+  return {};
+}
+
+std::string office_file::by_id(std::string_view of, std::string_view id) const {
+  const auto all = related.find(of);
+  if (all == related.end()) return {};
+  const auto found = all->second.find(id);
+  return found == all->second.end() ? std::string() : found->second.part;
+}
+
+result<document> render_office(format what, byte_source& from, const limits& most, const office_libraries& by) {
+  package parts(by, from, caps_of(most));
+  office_file file{parts};
+  auto made = opened(from, file);
+  if (!made) return made;
+  text_output out(static_cast<std::size_t>(most.output));
+  findings_of_office found;
+  const auto* const kind =
+      std::find_if(ooxml_kinds.begin(), ooxml_kinds.end(), [what](const auto& one) { return one.what == what; });
+  auto done = kind != ooxml_kinds.end() ? kind->render(file, main_part_of(*kind, file), out, found)
+                                        : render_open_document(what, parts, out, found);
+  if (!done) return tl::unexpected(std::move(done.error()));
+  // The text is whole without it.
+  if (!collect_beside(what, file, found)) found.is_cut = true;
+  made->pages = found.pages;
+  made->is_cut = found.is_cut || out.is_cut() || found.beside.is_cut();
+  made->text = std::move(out).take();
+  if (!made->text.empty() && !made->text.ends_with('\n') && !made->text.ends_with('\f')) made->text += '\n';
+  made->beside = std::move(found.beside).take();
+  if (made->language.empty()) {
+    const bool is_eastern = !found.eastern_language.empty() && is_mostly_east_asian(made->text);
+    made->language = is_eastern ? found.eastern_language : found.western_language;
+  }
+  return made;
+}
+
+result<document> render_office_sheets(byte_source& from, const limits& most, const office_libraries& by) {
+  package parts(by, from, caps_of(most));
+  office_file file{parts};
+  auto made = opened(from, file);
+  if (!made) return made;
+  findings_of_office found;
+  std::vector<sheet> sheets;
+  const auto main = main_part_of(ooxml_kinds[1], file);
+  auto done = cut_sheets(file, main, static_cast<std::size_t>(most.output), sheets, found);
+  if (!done) return tl::unexpected(std::move(done.error()));
+  for (const auto& one : sheets) made->text += line_of(one);
+  made->is_cut = found.is_cut;
+  return made;
+}
+
+}  // namespace hondana::rendering

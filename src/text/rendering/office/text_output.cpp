@@ -1,0 +1,136 @@
+/// Markdown, block by block.
+#include "text/rendering/office/text_output.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace hondana::rendering {
+namespace {
+
+constexpr std::string_view ideographic_space = "\xe3\x80\x80";
+
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+/// Of `text`, where it may be cut so that no character is.
+std::size_t cut_before(std::string_view text, std::size_t at) {
+  while (at > 0 && at < text.size() && (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80) --at;
+  return std::min(at, text.size());
+}
+
+bool looks_like_heading(std::string_view line) {
+  const auto marks = std::min(line.find_first_not_of('#'), line.size());
+  return marks >= 1 && marks <= 6 && (marks == line.size() || line[marks] == ' ' || line[marks] == '\t');
+}
+
+}  // namespace
+
+std::string_view trimmed(std::string_view text) noexcept {
+  for (;;) {
+    if (text.empty()) return text;
+    if (is_blank(text.front())) {
+      text.remove_prefix(1);
+    } else if (is_blank(text.back())) {
+      text.remove_suffix(1);
+    } else if (text.starts_with(ideographic_space)) {
+      text.remove_prefix(ideographic_space.size());
+    } else if (text.ends_with(ideographic_space)) {
+      text.remove_suffix(ideographic_space.size());
+    } else {
+      return text;
+    }
+  }
+}
+
+std::string on_one_line(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (const char c : trimmed(text)) {
+    if (!is_blank(c)) {
+      out += c;
+    } else if (!out.ends_with(' ')) {
+      out += ' ';
+    }
+  }
+  return out;
+}
+
+void text_output::add(block what, std::string_view text) {
+  if (is_cut_) return;
+  const bool is_joined = what == last_ && what != block::paragraph;
+  std::string_view gap = last_ == block::none ? "" : is_joined ? "\n" : "\n\n";
+  if (text_.ends_with('\f')) gap = "";
+  const auto used = text_.size() + gap.size() + 1;  // and the end of the last line
+  if (used >= most_) return cut();
+  text_ += gap;
+  const auto room = most_ - used;
+  if (text.size() > room) {
+    text = text.substr(0, cut_before(text, room));
+    cut();
+  }
+  text_ += text;
+  last_ = what;
+}
+
+void text_output::heading(std::size_t level, std::string_view text) {
+  const auto line = on_one_line(text);
+  if (line.empty()) return;
+  add(block::paragraph, std::string(std::clamp<std::size_t>(level, 1, 6), '#') + ' ' + line);
+}
+
+void text_output::paragraph(std::string_view text) {
+  text = trimmed(text);
+  if (text.empty()) return;
+  std::string out;
+  out.reserve(text.size() + 1);
+  for (std::size_t at = 0; at <= text.size();) {
+    const auto line = text.substr(at, text.find('\n', at) - at);
+    if (looks_like_heading(line)) out += '\\';
+    out += line;
+    at += line.size() + 1;
+    if (at <= text.size()) out += '\n';
+  }
+  add(block::paragraph, out);
+}
+
+void text_output::item(std::size_t level, bool is_numbered, std::string_view text) {
+  const auto line = on_one_line(text);
+  if (line.empty()) return;
+  constexpr std::size_t deepest_item = 8;
+  const std::size_t step = is_numbered ? 3 : 2;
+  add(block::item, std::string(std::min(level, deepest_item) * step, ' ') + (is_numbered ? "1. " : "- ") + line);
+}
+
+void text_output::row(const std::vector<std::string>& cells, bool is_first, std::size_t columns) {
+  std::string line = "|";
+  const auto count = std::max(cells.size(), columns);
+  for (std::size_t i = 0; i < count; ++i) {
+    line += ' ';
+    if (i < cells.size()) {
+      for (const char c : on_one_line(cells[i])) {
+        if (c == '|') line += '\\';
+        line += c;
+      }
+    }
+    line += " |";
+  }
+  if (is_first) {
+    line += "\n|";
+    for (std::size_t i = 0; i < count; ++i) line += " --- |";
+    if (last_ == block::row) last_ = block::paragraph;  // two tables, one behind the other
+  }
+  add(block::row, line);
+}
+
+void text_output::blocks(std::string_view text) {
+  if (!text.empty()) add(block::paragraph, text);
+}
+
+void text_output::page_end() {
+  if (is_cut_) return;
+  if (text_.size() + 2 > most_) return cut();
+  if (!text_.empty() && !text_.ends_with('\f')) text_ += '\n';
+  text_ += '\f';
+  last_ = block::none;
+}
+
+}  // namespace hondana::rendering

@@ -1,0 +1,178 @@
+/// Looks at the parts of a target before anything is sent to it.
+#include "transport/http_client/checked_target.hpp"
+
+#include <sys/un.h>
+
+#include <algorithm>
+#include <array>
+#include <hondana/uri.hpp>
+#include <memory>
+#include <utility>
+
+#include "base/ascii/lower_case.hpp"
+#include "transport/http_client/curl_library.hpp"
+#include "transport/http_client/response_head.hpp"
+
+namespace hondana::transport::http_client {
+namespace {
+
+struct url_deleter {
+  void operator()(CURLU* url) const noexcept { curl().url_cleanup(url); }
+};
+using parsed_url = std::unique_ptr<CURLU, url_deleter>;
+
+constexpr std::size_t max_header_line_bytes = 16u << 10;
+constexpr std::size_t max_header_lines = 100;
+
+/// What each request says by itself.
+constexpr std::array<std::string_view, 11> own_fields{
+    "accept", "accept-encoding",   "connection",     "content-length",      "content-type", "expect", "last-event-id",
+    "te",     "transfer-encoding", "mcp-session-id", "mcp-protocol-version"};
+
+parsed_url parse(const std::string& url, unsigned flags = 0) {
+  if (url.size() > max_uri_bytes || url.find('\0') != std::string::npos) return {};
+  const auto library = loaded_curl();
+  parsed_url out(library ? (*library)->url() : nullptr);
+  if (!out || curl().url_set(out.get(), CURLUPART_URL, url.c_str(), flags) != CURLUE_OK) return {};
+  return out;
+}
+
+std::optional<std::string> part(const parsed_url& url, CURLUPart which, unsigned flags = 0) {
+  char* text = nullptr;
+  if (curl().url_get(url.get(), which, &text, flags) != CURLUE_OK) return std::nullopt;
+  const std::unique_ptr<char, decltype(curl().free)> owner(text, curl().free);
+  return std::string(text);
+}
+
+std::optional<std::string> origin_in(const parsed_url& url) {
+  const auto scheme = part(url, CURLUPART_SCHEME);
+  const auto host = part(url, CURLUPART_HOST);
+  const auto port = part(url, CURLUPART_PORT, CURLU_DEFAULT_PORT);
+  if (!scheme || !host || host->empty() || !port || (*scheme != "http" && *scheme != "https")) return std::nullopt;
+  return ascii::in_lower_case(*scheme + "://" + *host + ':' + *port);
+}
+
+result<void> check_proxy(const std::string& proxy) {
+  constexpr std::array<std::string_view, 6> known{"http", "https", "socks4", "socks4a", "socks5", "socks5h"};
+  const auto url = parse(proxy, CURLU_NON_SUPPORT_SCHEME | CURLU_DEFAULT_SCHEME);
+  const auto scheme = url ? part(url, CURLUPART_SCHEME) : std::nullopt;
+  if (scheme && std::find(known.begin(), known.end(), ascii::in_lower_case(*scheme)) != known.end()) return {};
+  return fail(
+      errc::invalid_argument,
+      "the proxy is no URL that can be used; name one like \"http://host:port\" or \"socks5h://host:port\", or \"none\"");
+}
+
+}  // namespace
+
+std::optional<std::string> origin_of(const std::string& url) {
+  const auto parsed = parse(url);
+  return parsed ? origin_in(parsed) : std::nullopt;
+}
+
+bool has_credentials(const std::string& url) {
+  const auto parsed = parse(url);
+  return !parsed || part(parsed, CURLUPART_USER) || part(parsed, CURLUPART_PASSWORD);
+}
+
+std::optional<std::string> resolved(const std::string& base, const std::string& reference) {
+  const auto url = parse(base);
+  if (!url || reference.size() > max_uri_bytes || reference.find('\0') != std::string::npos) return std::nullopt;
+  if (curl().url_set(url.get(), CURLUPART_URL, reference.c_str(), CURLU_URLENCODE) != CURLUE_OK) return std::nullopt;
+  curl().url_set(url.get(), CURLUPART_FRAGMENT, nullptr, 0);
+  return part(url, CURLUPART_URL);
+}
+
+std::string shown(std::string_view url) {
+  constexpr std::size_t most = 300;
+  url = url.substr(0, url.find_first_of("?#"));
+  const auto scheme = url.find("//");
+  const auto begin = scheme == std::string_view::npos ? 0 : scheme + 2;
+  const auto name = url.substr(0, url.find_first_of("/\\", begin)).rfind('@');
+  std::string out(url.substr(0, name == std::string_view::npos ? 0 : begin));
+  out += url.substr(name == std::string_view::npos ? 0 : name + 1);
+  for (char& c : out) c = c > ' ' && c < 0x7f ? c : '?';
+  if (out.size() <= most) return out;
+  out.resize(most);
+  return out + "...";
+}
+
+result<std::string> header_line(std::string_view name, std::string_view value) {
+  if (!is_field_name(name))
+    return fail(errc::invalid_argument, "a header field's name is empty or has characters that no name has");
+  if (!is_field_value(value))
+    return fail(errc::invalid_argument, "the header field \"" + std::string(name) + "\" has line breaks or control characters");
+  if (name.size() + value.size() > max_header_line_bytes)
+    return fail(errc::invalid_argument, "the header field \"" + std::string(name) + "\" is longer than 16 KiB");
+  // libcurl takes "Name:" for a wish to leave the field out.
+  if (value.empty()) return std::string(name) + ';';
+  return std::string(name) + ": " + std::string(value);
+}
+
+result<checked_target> check_target(const http_target& target) {
+  if (auto library = loaded_curl(); !library) return tl::unexpected(std::move(library.error()));
+  checked_target out;
+  if (target.url.size() > max_uri_bytes) return fail(errc::invalid_argument, "the server's URL is longer than 8192 bytes");
+  const auto url = parse(target.url);
+  const auto origin = url ? origin_in(url) : std::nullopt;
+  if (!origin)
+    return fail(errc::invalid_argument,
+                "\"" + shown(target.url) + "\" is no http: or https: URL; name one like http://127.0.0.1:7325/mcp");
+  if (part(url, CURLUPART_USER) || part(url, CURLUPART_PASSWORD))
+    return fail(
+        errc::invalid_argument,
+        "the server's URL holds a user name or password, which would end up in logs; send an Authorization header instead");
+  curl().url_set(url.get(), CURLUPART_FRAGMENT, nullptr, 0);
+  // What is connected to is the URL written anew: a host whose percent signs stand for control characters reads differently
+  // then.
+  out.url = part(url, CURLUPART_URL).value_or(std::string());
+  out.origin = *origin;
+  if (origin_of(out.url) != origin)
+    return fail(
+        errc::invalid_argument,
+        "\"" + shown(target.url) + "\" names a host with characters that no host name has; write it without percent signs");
+
+  if (target.headers.size() > max_header_lines) return fail(errc::invalid_argument, "there are more than 100 header fields");
+  for (const auto& [name, value] : target.headers) {
+    if (std::any_of(own_fields.begin(), own_fields.end(), [&](std::string_view own) { return ascii::is_same(own, name); }))
+      return fail(errc::invalid_argument, "the header field \"" + name + "\" is set by the transport itself; leave it out");
+    auto line = header_line(name, value);
+    if (!line) return tl::unexpected(std::move(line.error()));
+    out.header_lines.push_back(std::move(*line));
+  }
+
+  if (target.tokens && std::any_of(target.headers.begin(), target.headers.end(),
+                                   [](const auto& field) { return ascii::is_same(field.first, "authorization"); }))
+    return fail(errc::invalid_argument,
+                "an Authorization header and a source of tokens exclude each other, since both say who asks; name one of them");
+  out.tokens = target.tokens;
+
+  if (!target.socket.empty()) {
+    if (target.socket.size() >= sizeof(sockaddr_un::sun_path) || target.socket.find('\0') != std::string::npos)
+      return fail(errc::invalid_argument, "the path of the Unix socket is longer than 107 bytes, or holds a NUL");
+    if (!target.proxy.empty() && target.proxy != "none")
+      return fail(errc::invalid_argument, "a proxy and a Unix socket exclude each other; name one of them");
+    out.socket = target.socket;
+    out.proxy.emplace();
+  } else if (target.proxy == "none") {
+    out.proxy.emplace();
+  } else if (!target.proxy.empty()) {
+    if (auto fine = check_proxy(target.proxy); !fine) return tl::unexpected(std::move(fine.error()));
+    out.proxy = target.proxy;
+  }
+  if (out.tokens && out.origin.starts_with("http://")) {
+    if (out.proxy && !out.proxy->empty())
+      return fail(
+          errc::invalid_argument,
+          "a token is not sent by plain http: through a proxy, which would read it; the server needs https:, or no proxy");
+    // Proxies of the environment are not meant for this.
+    out.proxy.emplace();
+  }
+  auto ours = check_identity(target);
+  if (!ours) return tl::unexpected(std::move(ours.error()));
+  out.ours = std::move(*ours);
+  if (target.connect_time.count() <= 0) return fail(errc::invalid_argument, "connect_time must be more than 0 ms");
+  out.connect_time = std::min<std::chrono::milliseconds>(target.connect_time, std::chrono::hours(1));
+  return out;
+}
+
+}  // namespace hondana::transport::http_client

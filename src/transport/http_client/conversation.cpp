@@ -1,0 +1,84 @@
+/// Rules that all exchanges of a channel keep.
+#include "transport/http_client/conversation.hpp"
+
+#include <algorithm>
+
+#include "base/ascii/lower_case.hpp"
+#include "base/json/reader.hpp"
+#include "transport/http_client/auth_challenge.hpp"
+
+namespace hondana::transport::http_client {
+namespace {
+
+constexpr std::chrono::milliseconds longest_pause{30'000};
+
+bool is_answer_object(const json::value& message, channel::call_id call) {
+  const auto object = message.as_object("");
+  if (!object) return false;
+  const auto id = object->find("id");
+  if (!id || !*id) return false;
+  const auto number = (*id)->as_integer("id");
+  if (!number || *number < 0 || static_cast<channel::call_id>(*number) != call) return false;
+  const auto method = object->find("method");
+  return method && !*method;
+}
+
+}  // namespace
+
+std::vector<std::string> conversation::session_lines(const channel::header_fields& headers) const {
+  std::vector<std::string> out;
+  if (session.id) out.push_back("Mcp-Session-Id: " + *session.id);
+  for (const auto& [name, value] : session.fields) {
+    const auto is_same = [&wanted = name](const auto& field) { return ascii::is_same(field.first, wanted); };
+    if (std::none_of(headers.begin(), headers.end(), is_same) && is_field_value(value)) out.push_back(name + ": " + value);
+  }
+  return out;
+}
+
+std::chrono::milliseconds conversation::pause_after(int failures, std::chrono::milliseconds least) {
+  if (failures <= 0) return least;
+  const auto doubled = std::min(longest_pause, usual_pause * (1 << std::min(failures - 1, 10)));
+  std::uniform_int_distribution<std::chrono::milliseconds::rep> jitter(0, doubled.count() / 4);
+  return std::max(least, doubled + std::chrono::milliseconds(jitter(random_)));
+}
+
+channel::ending ending_for(const response_head& head, std::string body, const std::string& url, bool had_session) {
+  channel::ending out;
+  out.http_status = head.status;
+  out.content_type = head.content_type;
+  out.body = std::move(body);
+  out.retry_after = parse_retry_after(head.retry_after, std::chrono::system_clock::now());
+  const auto answered = shown(url) + " answered " + std::to_string(head.status);
+  auto& why = out.why;
+  why.code = errc::broken_protocol;
+  if (head.status == 401 || head.status == 403) {
+    out.challenges = head.challenges;
+    why.code = errc::unauthorized;
+    why.public_text = answered + ": it wants to know who asks, or does not let them; send an Authorization header it accepts";
+    why.private_text = reason_in(head.challenges, out.body);
+  } else if (head.status == 404 && had_session) {
+    out.session_has_ended = true;
+    why.code = errc::source_unavailable;
+    why.public_text = answered + ": the session has ended";
+  } else if (head.status == 408 || head.status == 429 || head.status >= 500) {
+    why.code = errc::source_unavailable;
+    why.public_text = answered + "; try again later";
+  } else if (head.is_success()) {
+    why.public_text = answered +
+                      (head.content_type.empty() ? std::string(" without content")
+                                                 : " with " + shown(head.content_type) + " instead of JSON or events") +
+                      "; check that the URL is that of an MCP server";
+  } else {
+    why.public_text = answered + "; check that the URL is that of an MCP server";
+  }
+  return out;
+}
+
+bool is_answer(std::string_view text, const std::optional<std::string>& id, channel::call_id call) {
+  if (id != std::to_string(call)) return false;
+  const auto message = json::document::parse(text);
+  // What claims to be the answer and is no JSON is for the one who waits for it.
+  return !message || is_answer_object(message->root(), call);
+}
+
+}  // namespace hondana::transport::http_client

@@ -1,0 +1,80 @@
+/// One HTTP request to where a URL leads that a stranger may have named: rules decide which addresses it may lead to.
+#pragma once
+
+#include <sys/socket.h>
+
+#include <chrono>
+#include <functional>
+#include <hondana/clock.hpp>
+#include <hondana/error.hpp>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "transport/http_client/curl_library.hpp"
+#include "transport/http_client/response_head.hpp"
+
+namespace hondana::transport::http_client {
+
+/// Sends requests one after the other, each on a connection of its own, and follows no redirect. Threads: one at a time;
+/// blocks.
+class guarded_request {
+ public:
+  using clock = monotonic_clock;
+
+  struct rules {
+    const char* doing = "fetch";    ///< For errors: "cannot fetch URL: …".
+    const char* schemes = "https";  ///< As libcurl names them: "http,https".
+    /// Each address that a socket is opened to, whatever the name has been looked up to before; empty: `is_public`. Not asked
+    /// behind a proxy, whose business addresses are.
+    std::function<bool(const sockaddr&)> admits{};
+    std::string refusal{};          ///< What an address that is not admitted is said to be.
+    std::string authorities{};      ///< A PEM file of certificates to trust instead of the system's.
+    std::string certificate{};      ///< A PEM file to show; empty: none.
+    std::string key{};              ///< A PEM file with its key; empty: it is in the same file.
+    std::string proxy{};            ///< Empty: none, whatever the environment says,
+    bool uses_environment = false;  ///< unless this is set, for what any address is admitted for.
+    std::chrono::milliseconds connect_time{10'000};
+    std::chrono::milliseconds time{30'000};  ///< For all requests together, from the construction on,
+    bool is_for_each_wait = false;           ///< or for each wait for more.
+  };
+  struct parts {
+    std::string url{};
+    std::vector<std::string> header_lines{};
+    std::optional<std::string> body{};  ///< Set: it is POSTed.
+  };
+  /// Takes a piece of the body; the head is there by then. False: no more is wanted, which is no error.
+  using body_hearer = std::function<bool(std::string_view)>;
+
+  guarded_request(rules under, body_hearer hears, std::stop_token stop)
+      : under_(std::move(under)), hears_(std::move(hears)), stop_(std::move(stop)) {}
+
+  /// Errors: access_denied for an address that is not admitted; timed_out; cancelled; source_unavailable; broken_protocol.
+  [[nodiscard]] result<void> perform(const parts& what);
+  /// Of the last answer.
+  [[nodiscard]] const response_head& head() const noexcept { return head_.head(); }
+  /// "cannot DOING URL: WHY".
+  [[nodiscard]] tl::unexpected<failure> cannot(errc code, const std::string& url, const std::string& why) const;
+
+ private:
+  result<void> set_options(CURL* easy, curl_slist* lines, const parts& what);
+  result<void> wait_for(CURLM* multi, const std::string& url);
+  result<void> judge(CURL* easy, CURLcode how, const std::string& url) const;
+  static std::size_t on_header(char* bytes, std::size_t one, std::size_t size, void* self) noexcept;
+  static std::size_t on_body(char* bytes, std::size_t one, std::size_t size, void* self) noexcept;
+  static curl_socket_t open_socket(void* self, curlsocktype, curl_sockaddr* to) noexcept;
+
+  const rules under_;
+  const body_hearer hears_;
+  const std::stop_token stop_;
+  const clock::time_point begin_ = clock::now();
+  clock::time_point last_sign_ = begin_;
+  head_reader head_{};
+  std::string error_text_ = std::string(CURL_ERROR_SIZE, '\0');
+  bool is_refused_ = false;  // an address
+  bool is_head_too_long_ = false;
+};
+
+}  // namespace hondana::transport::http_client

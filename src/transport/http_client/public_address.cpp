@@ -1,0 +1,117 @@
+/// The blocks of addresses that are not public.
+#include "transport/http_client/public_address.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <string>
+
+namespace hondana::transport::http_client {
+namespace {
+
+struct ipv4_block {
+  std::uint32_t first;
+  unsigned bits;
+};
+
+constexpr std::uint32_t ipv4(std::uint32_t a, std::uint32_t b, std::uint32_t c = 0, std::uint32_t d = 0) {
+  return a << 24U | b << 16U | c << 8U | d;
+}
+
+constexpr std::array<ipv4_block, 16> special_blocks{{
+    {ipv4(0, 0), 8},               // this network
+    {ipv4(10, 0), 8},              // private
+    {ipv4(100, 64), 10},           // shared by carriers
+    {ipv4(127, 0), 8},             // loopback
+    {ipv4(169, 254), 16},          // link-local, and metadata of clouds
+    {ipv4(172, 16), 12},           // private
+    {ipv4(192, 0, 0), 24},         // protocol assignments
+    {ipv4(192, 0, 2), 24},         // documentation
+    {ipv4(192, 88, 99), 24},       // relays of 6to4
+    {ipv4(192, 168), 16},          // private
+    {ipv4(198, 18), 15},           // benchmarks
+    {ipv4(198, 51, 100), 24},      // documentation
+    {ipv4(203, 0, 113), 24},       // documentation
+    {ipv4(168, 63, 129, 16), 32},  // metadata of Azure, under a public number
+    {ipv4(224, 0), 4},             // multicast
+    {ipv4(240, 0), 4},             // reserved, broadcast
+}};
+
+using ipv6 = std::array<std::uint8_t, 16>;
+
+bool starts_with(const ipv6& address, std::initializer_list<std::uint8_t> prefix) noexcept {
+  return std::equal(prefix.begin(), prefix.end(), address.begin());
+}
+
+std::uint32_t ipv4_at(const ipv6& address, std::size_t at) noexcept {
+  return ipv4(address[at], address[at + 1], address[at + 2], address[at + 3]);
+}
+
+/// In the host's byte order.
+std::optional<std::uint32_t> ipv4_of(const sockaddr& address) noexcept {
+  if (address.sa_family != AF_INET) return {};
+  sockaddr_in known{};
+  std::memcpy(&known, &address, sizeof known);
+  return ntohl(known.sin_addr.s_addr);
+}
+
+std::optional<ipv6> ipv6_of(const sockaddr& address) noexcept {
+  if (address.sa_family != AF_INET6) return {};
+  sockaddr_in6 known{};
+  std::memcpy(&known, &address, sizeof known);
+  ipv6 bytes{};
+  std::memcpy(bytes.data(), &known.sin6_addr, bytes.size());
+  return bytes;
+}
+
+}  // namespace
+
+bool is_public_ipv4(std::uint32_t address) noexcept {
+  return std::none_of(special_blocks.begin(), special_blocks.end(),
+                      [&](const ipv4_block& one) { return (address ^ one.first) >> (32 - one.bits) == 0; });
+}
+
+bool is_public_ipv6(const ipv6& address) noexcept {
+  if (starts_with(address, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff})) return is_public_ipv4(ipv4_at(address, 12));
+  if (starts_with(address, {0x00, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0})) return is_public_ipv4(ipv4_at(address, 12));
+  // Only 2000::/3 has been given out.
+  if ((address[0] & 0xe0U) != 0x20) return false;
+  if (starts_with(address, {0x20, 0x02})) return is_public_ipv4(ipv4_at(address, 2));
+  if (starts_with(address, {0x20, 0x01, 0x0d, 0xb8})) return false;               // documentation
+  if (starts_with(address, {0x20, 0x01}) && address[2] < 2) return false;         // protocol assignments, Teredo
+  return !(address[0] == 0x3f && address[1] == 0xff && (address[2] >> 4U) == 0);  // documentation
+}
+
+bool is_public(const sockaddr& address) noexcept {
+  if (const auto known = ipv4_of(address)) return is_public_ipv4(*known);
+  const auto known = ipv6_of(address);
+  return known && is_public_ipv6(*known);
+}
+
+bool leads_home(std::string_view origin) {
+  auto host = origin.substr(origin.find("://") + 3);
+  host = host.substr(0, host.rfind(':'));
+  while (host.ends_with('.')) host.remove_suffix(1);
+  if (host == "localhost" || host.ends_with(".localhost")) return true;
+  if (host.starts_with('[')) {
+    std::array<std::uint8_t, 16> bytes{};
+    const std::string literal(host.substr(1, host.find_first_of("]%") - 1));
+    return ::inet_pton(AF_INET6, literal.c_str(), bytes.data()) != 1 || !is_public_ipv6(bytes);
+  }
+  in_addr bytes{};
+  return ::inet_pton(AF_INET, std::string(host).c_str(), &bytes) == 1 && !is_public_ipv4(ntohl(bytes.s_addr));
+}
+
+bool is_loopback(const sockaddr& address) noexcept {
+  constexpr std::uint32_t network = 127;
+  if (const auto known = ipv4_of(address)) return *known >> 24U == network;
+  const auto known = ipv6_of(address);
+  if (!known) return false;
+  if (starts_with(*known, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff})) return (*known)[12] == network;
+  return *known == ipv6{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
+}
+
+}  // namespace hondana::transport::http_client

@@ -1,0 +1,118 @@
+/// One HTTP request and its answer, redirects within its origin and better tokens included.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <hondana/error.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "transport/http_client/checked_target.hpp"
+#include "transport/http_client/curl_library.hpp"
+#include "transport/http_client/loop.hpp"
+#include "transport/http_client/response_head.hpp"
+#include "transport/http_client/token_worker.hpp"
+
+namespace hondana::transport::http_client {
+
+enum class verb : std::uint8_t { get, post, remove };
+
+/// What is asked for besides what the target says.
+struct http_request {
+  verb what = verb::get;
+  std::string url{};
+  std::vector<std::string> header_lines{};
+  std::string body{};
+};
+
+/// Hears how a request is answered. Threads: the loop's, and never from inside a call of the transfer.
+class answer_hearer {
+ public:
+  answer_hearer() = default;
+  answer_hearer(const answer_hearer&) = delete;
+  answer_hearer& operator=(const answer_hearer&) = delete;
+  virtual ~answer_hearer() = default;
+
+  /// The head of the answer, once. False: that was all that is wanted, and `finished` comes next.
+  virtual bool answered(const response_head& head) = 0;
+  /// False as above.
+  virtual bool body(std::string_view bytes) = 0;
+  /// The end, as the last of all. The value: the answer is complete, or was not wanted further. Errors: source_unavailable,
+  /// timed_out, broken_protocol; unauthorized when no token was to be had, unless the source says that it may pass. May destroy
+  /// the transfer.
+  virtual void finished(result<void> how) = 0;
+};
+
+/// Where there is a source of tokens, each request says one. When it is refused for it (401, or 403 for a lack of scopes), a
+/// better one is obtained, and the request sent again, at most three times; the answer that is told is the last.
+///
+/// Destruction ends it unheard. Threads: the loop's, not inside `answered` and `body`. Spec: basic/authorization.
+class transfer final : transfer_end {
+ public:
+  /// `within`, `target`, `tokens` and `tell` outlive it.
+  transfer(loop& within, const checked_target& target, token_worker& tokens, answer_hearer& tell);
+  ~transfer() override;
+
+  /// Begins the request; the outcome is told, later. Once.
+  void begin(http_request what);
+  [[nodiscard]] const http_request& request() const noexcept { return what_; }
+  /// Stops reading the answer for this time. May be called inside `answered` and `body`.
+  void pause_reading(std::chrono::milliseconds time);
+
+ private:
+  struct easy_deleter {
+    void operator()(CURL* handle) const noexcept { curl().easy_cleanup(handle); }
+  };
+  struct list_deleter {
+    void operator()(curl_slist* list) const noexcept { curl().slist_free_all(list); }
+  };
+
+  static std::size_t on_header(char* bytes, std::size_t one, std::size_t size, void* self) noexcept;
+  static std::size_t on_body(char* bytes, std::size_t one, std::size_t size, void* self) noexcept;
+  bool take_header(std::string_view line);
+  bool take_body(std::string_view bytes);
+  void done(CURLcode how) override;
+
+  [[nodiscard]] bool is_redirect() const noexcept;
+  /// Sets what to ask for next. Errors: broken_protocol for a redirect that is not followed.
+  result<void> follow();
+  /// Whether the answer would be another one with a better token.
+  [[nodiscard]] bool is_refusal() const;
+  /// Sends the request with the token at hand, or gets one first. Errors: as `finished`.
+  result<void> send();
+  void obtain(refused_token why);
+  result<void> perform();
+  result<void> set_options();
+  [[nodiscard]] failure failure_for(CURLcode how) const;
+  [[nodiscard]] failure no_socket() const;
+  [[nodiscard]] failure with_reason(failure why) const;
+  void fail_later(failure why);
+
+  loop& loop_;
+  const checked_target& target_;
+  token_worker& tokens_;
+  answer_hearer& tell_;
+  http_request what_;
+  std::string token_{};  // that is sent; empty: none
+  int refusals_ = 0;
+  int lacks_ = 0;  // of a token to send
+  std::optional<token_worker::name> obtaining_{};
+  std::unique_ptr<CURL, easy_deleter> handle_;
+  std::unique_ptr<curl_slist, list_deleter> lines_;
+  std::string error_text_;
+  head_reader head_;
+  bool is_told_ = false;    // that there is an answer
+  bool is_enough_ = false;  // the hearer wants no more of it
+  bool is_too_long_ = false;
+  bool is_refused_ = false;  // the answer is not told
+  std::string refusal_;      // its body
+  int redirects_ = 0;
+  loop::timer failing_{};
+  std::optional<loop::timer> paused_{};
+};
+
+}  // namespace hondana::transport::http_client

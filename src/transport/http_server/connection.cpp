@@ -1,0 +1,357 @@
+/// Drives one dialogue over a socket.
+#include "transport/http_server/connection.hpp"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <utility>
+
+#include "base/executor/fetch.hpp"
+#include "base/executor/round.hpp"
+#include "transport/http_server/answer_head.hpp"
+
+namespace hondana::transport::http_server {
+namespace {
+
+// Reads before another connection has its turn.
+constexpr int reads_in_a_row = 4;
+// Portions of a stream, likewise.
+constexpr int portions_in_a_row = 64;
+// Buffers for pieces that a loop keeps: those used last are in its processor's cache.
+constexpr std::size_t most_spares = 4;
+constexpr std::size_t least_spare = 64u << 10;
+constexpr std::size_t largest_spare = 1u << 20;
+// For the line before a chunk, which is written when its size is known.
+constexpr std::size_t chunk_room = 24;
+
+/// Lanes want jobs that do not throw.
+result<bool> pull_piece(outgoing& what) {
+  try {
+    return what.rest.pull(what.piece);
+  } catch (const std::exception& error) {
+    return fail(errc::internal, "Internal error", error.what());
+  }
+}
+
+}  // namespace
+
+connection::connection(std::shared_ptr<loop> on, byte_stream with, std::shared_ptr<void> place, std::shared_ptr<core> engine,
+                       std::shared_ptr<const limits> within, std::shared_ptr<const site> at, std::string peer)
+    : place_(std::move(place)),
+      loop_(std::move(on)),
+      stream_(std::move(with)),
+      readiness_(loop_->io),
+      timer_(loop_->io, *this),
+      engine_(std::move(engine)),
+      peer_(std::move(peer)),
+      process_(peer_ == "unix" ? process_behind(stream_.descriptor()) : std::nullopt),
+      dialogue_(*this, std::move(within), std::move(at), loop_->bodies, loop_->unsent) {}
+
+connection::~connection() = default;
+
+template <class Work>
+void connection::guarded(Work work) {
+  guarded_alone([&] {
+    work();
+    if (!closed_) pump();
+  });
+}
+
+template <class Work>
+void connection::guarded_alone(Work work) {
+  if (closed_) return;
+  try {
+    work();
+  } catch (const std::exception& error) {
+    close_after(error);
+  }
+}
+
+void connection::close_after(const std::exception& error) noexcept {
+  constexpr std::string_view no_answer =
+      "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
+  try {
+    if (dialogue_.owes_answer()) (void)stream_.write(std::array{no_answer});
+    close();
+    log(std::string("an HTTP connection was closed: ") + error.what());
+  } catch (const std::exception&) {
+    closed_ = true;  // there is no memory to close it in order; its destructor closes the socket
+  }
+}
+
+void connection::start(bool is_welcome) {
+  guarded([&] {
+    const int on = stream_.descriptor();
+    readiness_.open(on, *this);
+    // A socket that knows nothing of these, such as one of Unix, needs none of them. Answers are not held back:
+    const int yes = 1;
+    (void)::setsockopt(on, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+    // Without this a stream whose peer has silently gone stays open for a quarter of an hour.
+    const int patience = static_cast<int>(dialogue_.patience().count());
+    (void)::setsockopt(on, IPPROTO_TCP, TCP_USER_TIMEOUT, &patience, sizeof patience);
+    if (!is_welcome) dialogue_.turn_away();
+  });
+}
+
+void connection::drain() {
+  guarded([&] {
+    if (dialogue_.wants_input()) read();
+    dialogue_.drain();
+    if (session_) session_->finish();
+  });
+}
+
+void connection::close() {
+  if (closed_) return;
+  closed_ = true;
+  const auto self = shared_from_this();
+  // First what the loop's end waits for.
+  timer_.cancel();
+  readiness_.close();
+  loop_->connections.erase(self);
+  dialogue_.abandon();
+  forget();
+  stream_.close(dialogue_.was_cut_off());
+}
+
+void connection::wake() {
+  executor::fetch(this);
+  loop_->ring(weak_from_this());
+}
+
+void connection::look() {
+  bool is_done = false;
+  guarded_alone([&] { is_done = dialogue_.is_resting() && carried_ && send_events(); });
+  if (!is_done) guarded([] {});
+}
+
+/// The short way for events on a stream that has been waiting: straight from the loop's own buffer into the socket. False when
+/// something is left for the long way.
+bool connection::send_events() {
+  auto& text = loop_->events;
+  text.assign(chunk_room, ' ');
+  const auto rest = carried_->next_events(carriage_, text);
+  if (text.size() == chunk_room) return rest == message_stream::rest::none;
+  std::size_t begin = chunk_room;
+  if (dialogue_.is_chunked()) {
+    std::string size;
+    append_chunk_size(size, text.size() - chunk_room);
+    begin -= size.size();
+    text.replace(begin, size.size(), size);
+    text += "\r\n";
+  }
+  const auto left = std::string_view(text).substr(begin);
+  const auto sent = stream_.write(std::array{left});
+  if (sent.how == byte_stream::progress::ended || sent.how == byte_stream::progress::failed) {
+    close();
+    return true;
+  }
+  dialogue_.sent_events(left.substr(sent.bytes));
+  return dialogue_.is_resting() && rest == message_stream::rest::none;
+}
+
+/// Writes, lets the dialogue go on, and waits for whatever it needs next.
+void connection::pump() {
+  int turns = 0;
+  do {
+    while (!dialogue_.has_ended() && !dialogue_.output().empty()) {
+      if (!write()) break;
+      written_ = 0;
+      dialogue_.drained();
+    }
+    if (closed_) return;
+    if (++turns > portions_in_a_row) {
+      // Others have their turn before the rest.
+      loop_->io.post([self = shared_from_this()] { self->look(); });
+      break;
+    }
+  } while (dialogue_.output().empty() && carry_on());
+  if (dialogue_.has_ended()) return close();
+  if (dialogue_.has_said_all() && !said_all_) {
+    said_all_ = stream_.finish() != byte_stream::progress::wants_output;
+    if (!said_all_) await_output();
+  }
+  // What is there to be read would wake it again and again.
+  if (dialogue_.wants_input() && !reads_when_writable_) await_input();
+  await_deadline();
+}
+
+/// True when all of the output has been taken; false when the rest must wait, or the peer has gone.
+bool connection::write() {
+  const auto size = dialogue_.output().size();
+  while (written_ < size) {
+    auto parts = dialogue_.output().parts();
+    auto before = written_;
+    for (auto& one : parts) {
+      const auto taken = std::min(before, one.size());
+      one.remove_prefix(taken);
+      before -= taken;
+    }
+    const auto sent = stream_.write(parts);
+    switch (sent.how) {
+      case byte_stream::progress::moved:
+        break;
+      case byte_stream::progress::wants_output:
+        await_output();
+        return false;
+      case byte_stream::progress::wants_input:
+        await_input();
+        return false;
+      default:
+        close();
+        return false;
+    }
+    written_ += sent.bytes;
+    dialogue_.progressed(sent.bytes);
+  }
+  return true;
+}
+
+void connection::ready(bool input, bool output) {
+  const auto self = shared_from_this();  // it may end here
+  if (output) awaits_output_ = false;
+  if (input) awaits_input_ = false;
+  if (output) {
+    guarded([&] {
+      if (std::exchange(reads_when_writable_, false)) read();
+    });
+  }
+  if (input) guarded_alone([&] { read_together(self); });
+}
+
+/// Reads what is there, mostly a request, which is taken when the others have read.
+void connection::read_together(const std::shared_ptr<connection>& self) {
+  // TLS may have waited for input to write.
+  if (!dialogue_.wants_input()) return guarded([] {});
+  // Shaking hands takes long; what the others have read is answered before.
+  if (stream_.is_shaking_hands()) {
+    return loop_->io.post([self] { self->guarded([&self] { self->read(); }); });
+  }
+  const auto got = stream_.read(loop_->room());
+  if (got.how == byte_stream::progress::moved) return loop_->arrived(self, got.bytes);
+  guarded([&] { note_end(got.how); });
+}
+
+void connection::take(std::string_view bytes) {
+  guarded([&] { dialogue_.receive(bytes); });
+}
+
+void connection::read() {
+  for (int i = 0; i < reads_in_a_row && dialogue_.wants_input(); ++i) {
+    const auto into = loop_->room();
+    const auto got = stream_.read(into);
+    if (got.how != byte_stream::progress::moved) return note_end(got.how);
+    const executor::round now;
+    dialogue_.receive(std::string_view(into.data(), got.bytes));
+    if (got.bytes < into.size()) return;  // waiting finds out what else there is
+  }
+}
+
+/// Nothing was read.
+void connection::note_end(byte_stream::progress how) {
+  switch (how) {
+    case byte_stream::progress::moved:
+    case byte_stream::progress::wants_input:
+      return;
+    case byte_stream::progress::wants_output:
+      reads_when_writable_ = true;
+      return await_output();
+    case byte_stream::progress::ended:
+      return dialogue_.end_of_input();
+    case byte_stream::progress::failed:
+      return stream_.is_shaking_hands() ? refuse_handshake() : dialogue_.end_of_input();
+  }
+}
+
+/// The peer may not have read yet why; closing at once would take that from it.
+void connection::refuse_handshake() {
+  const bool is_http = stream_.was_addressed_in_http();
+  stream_.leave_tls();
+  if (is_http) return dialogue_.refuse_plain_http();
+  dialogue_.hang_up();
+}
+
+void connection::await_input() {
+  if (!std::exchange(awaits_input_, true)) readiness_.await_input();
+}
+
+void connection::await_output() {
+  if (!std::exchange(awaits_output_, true)) readiness_.await_output();
+}
+
+/// Deadlines mostly move away; the timer runs on and looks again when it fires.
+void connection::await_deadline() {
+  const auto at = asked_with_ ? std::min(dialogue_.deadline(), looks_again_at_) : dialogue_.deadline();
+  if (at >= timer_at_) return;
+  timer_.set(at);
+  timer_at_ = at;
+}
+
+void connection::due() {
+  const auto self = shared_from_this();  // it may end here
+  timer_at_ = dialogue::clock::time_point::max();
+  guarded([&] {
+    const auto now = dialogue::clock::now();
+    if (dialogue_.deadline() <= now) dialogue_.expire();
+    if (asked_with_ && looks_again_at_ <= now) look_again();
+  });
+}
+
+void connection::found_out(ticket of, authenticated found, const std::string& address) {
+  guarded([&] {
+    // After its deadline another request may be under way, of somebody else.
+    if (dialogue_.is_identifying(of)) dialogue_.identified(of, settle(std::move(found), address));
+  });
+}
+
+void connection::found_again(ticket of, authenticated found, const std::string&) {
+  guarded([&] {
+    if (asked_with_ && of == carried_for_) hear_again(found);
+  });
+}
+
+void connection::judge_by(std::shared_ptr<const tls::context> now) {
+  guarded([&] { take_authorities(std::move(now)); });
+}
+
+rpc::facts connection::facts_of(const rpc::http_headers& headers) const { return {who_, headers}; }
+
+result<void> connection::pull(std::shared_ptr<outgoing> what, ticket of) {
+  const auto lane = what->rest.next_lane();
+  const auto until = dialogue::clock::now() + engine_->current()->call_deadline;
+  return lane->submit(
+      [what = std::move(what), on = loop_, to = weak_from_this(), of] {
+        if (to.expired()) return;  // nobody is there to take it
+        auto more = pull_piece(*what);
+        on->io.post([to, of, more = std::move(more)] {
+          const auto there = to.lock();
+          if (there) there->guarded([&] { there->dialogue_.pulled(of, more); });
+        });
+      },
+      until, executor::urgency::continuation);
+}
+
+json::buffer connection::spare() {
+  auto& all = loop_->spares;
+  if (all.empty()) return {};
+  auto out = std::move(all.back());
+  all.pop_back();
+  return out;
+}
+
+void connection::take_back(json::buffer used) {
+  if (loop_->spares.size() >= most_spares || used.capacity() < least_spare || used.capacity() > largest_spare) return;
+  used.clear();
+  loop_->spares.push_back(std::move(used));
+}
+
+void connection::log(std::string_view line) {
+  const auto with = engine_->current();
+  if (with->log) with->log(line);
+}
+
+}  // namespace hondana::transport::http_server

@@ -1,0 +1,168 @@
+/// Drives one dialogue over a socket.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <hondana/authenticator.hpp>
+
+#include "base/json/buffer.hpp"
+#include "os/reactor/reactor.hpp"
+#include "protocol/rpc/facts.hpp"
+#include "protocol/rpc/outlet.hpp"
+#include "server/core/core.hpp"
+#include "server/session/session.hpp"
+#include "transport/http_server/byte_stream.hpp"
+#include "transport/http_server/dialogue.hpp"
+#include "transport/http_server/loop.hpp"
+#include "transport/http_server/message_stream.hpp"
+#include "transport/http_server/sessions.hpp"
+
+namespace hondana::transport::http_server {
+
+/// The process that has connected to a Unix socket; nothing when that cannot be told.
+[[nodiscard]] std::optional<peer_process> process_behind(int descriptor);
+
+/// Threads: its loop's, from `start` on. Owned by its loop until it has ended.
+///
+/// Reads and writes are tried when the socket is ready, so that an idle connection owns no buffer.
+class connection final : public dialogue_host,
+                         public rpc::follower,
+                         public std::enable_shared_from_this<connection>,
+                         private reactor::waiter {
+ public:
+  /// `place` is let go when the connection is gone. `at`: where it arrived. `peer`: the client's address,
+  /// for the log.
+  connection(std::shared_ptr<loop> on, byte_stream with, std::shared_ptr<void> place, std::shared_ptr<core> engine,
+             std::shared_ptr<const limits> within, std::shared_ptr<const site> at, std::string peer);
+  ~connection() override;
+
+  /// Begins to serve, or only tells the peer that there is no room.
+  void start(bool is_welcome);
+  /// Takes what has arrived, then ends as soon as no request is under way.
+  void drain();
+  /// Ends at once; what is under way is cancelled.
+  void close();
+  /// Takes what it has read.
+  void take(std::string_view bytes);
+  /// Sends what there is to send, when its loop has its turn. Threads: any.
+  void wake() override;
+  /// Sends it now.
+  void look();
+  /// From now on other authorities may vouch for clients: those of `now`.
+  void judge_by(std::shared_ptr<const tls::context> now);
+  /// Where it arrived.
+  [[nodiscard]] const site& at() const noexcept { return dialogue_.at(); }
+
+  [[nodiscard]] std::optional<identified> identify(const request_head& head, const verdict& about, ticket of) override;
+  void receive(std::string_view message, const rpc::http_headers& headers, ticket of) override;
+  void refuse_oversized(const rpc::http_headers& headers, ticket of) override;
+  [[nodiscard]] std::optional<rpc::delivery> open_stream(const rpc::http_headers& headers, ticket of) override;
+  [[nodiscard]] std::optional<rpc::delivery> open_pair(ticket of) override;
+  [[nodiscard]] rpc::delivery receive_paired(std::string_view message, const rpc::http_headers& headers) override;
+  [[nodiscard]] rpc::delivery leave(const rpc::http_headers& headers) override;
+  void forget() override;
+  [[nodiscard]] result<void> pull(std::shared_ptr<outgoing> what, ticket of) override;
+  [[nodiscard]] json::buffer spare() override;
+  void take_back(json::buffer used) override;
+  [[nodiscard]] plain_answer report(verdict::kind which) override;
+  [[nodiscard]] plain_answer describe(const request_head& head, std::string_view path) override;
+  [[nodiscard]] plain_answer notify(const request_head& head, std::string_view name) override;
+  void refused(int status) override;
+  void note_stranger(const request_head& head, std::string_view why) override;
+  void log(std::string_view line) override;
+
+ private:
+  /// Runs one event's work; an exception ends this connection and nothing else.
+  template <class Work>
+  void guarded(Work work);
+  /// The same without writing and waiting afterwards.
+  template <class Work>
+  void guarded_alone(Work work);
+  /// Closes after an exception, with a constant 503 where a request has no answer yet. Needs no memory.
+  void close_after(const std::exception& error) noexcept;
+  [[nodiscard]] bool send_events();
+  void pump();
+  [[nodiscard]] bool write();
+  void ready(bool input, bool output) override;
+  void due() override;
+  void read_together(const std::shared_ptr<connection>& self);
+  void read();
+  void note_end(byte_stream::progress how);
+  void refuse_handshake();
+  void await_input();
+  void await_output();
+  void await_deadline();
+  [[nodiscard]] request_facts facts_about(const request_head& head) const;
+  void take_as_is(request_facts facts);
+  /// What is done with what others have said of a request, if it is still under way.
+  using hears = void (connection::*)(ticket of, authenticated found, const std::string& address);
+  [[nodiscard]] result<void> ask_others(request_facts facts, ticket of, hears then,
+                                        executor::urgency how = executor::urgency::request);
+  void found_out(ticket of, authenticated found, const std::string& address);
+  [[nodiscard]] bool has_good_certificate();
+  void note_proof();
+  void look_again();
+  void found_again(ticket of, authenticated found, const std::string& address);
+  void hear_again(const authenticated& found);
+  void take_authorities(std::shared_ptr<const tls::context> now);
+  void end_lasting();
+  [[nodiscard]] identified settle(authenticated found, const std::string& address);
+  [[nodiscard]] identified refuse_malformed(std::string_view why) const;
+  [[nodiscard]] plain_answer refuse_certificate() const;
+  [[nodiscard]] plain_answer refuse_caller(challenge why) const;
+  [[nodiscard]] plain_answer refuse_hasty(const failure& why) const;
+  /// A line in the log. `identity`: empty where it is not known.
+  void note_refusal(int status, std::string_view identity, std::string_view why) const;
+  [[nodiscard]] plain_answer refused(int status, std::string_view text, const challenge& why) const;
+  [[nodiscard]] bool takes_tokens() const noexcept;
+  [[nodiscard]] std::string challenge_for(std::string_view error, std::string_view description,
+                                          const std::vector<std::string>& scopes) const;
+  [[nodiscard]] rpc::facts facts_of(const rpc::http_headers& headers) const;
+  /// Carries `on` for a request, from the present event on or from `seen`.
+  void carry(std::shared_ptr<message_stream> on, ticket of, std::optional<event_id> seen = {});
+  void let_go();
+  [[nodiscard]] bool carry_on();
+  void hand_over(portion what);
+  void receive_alone(std::string_view message, const rpc::http_headers& headers, ticket of);
+  void refuse_lesser(const proof& shown, const rpc::http_headers& headers, ticket of);
+  [[nodiscard]] std::shared_ptr<kept_session> find_session(const rpc::http_headers& headers, kept_session::manner how) const;
+  [[nodiscard]] result<std::shared_ptr<kept_session>> keep(kept_session::traits is, std::shared_ptr<session::session> what);
+
+  std::shared_ptr<void> place_;
+  std::shared_ptr<loop> loop_;
+  byte_stream stream_;
+  reactor::readiness readiness_;  // of the stream
+  reactor::timer timer_;
+  std::shared_ptr<core> engine_;
+  const std::string peer_;
+  const std::optional<peer_process> process_;                                     // behind a Unix socket
+  caller who_;                                                                    // asks what is under way
+  dialogue::clock::time_point holds_until_ = dialogue::clock::time_point::max();  // as far as was told
+  std::unique_ptr<request_facts> asked_with_;  // by a stream of events, whose caller may have to be asked for again
+  dialogue::clock::time_point looks_again_at_ = dialogue::clock::time_point::max();
+  std::optional<dialogue::clock::time_point> in_doubt_since_;
+  std::shared_ptr<const tls::context> judged_by_;  // what has not been looked at with these authorities yet
+  bool is_vouched_for_ = true;
+  dialogue dialogue_;
+  std::shared_ptr<session::session> session_;  // of a request that stands for itself
+  std::shared_ptr<kept_session> paired_;       // ends with the connection
+  std::shared_ptr<message_stream> carried_;
+  message_stream::carriage carriage_ = 0;
+  ticket carried_for_ = 0;
+  std::optional<rpc::delivery> ready_;  // an answer for which no stream was needed
+  std::size_t written_ = 0;             // of the dialogue's output
+  dialogue::clock::time_point timer_at_ = dialogue::clock::time_point::max();
+  bool awaits_input_ = false;
+  bool awaits_output_ = false;
+  bool reads_when_writable_ = false;  // TLS has to write before it can read on
+  bool said_all_ = false;
+  bool closed_ = false;
+};
+
+}  // namespace hondana::transport::http_server

@@ -1,0 +1,252 @@
+/// Who asks, over one connection: facts to the authenticator, and its answer to the dialogue.
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <exception>
+#include <string>
+#include <utility>
+
+#include <hondana/notice.hpp>
+
+#include "base/ascii/lower_case.hpp"
+#include "base/rate_limit/meter.hpp"
+#include "server/session/auditing.hpp"
+#include "server/session/refusal.hpp"
+#include "server/session/request_figures.hpp"
+#include "transport/http_server/answer_head.hpp"
+#include "transport/http_server/challenges.hpp"
+#include "transport/http_server/connection.hpp"
+#include "transport/http_server/credentials.hpp"
+#include "transport/http_server/identification.hpp"
+#include "transport/http_server/metrics_page.hpp"
+
+namespace hondana::transport::http_server {
+namespace {
+
+// How long metadata may be kept: it changes with the configuration.
+constexpr std::string_view kept_for_a_while = "max-age=300";
+
+challenge nobody_can_say() {
+  return {503, {}, "Service unavailable: it cannot be found out now who asks. Try again later.", {}, std::chrono::seconds(1)};
+}
+
+/// Lanes want jobs that do not throw.
+authenticated find_out(authenticator& by, const request_facts& of, std::chrono::steady_clock::time_point until,
+                       const std::weak_ptr<core>& engine) {
+  try {
+    return by.find_out(of, until);
+  } catch (const std::exception& error) {
+    const auto there = engine.lock();
+    const auto with = there ? there->current() : nullptr;
+    if (with && with->log) with->log(std::string("an authenticator failed: ") + error.what());
+    return tl::unexpected(nobody_can_say());
+  }
+}
+
+/// What an authenticator says with a status that admits nobody.
+int refusing(int status) { return status == 403 || status == 503 ? status : 401; }
+
+std::string_view default_text(int status) {
+  if (status == 503) return "Service unavailable: it cannot be found out now who asks. Try again later.";
+  if (status == 403) return "Forbidden: this server does not serve you.";
+  return "Unauthorized: this server wants to know who asks. Send Authorization: Bearer with a token.";
+}
+
+constexpr std::string_view no_tokens_here =
+    "Unauthorized: this server takes no tokens; it goes by what a client is connected with, such as a client certificate.";
+
+}  // namespace
+
+std::optional<peer_process> process_behind(int descriptor) {
+  ::ucred peer{};
+  socklen_t size = sizeof peer;
+  if (::getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return std::nullopt;
+  return peer_process{peer.uid, peer.gid, peer.pid};
+}
+
+/// The one place where a request's surroundings become facts.
+request_facts connection::facts_about(const request_head& head) const {
+  auto from = origin_of(head, peer_, stream_.is_secure(), loop_->callers->proxies);
+  request_facts out;
+  out.address = std::move(from.address);
+  out.host = std::string(head.find("Host").first);
+  out.is_secure = from.is_secure;
+  // A proxy's own process and certificate say nothing of its clients.
+  if (from.is_behind_proxy) return out;
+  out.process = process_;
+  out.certificate = stream_.certificate();
+  return out;
+}
+
+/// Nobody is asked: the kernel's word counts over a Unix socket, and nothing anywhere else.
+void connection::take_as_is(request_facts facts) {
+  who_ = {"anonymous", std::move(facts.address), nullptr};
+  if (facts.process)
+    who_.identity = facts.process->user == ::geteuid() ? "local" : "uid:" + std::to_string(facts.process->user);
+}
+
+std::optional<dialogue_host::identified> connection::identify(const request_head& head, const verdict& about, ticket of) {
+  const auto& with = *loop_->callers;
+  holds_until_ = dialogue::clock::time_point::max();
+  who_ = {};  // of the request before
+  if (!has_good_certificate()) return tl::unexpected(refuse_certificate());
+  auto facts = facts_about(head);
+  // Before anything is asked or checked: whoever has no token costs something, too.
+  if (const auto meter = engine_->current()->meter) {
+    if (const auto granted = meter->arrived(facts.address); !granted) {
+      session::request_figures::here().refused(granted.error().code);
+      return tl::unexpected(refuse_hasty(granted.error()));
+    }
+  }
+  if (!with.asked) {
+    take_as_is(std::move(facts));
+    return identified();
+  }
+  if (about.has_token_in_target) {
+    return refuse_malformed(with.asked->takes_tokens()
+                                ? "a token must not stand in the URL, which logs and proxies keep. Send Authorization: Bearer "
+                                  "instead, and have this token revoked"
+                                : "a token must not stand in the URL, which logs and proxies keep, and this server takes "
+                                  "none. Have this token revoked");
+  }
+  auto token = read_bearer(head);
+  if (!token) return refuse_malformed(token.error());
+  facts.bearer = std::move(*token);
+  if (auto known = with.asked->known(facts)) return settle(std::move(*known), facts.address);
+
+  if (ask_others(std::move(facts), of, &connection::found_out)) return std::nullopt;
+  return tl::unexpected(refuse_caller(nobody_can_say()));
+}
+
+result<void> connection::ask_others(request_facts facts, ticket of, hears then, executor::urgency how) {
+  const auto& with = *loop_->callers;
+  const auto until = dialogue::clock::now() + dialogue_.patience_for_calls();
+  const auto asker = facts.address;
+  return with.pool->submit(
+      [by = with.asked, facts = std::move(facts), until, engine = std::weak_ptr(engine_), on = loop_, to = weak_from_this(), of,
+       then] {
+        if (to.expired()) return;
+        auto found = find_out(*by, facts, until, engine);
+        on->io.post([to, of, then, found = std::move(found), address = facts.address]() mutable {
+          if (const auto there = to.lock()) ((*there).*then)(of, std::move(found), address);
+        });
+      },
+      until, how, rate_limit::network_of(asker, false));
+}
+
+dialogue_host::identified connection::settle(authenticated found, const std::string& address) {
+  if (!found) return tl::unexpected(refuse_caller(found.error()));
+  holds_until_ = found->until;
+  who_ = static_cast<caller&&>(*found);
+  if (who_.address.empty()) who_.address = address;
+  return {};
+}
+
+dialogue_host::identified connection::refuse_malformed(std::string_view why) const {
+  return tl::unexpected(
+      refused(400, "Bad request: " + std::string(why) + ".", {400, "invalid_request", std::string(why), {}, {}}));
+}
+
+/// A client shows another one on another connection only.
+plain_answer connection::refuse_certificate() const {
+  auto out = refused(401,
+                     "Unauthorized: the client certificate of this connection has expired, or nobody vouches for it any more. "
+                     "Connect again with another one.",
+                     {});
+  out.is_last = true;
+  return out;
+}
+
+plain_answer connection::refuse_caller(challenge why) const {
+  const int status = refusing(why.status);
+  // A client that has nothing yet is told what every request needs by now: the authenticator may be older than the rules.
+  if (status == 401) {
+    for (const auto& one : engine_->current()->gate->always()) {
+      if (std::find(why.scopes.begin(), why.scopes.end(), one) == why.scopes.end()) why.scopes.push_back(one);
+    }
+  }
+  auto text = why.description.empty() ? std::string(default_text(status)) : why.description;
+  if (status == 401 && !takes_tokens())
+    text = std::string(no_tokens_here) + (why.description.empty() ? "" : " What is wanted: " + why.description + '.');
+  return refused(status, text, why);
+}
+
+plain_answer connection::refused(int status, std::string_view text, const challenge& why) const {
+  plain_answer out{status, "application/json", session::error_text(status, text, dialogue_.present()->headers), {}};
+  if (status != 503) out.fields = challenge_for(why.error, why.description, why.scopes);
+  if (status != 503) note_refusal(status, {}, text);
+  if (why.retry) out.fields += retry_after(*why.retry);
+  return out;
+}
+
+void connection::note_refusal(int status, std::string_view identity, std::string_view why) const {
+  const auto address = dialogue_.present() != nullptr ? facts_about(dialogue_.head()).address : peer_;
+  engine_->current()->note_refusal(status, address, identity, why);
+}
+
+void connection::note_stranger(const request_head&, std::string_view why) { note_refusal(403, {}, why); }
+
+bool connection::takes_tokens() const noexcept { return !loop_->callers->asked || loop_->callers->asked->takes_tokens(); }
+
+plain_answer connection::refuse_hasty(const failure& why) const {
+  note_refusal(429, {}, why.public_text);
+  return {429, "application/json", session::error_text(why, dialogue_.present()->headers),
+          why.retry ? retry_after(*why.retry) : std::string()};
+}
+
+/// With the place of the metadata, when there is any.
+std::string connection::challenge_for(std::string_view error, std::string_view description,
+                                      const std::vector<std::string>& scopes) const {
+  // A scheme that cannot help would send clients looking for tokens that nobody gives.
+  if (!takes_tokens()) return {};
+  const auto metadata = loop_->callers->asked ? loop_->callers->asked->metadata() : nullptr;
+  std::string url;
+  if (const auto* about = dialogue_.present(); metadata && about != nullptr) {
+    const auto facts = facts_about(dialogue_.head());
+    url = metadata_url(*metadata, called(facts.is_secure, facts.host), about->asked_about);
+  }
+  return challenge_line(url, error, description, scopes);
+}
+
+plain_answer connection::report(verdict::kind which) {
+  if (which == verdict::kind::metrics) return metrics_page(dialogue_.head().all_of("Accept").value_or(""));
+  return which == verdict::kind::ready ? loop_->reports->readiness() : loop_->reports->health();
+}
+
+plain_answer connection::notify(const request_head& head, std::string_view name) {
+  constexpr std::size_t most_fields = 100;
+  notice what;
+  for (const auto& one : head.fields) {
+    if (what.fields.size() == most_fields) break;
+    what.fields.emplace_back(ascii::in_lower_case(one.name), std::string(one.value));
+  }
+  if (!engine_->take_notice(name, what)) return not_found(at());
+  plain_answer taken;
+  taken.status = 204;
+  return taken;
+}
+
+void connection::refused(int status) {
+  const auto with = engine_->current();
+  if (!with->audit) return;
+  const auto* about = dialogue_.present();
+  // Who asks is known, or not, of this request only where it was to be found out.
+  caller who = about != nullptr && about->is_guarded ? who_ : caller();
+  if (who.address.empty()) who.address = about != nullptr ? facts_about(dialogue_.head()).address : peer_;
+  session::record_refusal(with->audit.get(), who, about != nullptr ? dialogue_.head().method : std::string_view(),
+                          "refused over HTTP", status);
+}
+
+plain_answer connection::describe(const request_head& head, std::string_view path) {
+  const auto metadata = loop_->callers->asked ? loop_->callers->asked->metadata() : nullptr;
+  if (!metadata) return not_found(at());
+  const auto facts = facts_about(head);
+  auto about = *metadata;
+  if (about.scopes.empty()) about.scopes = engine_->current()->gate->all();
+  auto text = metadata_text(about, called(facts.is_secure, facts.host), path);
+  if (!text) return not_found(at());
+  return {200, "application/json", std::move(*text), {}, kept_for_a_while};
+}
+
+}  // namespace hondana::transport::http_server

@@ -1,0 +1,312 @@
+/// Listens, hands connections to the I/O loops, and runs these.
+#include "transport/http_server/service.hpp"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <exception>
+#include <future>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <hondana/clock.hpp>
+
+#include "base/counters/registry.hpp"
+#include "base/executor/signals_blocked.hpp"
+#include "base/executor/without_throwing.hpp"
+#include "os/disk/handle.hpp"
+#include "os/reactor/reactor.hpp"
+#include "server/core/core.hpp"
+#include "transport/http_server/admission.hpp"
+#include "transport/http_server/byte_budget.hpp"
+#include "transport/http_server/connection.hpp"
+#include "transport/http_server/descriptors.hpp"
+#include "transport/http_server/listener.hpp"
+#include "transport/http_server/loop.hpp"
+#include "transport/http_server/places.hpp"
+#include "transport/http_server/reports.hpp"
+#include "transport/tls/context.hpp"
+#include "transport/tls/session.hpp"
+
+namespace hondana::transport::http_server {
+namespace {
+
+// Those who ask for reports are few, and must not find the door closed because messages are many.
+constexpr std::size_t admin_connections = 64;
+
+// Those about whom others are asked, such as an authorization server. A flood of unknown tokens gets no further than this, and
+// one from a single network leaves room for the others'.
+constexpr executor::pool_limits asking{.threads = 4, .waiting = 256, .waiting_each = 32, .running_each = 2};
+
+/// Processors this process may use, which a container or taskset makes fewer than there are.
+unsigned usable_processors() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (::sched_getaffinity(0, sizeof set, &set) != 0) return std::thread::hardware_concurrency();
+  return static_cast<unsigned>(CPU_COUNT(&set));
+}
+
+unsigned loops_for(const limits& within) { return within.loops != 0 ? within.loops : std::clamp(usable_processors(), 1u, 4u); }
+
+// Idle sessions cost about 6 KiB each and no descriptor, so they need a cap of their own.
+constexpr std::size_t most_sessions = 16'384;
+
+/// With the caps that were left to the descriptor limit.
+limits settled(limits within) {
+  if (within.connections == 0) within.connections = connections_within_descriptors();
+  if (within.sessions == 0) within.sessions = std::min(within.connections, most_sessions);
+  return within;
+}
+
+result<std::shared_ptr<const identification>> identification_by(const http_options& where) {
+  auto proxies = trusted_proxies::make(where.trusted_proxies);
+  if (!proxies) return tl::unexpected(std::move(proxies.error()));
+  auto made = std::make_shared<identification>();
+  made->proxies = std::move(*proxies);
+  made->asked = where.authenticator;
+  if (made->asked) made->pool = std::make_shared<executor::pool>("authentication", asking);
+  return std::shared_ptr<const identification>(std::move(made));
+}
+
+}  // namespace
+
+struct service::state {
+  state(std::shared_ptr<core> with, const limits& given, std::shared_ptr<const identification> identifies)
+      : engine(std::move(with)),
+        within(settled(given)),
+        about(std::make_shared<reports>(engine)),
+        callers(std::move(identifies)),
+        messages({within.connections, within.turned_away, within.connections_per_address}),
+        watchers({admin_connections, within.turned_away}) {
+    const auto bodies = std::make_shared<byte_budget>(within.unfinished_bytes);
+    const auto unsent = std::make_shared<byte_budget>(within.unsent_bytes);
+    const auto kept = std::make_shared<http_server::sessions>(within);
+    const auto count = loops_for(within);
+    while (loops.size() < count) loops.push_back(std::make_shared<loop>(bodies, unsent, about, kept, callers));
+    sweeper.emplace(*this);
+  }
+
+  void listen(place on);
+  void run();
+  void sweep_later();
+  void sweep();
+  result<void> load_certificates();
+  [[nodiscard]] std::shared_ptr<const tls::context> present_context();
+  void admit(disk::handle accepted, const peer_address& from, const std::shared_ptr<const site>& at);
+  /// Calls `what` with every connection, on its loop.
+  template <class What>
+  void for_each(What what);
+  void log(std::string_view line) const;
+  void tell_figures();
+
+  std::shared_ptr<core> engine;
+  limits within;
+  std::shared_ptr<const limits> present;  // of connections that come now; of the thread that admits
+  std::shared_ptr<reports> about;
+  std::shared_ptr<const identification> callers;
+  admission messages;
+  admission watchers;
+  tls_options files;
+  std::mutex securing;
+  std::shared_ptr<const tls::context> secured;  // null without TLS; guarded by `securing`
+  std::uint16_t port = 0;
+  std::uint16_t admin_port = 0;
+  std::vector<std::shared_ptr<loop>> loops;
+  // Of the first loop, like what follows up to the threads.
+  std::vector<std::unique_ptr<listener>> for_messages;
+  std::vector<std::unique_ptr<listener>> for_reports;
+  /// Tells when it is time to sweep.
+  struct sweeping final : reactor::waiter {
+    explicit sweeping(state& of) : of_(of), timer(of.loops.front()->io, *this) {}
+    void due() override { of_.sweep(); }
+
+    state& of_;
+    reactor::timer timer;
+  };
+  std::optional<sweeping> sweeper;
+  std::size_t next = 0;
+  bool draining = false;
+  std::vector<std::thread> threads;
+  std::vector<std::shared_ptr<const counters::part>> told;
+};
+
+void service::state::listen(place on) {
+  const bool is_admin = !on.at->offers_messages();
+  auto& known_port = is_admin ? admin_port : port;
+  if (known_port == 0) known_port = on.socket.port();
+  auto admits = [this, at = on.at](disk::handle accepted, const peer_address& from) { admit(std::move(accepted), from, at); };
+  auto made = std::make_unique<listener>(loops.front(), std::move(on.socket), within.accept_pause, std::move(admits),
+                                         [this](std::string_view line) { log(line); });
+  (is_admin ? for_reports : for_messages).push_back(std::move(made));
+}
+
+void service::state::run() {
+  const executor::signals_blocked meanwhile;
+  for (const auto* all : {&for_messages, &for_reports}) {
+    for (const auto& one : *all) one->start();
+  }
+  sweep_later();
+  for (const auto& one : loops) {
+    threads.emplace_back([this, one] {
+      // Connections guard themselves; what comes through is a handler of ours or no memory, and the loop goes on.
+      for (;;) {
+        try {
+          return one->io.run();
+        } catch (const std::exception& error) {
+          executor::without_throwing([&] { log(std::string("an HTTP loop went on after: ") + error.what()); });
+        }
+      }
+    });
+  }
+}
+
+void service::state::sweep_later() {
+  sweeper->timer.set(reactor::clock::now() +
+                     std::min<std::chrono::milliseconds>(within.session_idle / 2, std::chrono::seconds(30)));
+}
+
+/// Ends sessions nobody has used for long.
+void service::state::sweep() {
+  if (draining) return;
+  sweep_later();  // also when what follows throws
+  loops.front()->kept->expire(monotonic_clock::now());
+}
+
+result<void> service::state::load_certificates() {
+  if (files == tls_options{}) return {};
+  auto made = tls::context::make(files);
+  if (!made) return tl::unexpected(std::move(made.error()));
+  for (const auto& line : (*made)->warnings()) log(line);
+  const std::shared_ptr<const tls::context> now = std::move(*made);
+  std::shared_ptr<const tls::context> before;
+  {
+    const std::lock_guard lock(securing);
+    before = std::exchange(secured, now);
+  }
+  if (!before || before->authorities() == now->authorities()) return {};
+  // Behind whatever the first loop is just admitting with the old ones.
+  loops.front()->io.post([this, now] {
+    if (!draining) for_each([now](connection& one) { one.judge_by(now); });
+  });
+  return {};
+}
+
+std::shared_ptr<const tls::context> service::state::present_context() {
+  const std::lock_guard lock(securing);
+  return secured;
+}
+
+void service::state::admit(disk::handle accepted, const peer_address& from, const std::shared_ptr<const site>& at) {
+  const auto& on = loops[next++ % loops.size()];
+  auto entry = (at->offers_messages() ? messages : watchers).enter(from.counted());
+  if (entry.how == admission::welcome::closed) return;
+  std::unique_ptr<tls::session> by_tls;
+  if (const auto with = at->offers_messages() && from.is_network() ? present_context() : nullptr) {
+    by_tls = tls::session::make(*with, accepted.get());
+    if (!by_tls) return log("cannot take a connection: no memory for TLS");
+  }
+  const auto options = engine->options();
+  if (!present || present->stall != options.stall_limit || present->pull_time != options.call_deadline) {
+    auto now = within;
+    now.stall = options.stall_limit;
+    now.pull_time = options.call_deadline;
+    present = std::make_shared<const limits>(now);
+  }
+  auto one = std::make_shared<connection>(on, byte_stream(std::move(accepted), std::move(by_tls)), std::move(entry.place),
+                                          engine, present, at, from.text());
+  const bool is_welcome = entry.how == admission::welcome::served;
+  on->io.post([on, one = std::move(one), is_welcome] {
+    on->connections.insert(one);
+    one->start(is_welcome);
+  });
+}
+
+template <class What>
+void service::state::for_each(What what) {
+  for (const auto& one : loops) {
+    one->io.post([one, what] {
+      const std::vector<std::shared_ptr<connection>> now(one->connections.begin(), one->connections.end());
+      for (const auto& each : now) what(*each);
+    });
+  }
+}
+
+void service::state::log(std::string_view line) const {
+  if (const auto with = engine->current(); with->log) with->log(line);
+}
+
+void service::state::tell_figures() {
+  using counters::asked;
+  using counters::kind;
+  using teller = counters::part::teller;
+  const auto connections = [counts = messages](const teller& to) { to("", {}, static_cast<double>(counts.open())); };
+  const auto sessions = [kept = std::weak_ptr(loops.front()->kept)](const teller& to) {
+    const auto there = kept.lock();
+    to("", {}, there ? static_cast<double>(there->size()) : 0);
+  };
+  told = {asked({"hondana_http_connections", kind::gauge, "", "Connections for messages that are open."}, connections),
+          asked({"hondana_http_sessions", kind::gauge, "", "Sessions of older clients that are kept."}, sessions)};
+}
+
+service::service(std::unique_ptr<state> made) noexcept : state_(std::move(made)) {}
+service::~service() { drain(std::chrono::milliseconds(0)); }
+
+result<std::unique_ptr<service>> service::start(std::shared_ptr<core> engine, const http_options& where, const limits& within) {
+  auto places = open_places(where);
+  if (!places) return tl::unexpected(std::move(places.error()));
+  auto callers = identification_by(where);
+  if (!callers) return tl::unexpected(std::move(callers.error()));
+  auto made = std::make_unique<state>(std::move(engine), within, std::move(*callers));
+  made->tell_figures();
+  made->files = where.tls;
+  if (auto loaded = made->load_certificates(); !loaded) return tl::unexpected(std::move(loaded.error()));
+  for (auto& one : *places) made->listen(std::move(one));
+  made->run();
+  return std::unique_ptr<service>(new service(std::move(made)));
+}
+
+std::uint16_t service::port() const noexcept { return state_->port; }
+std::uint16_t service::admin_port() const noexcept { return state_->admin_port; }
+result<void> service::reload_certificates() { return state_->load_certificates(); }
+std::size_t service::connections() const { return state_->messages.open(); }
+std::size_t service::sessions() const { return state_->loops.front()->kept->size(); }
+
+void service::drain(std::chrono::milliseconds limit) {
+  auto& with = *state_;
+  if (with.threads.empty()) return;
+  const auto until = monotonic_clock::now() + limit;
+  with.about->begin_to_stop();
+  std::promise<void> refused;
+  with.loops.front()->io.post([&with, &refused] {
+    for (const auto& one : with.for_messages) one->stop();
+    with.draining = true;
+    with.sweeper->timer.cancel();
+    refused.set_value();
+  });
+  // From here on no loop gets a connection for messages that the closing below would miss.
+  refused.get_future().wait();
+  with.for_each([](connection& one) {
+    if (one.at().offers_messages()) one.drain();
+  });
+  with.messages.wait_until_empty(until);
+  with.loops.front()->io.post([&with] {
+    for (const auto& one : with.for_reports) one->stop();
+    with.for_each([](connection& one) { one.close(); });
+    with.loops.front()->kept->end_all();
+  });
+  // The loops end when their last connection has.
+  with.loops.front()->io.post([&with] {
+    for (const auto& one : with.loops) one->io.post([&io = one->io] { io.release(); });
+  });
+  for (auto& one : with.threads) one.join();
+  with.threads.clear();
+  if (with.callers->pool) with.callers->pool->close(monotonic_clock::now());
+}
+
+}  // namespace hondana::transport::http_server

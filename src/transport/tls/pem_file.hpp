@@ -1,0 +1,42 @@
+/// A PEM file, read whole.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <hondana/error.hpp>
+
+#include "base/crypto/openssl.hpp"
+
+namespace hondana::tls {
+
+/// Its text, of which nothing is left in memory afterwards: it may hold a key.
+class pem_file {
+ public:
+  /// `what`: how errors call it, such as "the key". Errors: invalid_argument, naming file and reason; also for what is no
+  /// regular file, and for more than 1 MiB.
+  [[nodiscard]] static result<pem_file> read(std::string_view what, const std::string& path);
+  ~pem_file();
+  pem_file(pem_file&&) noexcept = default;
+  pem_file& operator=(pem_file&&) = delete;
+
+  [[nodiscard]] bool is_readable_by_all() const noexcept { return is_readable_by_all_; }
+  /// All certificates in it, in their order. Errors: invalid_argument when there is none, or one that cannot be read.
+  [[nodiscard]] result<std::vector<crypto::certificate_pointer>> certificates() const;
+  /// The key in it. Errors: invalid_argument when there is none, or one with a passphrase.
+  [[nodiscard]] result<crypto::key_pointer> key() const;
+
+  /// "Cannot use the key /etc/x.pem: " and `why`.
+  [[nodiscard]] tl::unexpected<failure> refuse(const std::string& why) const;
+
+ private:
+  pem_file(std::string called, std::string text, bool is_readable_by_all);
+  [[nodiscard]] crypto::memory_file open() const;
+
+  std::string called_;
+  std::string text_;
+  bool is_readable_by_all_;
+};
+
+}  // namespace hondana::tls

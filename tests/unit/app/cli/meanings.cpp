@@ -1,0 +1,95 @@
+/// What servers mean by one code.
+#include "app/cli/verbs/meanings.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+namespace hondana::cli {
+namespace {
+
+errc meaning(const std::string& uri, const std::string& message, std::int64_t code = -32602) {
+  auto answer = std::make_shared<error_answer>();
+  answer->code = code;
+  answer->message = message;
+  return why_not_read(uri, {errc::resource_not_found, "the server answered: " + message, {}, answer}).code;
+}
+
+TEST(why_not_read, is_that_it_is_not_there_or_that_a_parameter_is_wrong_or_that_it_is_not_given) {
+  EXPECT_EQ(meaning("memo:///a", "Resource not found"), errc::resource_not_found);
+  EXPECT_EQ(meaning("memo:///a?lines=1", "Resource not found"), errc::resource_not_found);
+  EXPECT_EQ(meaning("memo:///a", "There is no document of this spelling in the set. Read memo:///A."),
+            errc::resource_not_found);
+  EXPECT_EQ(meaning("docs://d/a?section=x", "There is no such section. Some of the headings are \"y\"."),
+            errc::resource_not_found);
+  EXPECT_EQ(meaning("memo:///a", "anything", -32002), errc::resource_not_found);
+  EXPECT_EQ(meaning("search:///?q=x&limit=99", "limit: expected a number from 1 to 50."), errc::invalid_argument);
+  EXPECT_EQ(meaning("search:///?colour=red", "colour: there is no such parameter."), errc::invalid_argument);
+  EXPECT_EQ(meaning("metrics://m?x=1", "There is no parameter 'x' here."), errc::invalid_argument);
+  EXPECT_EQ(meaning("file:///a?lines=9-2", "The parameter \"lines\" is malformed."), errc::invalid_argument);
+  EXPECT_EQ(meaning("docs://d/a.pdf", "The file is encrypted; store it without a password to have it read"), errc::refused);
+  EXPECT_EQ(meaning("docs://d/a.pdf?pages=2", "The file is encrypted; store it without a password"), errc::refused);
+  EXPECT_EQ(meaning("docs://d/a.pdf?format=original", "The file itself is not given, since it may hold secrets: …"),
+            errc::refused);
+  EXPECT_EQ(meaning("memo:///a%zz", "Resource not found"), errc::invalid_argument) << "which is malformed";
+}
+
+TEST(as_listed, a_typed_uri_is_canonical_where_the_server_lists_in_our_dialect_and_else_as_it_was_typed) {
+  server_description ours;
+  ours.has_versions = true;
+  EXPECT_EQ(as_listed(ours, "gdrive:///id?sheet=給与"), "gdrive:///id?sheet=%E7%B5%A6%E4%B8%8E");
+  EXPECT_EQ(as_listed(ours, "gdrive:///id?sheet=%e7%b5%a6%E4%B8%8E"), "gdrive:///id?sheet=%E7%B5%A6%E4%B8%8E");
+  const auto malformed = as_listed(ours, "docs://manual/50% off");
+  ASSERT_FALSE(malformed);
+  EXPECT_EQ(malformed.error().code, errc::invalid_argument);
+  EXPECT_TRUE(malformed.error().public_text.starts_with("\"docs://manual/50% off\" is malformed: "))
+      << malformed.error().public_text;
+  EXPECT_EQ(as_listed({}, "memo://本/A b"), "memo://本/A b");
+}
+
+TEST(beginning_as_listed, takes_letters_of_any_language_blanks_and_what_is_cut_within_an_escape) {
+  EXPECT_EQ(beginning_as_listed("file:///棚/a b{1}"), "file:///%E6%A3%9A/a%20b%7B1%7D");
+  EXPECT_EQ(beginning_as_listed("FILE:///%e6%a3%9a/%61"), "file:///%E6%A3%9A/a");
+  EXPECT_EQ(beginning_as_listed("docs://a/%e6%a"), "docs://a/%E6%A");
+  EXPECT_EQ(beginning_as_listed("docs://a/50%"), "docs://a/50%");
+  for (const auto* whole : {"docs", "git+x", "docs:", "docs://", "docs://manual/a(1)", "x:a?b=%25"})
+    EXPECT_EQ(beginning_as_listed(whole), whole);
+}
+
+TEST(beginning_as_listed, refuses_what_no_uri_begins_with) {
+  for (const auto* typed :
+       {"", " ", ":", "manual/a(1)", "/home", "1x", "設備", "docs /", "docs://manual/50% off", "x:%zz", "x:a%%", "x:%00"}) {
+    const auto got = beginning_as_listed(typed);
+    ASSERT_FALSE(got) << typed;
+    EXPECT_EQ(got.error().code, errc::invalid_argument);
+    EXPECT_TRUE(got.error().public_text.starts_with("expected a URI or its beginning, as `hondana ls` shows it, not \"" +
+                                                    std::string(typed) + '"'))
+        << got.error().public_text;
+  }
+  EXPECT_TRUE(
+      beginning_as_listed("x:50% off").error().public_text.ends_with(": in URIs a percent sign itself is written %25."));
+}
+
+read_item kept(value::object meta) {
+  read_item out;
+  out.meta = value(std::move(meta));
+  return out;
+}
+
+TEST(told_of_kept, names_the_age_of_the_oldest_content_that_was_kept) {
+  const std::string what = "offline: the server cannot ask the source now; this is what it has kept";
+  const auto aged = [](std::int64_t seconds) {
+    return kept({{"dev.hondana/offline", true}, {"dev.hondana/ageSeconds", seconds}});
+  };
+  EXPECT_EQ(told_of_kept({aged(30), aged(7300)}), what + ", known to be current 2 h ago");
+  EXPECT_EQ(told_of_kept({kept({{"dev.hondana/offline", true}})}), what);
+  EXPECT_EQ(told_of_kept({aged(-1)}), what);
+  EXPECT_EQ(told_of_kept({kept({{"dev.hondana/offline", false}, {"dev.hondana/ageSeconds", 5}})}), "");
+  EXPECT_EQ(told_of_kept({kept({{"dev.hondana/offline", "yes"}}), read_item{}}), "");
+}
+
+}  // namespace
+}  // namespace hondana::cli

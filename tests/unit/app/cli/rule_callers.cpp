@@ -1,0 +1,72 @@
+/// Rules about callers that never come.
+#include "app/cli/callers/rule_callers.hpp"
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace hondana::cli {
+namespace {
+
+/// What is warned of where `auth` is how callers are told apart and a rule has `line`.
+std::vector<std::string> warned_of(const std::string& auth, const std::string& line, const std::string& tokens = {},
+                                   bool may_get_tokens = false) {
+  const auto made = config::parse("[[access.rule]]\ndeny = true\n" + line + '\n' + auth, "t.toml");
+  EXPECT_TRUE(made) << made.error().public_text;
+  return made ? unknown_callers(*made, tokens, may_get_tokens) : std::vector<std::string>{"no settings"};
+}
+
+const std::string by_token = "[auth]\ntokens = \"tokens\"\n";
+const std::string by_oauth = "[auth.oauth]\nissuer = \"https://a.example\"\nresource = \"https://b.example/mcp\"\n";
+
+TEST(unknown_callers, are_names_without_the_front_that_tokens_have) {
+  const auto told = warned_of(by_token, "identities = [\"token:ann\", \"bob\", \"local\", \"token:*\", \"*\"]");
+  ASSERT_EQ(told.size(), 1u) << told.front();
+  EXPECT_EQ(told.front(),
+            "t.toml:3: access.rule.identities: no caller is ever called \"bob\"; callers are local, token:…. The token bob is "
+            "token:bob");
+  EXPECT_EQ(warned_of("", "identities = [\"token:ann\"]", "tokens"), std::vector<std::string>());
+  EXPECT_EQ(warned_of("", "identities = [\"token:ann\"]").size(), 1u);
+  EXPECT_EQ(warned_of(by_token, "identities = [\"anonymous\", \"uid:7\"]").size(), 2u);
+}
+
+TEST(unknown_callers, may_still_be_those_with_tokens_where_a_flag_can_say_so) {
+  EXPECT_EQ(warned_of("", "identities = [\"token:bob\", \"anonymous\"]", {}, true), std::vector<std::string>());
+  EXPECT_EQ(warned_of("", "identities = [\"bob\"]", {}, true).size(), 1u);
+  EXPECT_EQ(warned_of(by_oauth, "identities = [\"token:bob\"]", {}, true).size(), 1u) << "the configuration says who comes";
+}
+
+TEST(unknown_callers, are_subjects_of_other_issuers) {
+  EXPECT_EQ(warned_of(by_oauth, "identities = [\"https://a.example#ann\", \"https://a.example?client=ci-*\"]"),
+            std::vector<std::string>());
+  EXPECT_EQ(warned_of(by_oauth, "identities = [\"https://c.example#ann\", \"token:ann\", \"ann\"]").size(), 3u);
+}
+
+TEST(unknown_callers, are_groups_where_no_token_names_any) {
+  EXPECT_EQ(warned_of(by_oauth, "groups = [\"staff\"]"), std::vector<std::string>());
+  const auto told = warned_of(by_token, "groups = [\"staff\"]");
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_TRUE(told.front().starts_with("t.toml:3: access.rule.groups: nobody is in a group")) << told.front();
+}
+
+TEST(unknown_callers, without_a_way_are_all_but_those_whom_nobody_asks) {
+  EXPECT_EQ(warned_of("", "identities = [\"local\", \"anonymous\", \"uid:1000\"]"), std::vector<std::string>());
+  EXPECT_EQ(warned_of("", "identities = [\"localhost\", \"uid:\"]").size(), 2u);
+}
+
+TEST(unknown_callers, over_standard_input_are_all_but_one) {
+  const auto made = config::parse(
+      "[auth]\ntokens = \"tokens\"\n[[access.rule]]\ndeny = true\n"
+      "identities = [\"local\", \"token:ann\", \"*\"]\ngroups = [\"staff\"]\n",
+      "t.toml");
+  ASSERT_TRUE(made) << made.error().public_text;
+  EXPECT_EQ(
+      unknown_callers_of_stdio(*made),
+      (std::vector<std::string>{
+          "t.toml:5: access.rule.identities: over standard input no caller is ever called \"token:ann\"; callers are local",
+          "t.toml:6: access.rule.groups: nobody who comes over standard input is in a group"}));
+}
+
+}  // namespace
+}  // namespace hondana::cli

@@ -1,0 +1,96 @@
+/// The kernel's events, cut from its bytes.
+#include "os/watch/inotify.hpp"
+
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "base/executor/round.hpp"
+#include "os/disk/handle.hpp"
+
+namespace hondana::watch {
+namespace {
+
+std::string raw(int watch, std::uint32_t what, const std::string& name, std::uint32_t length) {
+  inotify_event head{};
+  head.wd = watch;
+  head.mask = what;
+  head.len = length;
+  std::string bytes(sizeof head, '\0');
+  std::memcpy(bytes.data(), &head, sizeof head);
+  bytes += name;
+  return bytes;
+}
+
+TEST(inotify_events, are_cut_with_their_padding_taken_off) {
+  const auto bytes = raw(3, IN_CREATE, std::string("a\0\0\0", 4), 4) + raw(4, IN_DELETE_SELF, "", 0);
+  std::vector<std::string> seen;
+  EXPECT_TRUE(each_event(bytes, [&](const event& one) {
+    seen.push_back(std::to_string(one.watch) + ":" + std::to_string(one.what) + ":" + std::string(one.name));
+  }));
+  EXPECT_EQ(seen,
+            (std::vector<std::string>{"3:" + std::to_string(IN_CREATE) + ":a", "4:" + std::to_string(IN_DELETE_SELF) + ":"}));
+}
+
+TEST(inotify_events, that_end_early_are_not_made_up) {
+  const auto whole = raw(3, IN_CREATE, std::string("abc\0", 4), 4);
+  for (std::size_t size = 1; size < whole.size(); ++size) {
+    int seen = 0;
+    EXPECT_FALSE(each_event(std::string_view(whole).substr(0, size), [&](const event&) { ++seen; })) << size;
+    EXPECT_EQ(seen, 0) << size;
+  }
+  EXPECT_FALSE(each_event(raw(3, IN_CREATE, "a", 0xFFFFFFFF), [](const event&) { FAIL(); }));
+}
+
+TEST(inotify, says_why_a_folder_cannot_be_watched) {
+  const auto queue = inotify::open();
+  ASSERT_TRUE(queue);
+  const auto watch = queue->add(-1);
+  ASSERT_FALSE(watch);
+  EXPECT_EQ(watch.error(), ENOENT);
+}
+
+TEST(inotify, that_was_found_silent_is_so_for_the_rest_of_a_round) {
+  std::string path = std::filesystem::temp_directory_path() / "hondana-inotify-XXXXXX";
+  ASSERT_NE(::mkdtemp(path.data()), nullptr);
+  const disk::handle folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const auto first = inotify::open(), second = inotify::open();
+  ASSERT_TRUE(first && second);
+  ASSERT_TRUE(first->add(folder.get()) && second->add(folder.get()));
+  const auto touch = [&path] { std::ofstream(path + "/a") << "a"; };
+  {
+    const executor::round now;
+    EXPECT_TRUE(first->is_silent());
+    touch();
+    EXPECT_TRUE(first->is_silent()) << "what this round answers had arrived before";
+    EXPECT_FALSE(second->is_silent()) << "nothing was known of it";
+    std::thread([&] { EXPECT_FALSE(first->is_silent()) << "it has no round"; }).join();
+  }
+  EXPECT_FALSE(first->is_silent());
+  {
+    const executor::round next;
+    EXPECT_FALSE(first->is_silent());
+  }
+  auto reads = inotify::open();
+  ASSERT_TRUE(reads && reads->add(folder.get()));
+  touch();
+  {
+    const executor::round now;
+    EXPECT_FALSE(reads->is_silent());
+    while (reads->read([](const event&) {})) {
+    }
+    EXPECT_TRUE(reads->is_silent()) << "that it was not is not remembered";
+  }
+  std::filesystem::remove_all(path);
+}
+
+}  // namespace
+}  // namespace hondana::watch

@@ -1,0 +1,64 @@
+/// What an index needs of the machine.
+#include "search/index/needs.hpp"
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace hondana::search {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::Field;
+using testing::Not;
+
+class needs_of_postgres : public testing::Test {
+ protected:
+  void SetUp() override {
+    for (const auto* one : {"PGHOST", "PGHOSTADDR", "PGPORT", "PGPASSFILE", "PGSSLROOTCERT"}) ::unsetenv(one);
+  }
+  void TearDown() override { SetUp(); }
+  static needs of(const std::string& url) {
+    search_options options;
+    options.postgres = url;
+    options.words = word_cutting::trigrams;
+    auto got = needs_of(options);
+    EXPECT_TRUE(got);
+    return got ? std::move(*got) : needs();
+  }
+};
+
+TEST_F(needs_of_postgres, are_its_hosts_and_ports_however_they_are_written) {
+  EXPECT_THAT(of("postgresql://me@db.example/docs").sockets, ElementsAre("db.example:5432"));
+  EXPECT_THAT(of("postgresql://db.example:6000/docs").sockets, ElementsAre("db.example:6000"));
+  EXPECT_THAT(of("postgresql://me@a,b:6000/docs").sockets, ElementsAre("a:5432", "b:6000"));
+  EXPECT_THAT(of("postgresql://[::1]:6000/docs").sockets, ElementsAre("[::1]:6000"));
+  EXPECT_THAT(of("postgresql:///docs?host=db.example&port=6000").sockets, ElementsAre("db.example:6000"));
+  EXPECT_THAT(of("postgresql:///docs?host=a,b&port=6000").sockets, ElementsAre("a:6000", "b:6000"));
+  EXPECT_THAT(of("postgresql://db.example/docs?hostaddr=10.0.0.7").sockets, ElementsAre("10.0.0.7:5432"));
+}
+
+TEST_F(needs_of_postgres, are_its_socket_where_it_is_on_this_machine) {
+  EXPECT_THAT(of("postgresql:///docs").sockets, ElementsAre("/var/run/postgresql/.s.PGSQL.5432", "/tmp/.s.PGSQL.5432"));
+  EXPECT_THAT(of("postgresql://me@/docs?host=/srv/pg&port=6000").sockets, ElementsAre("/srv/pg/.s.PGSQL.6000"));
+  EXPECT_THAT(of("postgresql://%2Fsrv%2Fpg/docs").sockets, ElementsAre("/srv/pg/.s.PGSQL.5432"));
+  ::setenv("PGHOST", "/run/other", 1);
+  ::setenv("PGPORT", "7000", 1);
+  EXPECT_THAT(of("postgresql:///docs").sockets, ElementsAre("/run/other/.s.PGSQL.7000"));
+  EXPECT_THAT(of("postgresql://db/docs").sockets, ElementsAre("db:7000"));
+}
+
+TEST_F(needs_of_postgres, are_the_files_with_its_secrets_and_certificates) {
+  ::setenv("PGPASSFILE", "/etc/hondana/pgpass", 1);
+  const auto got = of("postgresql://db/docs?sslmode=verify-full&sslrootcert=/etc/ca.pem&passfile=%2Fetc%2Fother");
+  for (const auto* one : {"/etc/hondana/pgpass", "/etc/ca.pem", "/etc/other"})
+    EXPECT_THAT(got.folders, Contains(Field(&needs::folder::path, one)));
+  EXPECT_THAT(of("postgresql://db/docs?sslrootcert=system").folders, Not(Contains(Field(&needs::folder::path, "system"))));
+}
+
+}  // namespace
+}  // namespace hondana::search

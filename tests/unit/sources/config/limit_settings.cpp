@@ -1,0 +1,97 @@
+/// The table `[limits]`, and what sources say of how they are shared.
+#include "sources/config/limit_settings.hpp"
+
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "sources/config/settings.hpp"
+
+namespace hondana::config {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::string fault_of(const std::string& text) {
+  const auto made = parse(text, "hondana.toml");
+  return made ? "(none)" : made.error().public_text;
+}
+
+TEST(limit_settings, everything_the_table_can_say_is_read) {
+  const auto made = parse(R"([limits]
+longest_call_ms = 60000
+callers = 1000
+count_loopback = true
+
+[limits.identity]
+requests = 50
+requests_burst = 500
+bytes = "10MiB"
+bytes_burst = "1GiB"
+completions = 0.5
+completions_burst = 7
+
+[limits.address]
+requests = 20
+
+[limits.deadlines_ms]
+"resources/read" = 5000
+"tools/call" = 40000
+)",
+                          "hondana.toml");
+  ASSERT_TRUE(made) << made.error().public_text;
+  const auto& limits = made->limits;
+  EXPECT_EQ(limits.longest_call, 60s);
+  EXPECT_EQ(limits.callers, 1000u);
+  EXPECT_TRUE(limits.count_loopback);
+  EXPECT_EQ(limits.per_identity, (rates{{50, 500}, {10.0 * (1 << 20), 1 << 30}, {0.5, 7}}));
+  EXPECT_EQ(limits.per_address.requests, (rate{20, 0})) << "the burst of the default is that of another rate";
+  EXPECT_EQ(limits.per_address.completions, (rate{100, 200}));
+  EXPECT_EQ(limits.deadlines.at("resources/read"), 5s);
+  EXPECT_EQ(limits.deadlines.at("tools/call"), 40s);
+}
+
+TEST(limit_settings, without_the_table_addresses_of_other_machines_are_limited_and_nobody_else) {
+  const auto made = parse("", "hondana.toml");
+  ASSERT_TRUE(made);
+  EXPECT_EQ(made->limits.per_identity, rates{});
+  EXPECT_EQ(made->limits.per_address, (rates{{1000, 2000}, {}, {100, 200}}));
+  EXPECT_FALSE(made->limits.count_loopback);
+  EXPECT_EQ(made->limits.longest_call, 15min);
+  EXPECT_TRUE(made->limits.deadlines.empty());
+}
+
+TEST(limit_settings, zero_is_no_limit) {
+  const auto made = parse("[limits.address]\nrequests = 0\ncompletions = 0\n", "hondana.toml");
+  ASSERT_TRUE(made);
+  EXPECT_EQ(made->limits.per_address, rates{});
+}
+
+TEST(limit_settings, a_mistake_is_named_with_its_place) {
+  EXPECT_EQ(fault_of("[limits.identity]\nrequests = -1\n").substr(0, 42), "hondana.toml:2: limits.identity.requests: ");
+  EXPECT_NE(fault_of("[limits.identity]\nbytes = \"much\"\n").find("limits.identity.bytes: expected bytes"), std::string::npos);
+  EXPECT_NE(fault_of("[limits.identity]\nspeed = 1\n").find("unknown key"), std::string::npos);
+  EXPECT_NE(fault_of("[limits]\nlongest_call_ms = 0\n").find("limits.longest_call_ms: expected an integer"), std::string::npos);
+  EXPECT_NE(fault_of("[limits.deadlines_ms]\n\"resources/read\" = \"1s\"\n").find("resources/read: expected an integer"),
+            std::string::npos);
+  EXPECT_TRUE(fault_of("[limits.deadlines_ms]\n\"resource/read\" = 1000\n")
+                  .starts_with("hondana.toml:2: limits.deadlines_ms.resource/read: is no method"));
+}
+
+TEST(limit_settings, a_source_says_how_it_is_shared) {
+  auto made =
+      parse("[[source]]\ntype = \"files\"\nconcurrency = 2\nwaiting = 10\nper_caller = 1\ndeadline_ms = 500\n", "h.toml");
+  ASSERT_TRUE(made);
+  auto& options = made->sources.front().options;
+  EXPECT_EQ(read_source_limits(options).value(), (source_limits{2, 10, 1, 500ms}));
+  EXPECT_TRUE(options.finish());
+  made = parse("[[source]]\ntype = \"files\"\nconcurrency = 0\n", "h.toml");
+  const auto refused = read_source_limits(made->sources.front().options);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().public_text.substr(0, 23), "h.toml:3: source.concur");
+}
+
+}  // namespace
+}  // namespace hondana::config

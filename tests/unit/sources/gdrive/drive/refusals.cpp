@@ -1,0 +1,159 @@
+/// Every error body of Drive, and what is said of it.
+#include "sources/gdrive/drive/refusal.hpp"
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "unit/sources/gdrive/drive/played_drive.hpp"
+
+namespace {
+
+using hondana::errc;
+using hondana::drive::circumstances;
+using hondana::drive::refusal_of;
+using hondana::drive::trouble;
+using hondana_test::drive_error;
+
+const circumstances usual{.doing = "read the file abc", .account = "reader@team.iam.gserviceaccount.com"};
+
+struct error_case {
+  int status;
+  std::string reason;
+  trouble what;
+  errc code;
+  std::string says;
+};
+
+TEST(drive_refusals, say_for_each_reason_what_to_do) {
+  const std::vector<error_case> cases{
+      {400, "badRequest", trouble::bad_request, errc::invalid_argument, "does not understand"},
+      {400, "invalid", trouble::bad_request, errc::invalid_argument, "terms of the query"},
+      {401, "authError", trouble::unauthorized, errc::unauthorized, "log in again"},
+      {401, "required", trouble::unauthorized, errc::unauthorized, "log in again"},
+      {401, "expired", trouble::unauthorized, errc::unauthorized, "log in again"},
+      {401, "push.webhookUrlUnauthorized", trouble::bad_request, errc::invalid_argument, "sends no notices to this address"},
+      {400, "push.webhookUrlNotHttps", trouble::bad_request, errc::invalid_argument, "sends no notices to this address"},
+      {403, "userRateLimitExceeded", trouble::rate_limited, errc::overloaded, "wait a minute"},
+      {403, "rateLimitExceeded", trouble::rate_limited, errc::overloaded, "lower the source's rate"},
+      {403, "sharingRateLimitExceeded", trouble::rate_limited, errc::overloaded, "wait a minute"},
+      {403, "dailyLimitExceeded", trouble::daily_limit, errc::overloaded, "until tomorrow"},
+      {403, "quotaExceeded", trouble::daily_limit, errc::overloaded, "ask for more"},
+      {403, "downloadQuotaExceeded", trouble::daily_limit, errc::overloaded, "make a copy"},
+      {403, "insufficientFilePermissions", trouble::forbidden, errc::access_denied,
+       "share it with reader@team.iam.gserviceaccount.com as a viewer"},
+      {403, "insufficientPermissions", trouble::scope_missing, errc::unauthorized,
+       "widen the source's scopes to drive.readonly"},
+      {403, "accessNotConfigured", trouble::not_enabled, errc::source_unavailable, "enable it in the Google Cloud console"},
+      {403, "domainPolicy", trouble::forbidden, errc::access_denied, "administrator of the domain"},
+      {403, "appNotAuthorizedToFile", trouble::forbidden, errc::access_denied, "hondana login"},
+      {403, "cannotDownloadFile", trouble::forbidden, errc::access_denied, "sharing settings"},
+      {403, "cannotDownloadAbusiveFile", trouble::abusive, errc::access_denied, "malware or spam"},
+      {403, "exportSizeLimitExceeded", trouble::export_too_large, errc::response_too_large, "10 MB"},
+      {403, "fileNotDownloadable", trouble::not_downloadable, errc::unsupported, "export it"},
+      {403, "fileNotExportable", trouble::not_exportable, errc::unsupported, "which types it exports to"},
+      {403, "teamDriveMembershipRequired", trouble::forbidden, errc::access_denied, "add reader@team.iam.gserviceaccount.com"},
+      {403, "pageTokenExpired", trouble::page_token_gone, errc::content_changed, "listed anew"},
+      {403, "somethingNew", trouble::forbidden, errc::access_denied, "share it with"},
+      {404, "notFound", trouble::not_found, errc::resource_not_found,
+       "share it with reader@team.iam.gserviceaccount.com as a viewer"},
+      {410, "gone", trouble::gone, errc::resource_not_found, "gone for good"},
+      {412, "conditionNotMet", trouble::bad_request, errc::invalid_argument, "does not understand"},
+      {416, "requestedRangeNotSatisfiable", trouble::bad_range, errc::invalid_argument, "range"},
+      {429, "rateLimitExceeded", trouble::rate_limited, errc::overloaded, "wait a minute"},
+      {429, "", trouble::rate_limited, errc::overloaded, "wait a minute"},
+      {500, "backendError", trouble::unavailable, errc::source_unavailable, "problem of its own"},
+      {502, "", trouble::unavailable, errc::source_unavailable, "try again"},
+      {503, "backendError", trouble::unavailable, errc::source_unavailable, "try again"},
+      {504, "", trouble::unavailable, errc::source_unavailable, "try again"},
+  };
+  for (const auto& [status, reason, what, code, says] : cases) {
+    const auto got = refusal_of(status, drive_error(status, reason, "It says: \\u3042 so").body, {}, usual);
+    EXPECT_EQ(name_of(got.what), name_of(what)) << status << ' ' << reason;
+    EXPECT_EQ(got.why.code, code) << status << ' ' << reason;
+    EXPECT_EQ(got.reason, reason);
+    EXPECT_EQ(got.status, status);
+    EXPECT_EQ(got.why.public_text.find("cannot read the file abc: "), 0u);
+    EXPECT_NE(got.why.public_text.find(says), std::string::npos) << got.why.public_text;
+    // Google's own words are for the log.
+    EXPECT_EQ(got.why.public_text.find("It says"), std::string::npos);
+    EXPECT_NE(got.why.private_text.find("It says: ??? so"), std::string::npos) << got.why.private_text;
+    // Without a body that is Drive's, the status says it.
+    const auto bare = refusal_of(status, "<html>Error</html>", {}, usual);
+    EXPECT_EQ(bare.reason, "");
+    EXPECT_FALSE(bare.why.public_text.empty());
+  }
+}
+
+TEST(drive_refusals, of_page_tokens_have_three_forms) {
+  auto in = usual;
+  in.has_page_token = true;
+  const auto what = [&in](int status, const hondana_test::drive_reply& reply) {
+    return std::string(name_of(refusal_of(status, reply.body, {}, in).what));
+  };
+  EXPECT_EQ(what(403, drive_error(403, "pageTokenExpired")), "page_token_gone");
+  EXPECT_EQ(what(400, drive_error(400, "invalid", "Invalid Value", {}, "pageToken")), "page_token_gone");
+  EXPECT_EQ(what(400, drive_error(400, "invalid", "Invalid Value")), "page_token_gone");
+  EXPECT_EQ(what(410, drive_error(410, "gone")), "page_token_gone");
+  EXPECT_EQ(what(410, {410, "", {}, {}}), "page_token_gone");
+  EXPECT_EQ(what(404, drive_error(404, "notFound", "Page token not found", {}, "pageToken")), "page_token_gone");
+  // Of something else.
+  EXPECT_EQ(what(400, drive_error(400, "invalid", "Invalid Value", {}, "q")), "bad_request");
+  EXPECT_EQ(what(404, drive_error(404, "notFound", "Shared drive not found", {}, "driveId")), "not_found");
+  in.has_page_token = false;
+  EXPECT_EQ(what(400, drive_error(400, "invalid", "Invalid Value", {}, "pageToken")), "bad_request");
+}
+
+TEST(drive_refusals, by_details_say_more_than_forbidden) {
+  const auto with_detail = [](const std::string& detail) {
+    return R"({"error":{"code":403,"message":"m","errors":[{"reason":"forbidden"}],"status":"PERMISSION_DENIED","details":[)"
+           R"({"@type":"type.googleapis.com/google.rpc.Help"},{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":")" +
+           detail + R"("}]}})";
+  };
+  EXPECT_EQ(refusal_of(403, with_detail("ACCESS_TOKEN_SCOPE_INSUFFICIENT"), {}, usual).what, trouble::scope_missing);
+  EXPECT_EQ(refusal_of(403, with_detail("SERVICE_DISABLED"), {}, usual).what, trouble::not_enabled);
+  EXPECT_EQ(refusal_of(403, with_detail("RATE_LIMIT_EXCEEDED"), {}, usual).what, trouble::rate_limited);
+  EXPECT_EQ(refusal_of(403, with_detail("OTHER"), {}, usual).what, trouble::forbidden);
+}
+
+TEST(drive_refusals, of_exports_mean_the_type) {
+  auto in = usual;
+  in.is_export = true;
+  EXPECT_EQ(refusal_of(400, drive_error(400, "badRequest", "The requested conversion is not supported.").body, {}, in).what,
+            trouble::not_exportable);
+}
+
+TEST(drive_refusals, tell_how_long_to_wait_and_whom_they_concern) {
+  using namespace std::chrono_literals;
+  const auto limited = refusal_of(429, "", 90s, usual);
+  EXPECT_EQ(limited.why.retry, 90'000ms);
+  EXPECT_NE(limited.why.public_text.find("wait 90 seconds"), std::string::npos);
+  EXPECT_TRUE(limited.may_pass());
+  EXPECT_TRUE(refusal_of(403, drive_error(403, "dailyLimitExceeded").body, {}, usual).why.retry.has_value());
+  EXPECT_TRUE(refusal_of(404, drive_error(404, "notFound").body, {}, usual).is_of_one_file());
+  EXPECT_TRUE(refusal_of(403, drive_error(403, "downloadQuotaExceeded").body, {}, usual).is_of_one_file());
+  for (const auto* reason : {"dailyLimitExceeded", "domainPolicy", "accessNotConfigured", "insufficientPermissions"})
+    EXPECT_FALSE(refusal_of(403, drive_error(403, reason).body, {}, usual).is_of_one_file()) << reason;
+  EXPECT_FALSE(refusal_of(401, "", {}, usual).is_of_one_file());
+  auto nobody = usual;
+  nobody.account.clear();
+  EXPECT_NE(refusal_of(404, "", {}, nobody).why.public_text.find("the account that is logged in"), std::string::npos);
+}
+
+TEST(drive_refusals, of_bodies_that_are_none_go_by_the_status) {
+  for (const auto& body :
+       {std::string(), std::string("{"), std::string("[]"), std::string(R"({"error":[]})"),
+        std::string(R"({"error":{"errors":{}}})"), std::string(R"({"error":{"errors":[7],"details":[7,{"reason":7}]}})"),
+        std::string(R"({"error":{"errors":[]}})"), std::string(R"({"error":"invalid_token","error_description":"x"})"),
+        std::string(100'000, '{'), std::string("\xff\xfe")}) {
+    EXPECT_EQ(refusal_of(404, body, {}, usual).what, trouble::not_found) << body.substr(0, 60);
+    EXPECT_EQ(refusal_of(503, body, {}, usual).what, trouble::unavailable);
+    EXPECT_EQ(refusal_of(302, body, {}, usual).what, trouble::malformed);
+    EXPECT_EQ(refusal_of(418, body, {}, usual).what, trouble::bad_request);
+  }
+}
+
+}  // namespace

@@ -1,0 +1,264 @@
+/// Skills, folders and versions of a mounted server, and mounts that do not wait to be asked.
+#include <stdlib.h>
+
+#include <filesystem>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+
+#include <hondana/authorization.hpp>
+#include <hondana/skills.hpp>
+
+#include "auth/credentials/store.hpp"
+#include "auth/credentials/stored_log_in.hpp"
+#include "unit/sources/mcp/mounting.hpp"
+
+namespace hondana::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+struct skill_server {
+  skill_server() {
+    const std::string text = "---\nname: pdf\ndescription: Fills forms\n---\nRead forms.md.\n";
+    EXPECT_TRUE(skills->add("pdf", {{"SKILL.md", text}, {"forms.md", "# Forms\n"}}));
+    EXPECT_TRUE(here.add(skills));
+  }
+  std::shared_ptr<skill_provider> skills = std::make_shared<skill_provider>("skills");
+  server here;
+};
+
+TEST(mounted_skills, are_found_and_verified_under_the_prefix) {
+  skill_server other;
+  hearing log;
+  server ours;
+  ASSERT_TRUE(ours.add(mount(mounted_from(other.here, log))));
+  auto asks = connected(ours);
+  const auto all = asks.skills().all();
+  ASSERT_TRUE(all) << all.error().public_text;
+  ASSERT_EQ(all->size(), 1u) << log.text();
+  const auto& one = all->front();
+  EXPECT_EQ(one.uri, "mcp://team/skill://pdf/SKILL.md");
+  ASSERT_TRUE(one.files);
+  for (const auto& file : *one.files) {
+    const auto got = asks.read_skill_file(one, file.uri);
+    EXPECT_TRUE(got) << file.uri << ": " << got.error().public_text;
+  }
+  const auto alone = asks.find_skill("mcp://team/skill://pdf/SKILL.md");
+  ASSERT_TRUE(alone) << alone.error().public_text;
+  EXPECT_EQ(alone->files, one.files);
+}
+
+TEST(mounted_skills, are_left_out_when_they_are_not_wanted) {
+  skill_server other;
+  hearing log;
+  auto options = mounted_from(other.here, log);
+  options.skills = false;
+  const auto mounted = mount(options);
+  EXPECT_FALSE(mounted->has_skills());
+  EXPECT_THAT(uris_of(*mounted), testing::Contains("mcp://team/skill://pdf/SKILL.md")) << "they are resources all the same";
+}
+
+TEST(mounted_folders, are_listed_as_the_other_server_lists_them) {
+  skill_server other;
+  hearing log;
+  const auto mounted = mount(mounted_from(other.here, log));
+  auto request = asking<children_request>();
+  request.uri = "mcp://team/skill://pdf";
+  const auto got = mounted->children(request);
+  ASSERT_TRUE(got) << got.error().public_text;
+  std::vector<std::string> uris;
+  for (const auto& one : got->entries) uris.push_back(one.uri);
+  EXPECT_THAT(uris, ElementsAre("mcp://team/skill://pdf/SKILL.md", "mcp://team/skill://pdf/forms.md"));
+}
+
+TEST(mounted_reads, are_made_only_once_for_a_version) {
+  memo_server other;
+  int reads = 0;
+  ASSERT_TRUE(other.memos->add({.uri = "memo:///kept", .name = "kept", .version = "7"},
+                               [&reads](const read_request& request) -> result<reading> {
+                                 if (request.if_version == "7") {
+                                   reading same;
+                                   same.version = "7";
+                                   return same;
+                                 }
+                                 ++reads;
+                                 auto made = text_reading("content");
+                                 made.version = "7";
+                                 return made;
+                               }));
+  hearing log;
+  const auto mounted = mount(mounted_from(other.here, log));
+  const auto first = mounted->read(reading_of("mcp://team/memo:///kept"));
+  ASSERT_TRUE(first) << first.error().public_text;
+  EXPECT_EQ(bytes_of(first->contents[0]), "content");
+  auto request = reading_of("mcp://team/memo:///kept");
+  request.if_version = first->version.empty() ? "7" : first->version;
+  const auto again = mounted->read(request);
+  ASSERT_TRUE(again) << again.error().public_text;
+  EXPECT_TRUE(again->contents.empty() || bytes_of(again->contents[0]) == "content");
+  EXPECT_EQ(reads, 1);
+}
+
+TEST(mounted_servers, are_connected_at_once_when_they_are_eager) {
+  memo_server other;
+  hearing log;
+  hearing news;
+  auto options = mounted_from(other.here, log);
+  const auto lazy = mount(options);
+  lazy->watch(std::make_shared<note_taker>(news));
+  EXPECT_THAT(lazy->health().detail, HasSubstr("not asked"));
+  options.eager = true;
+  options.name = "eager";
+  options.prefix.clear();
+  const auto eager = mount(options);
+  eager->watch(std::make_shared<note_taker>(news));
+  EXPECT_TRUE(log.hears("mount \"eager\": connected to")) << log.text();
+  EXPECT_EQ(log.text().find("mount \"team\""), std::string::npos);
+  lazy->watch(nullptr);
+  eager->watch(nullptr);
+}
+
+TEST(mounted_servers, need_their_program_or_their_address) {
+  hearing log;
+  mount_options options;
+  options.name = "team";
+  options.target = child_target{.command = {"/bin/cat", "-"}, .folder = "/srv"};
+  const auto as_child = mount(options)->needs();
+  EXPECT_THAT(as_child.programs, ElementsAre("/bin/cat"));
+  options.target = http_target{.url = "https://wiki.example/mcp"};
+  EXPECT_THAT(mount(options)->needs().sockets, ElementsAre("wiki.example:443"));
+  options.target = http_target{.url = "http://[::1]:81/mcp"};
+  EXPECT_THAT(mount(options)->needs().sockets, ElementsAre("[::1]:81"));
+  options.target = http_target{.url = "http://x/mcp", .socket = "/run/wiki.sock"};
+  EXPECT_THAT(mount(options)->needs().sockets, ElementsAre("/run/wiki.sock"));
+}
+
+/// A server with access rules that mounts another, one of whose resources is for users.
+struct ruled_server {
+  explicit ruled_server(access_rule but, const std::string& revision = {}) {
+    EXPECT_TRUE(other.memos->add({.uri = "memo:///kept", .name = "kept", .annotations = {.audience = {role::user}}}, "a key"));
+    server_options options;
+    options.resource_tools = true;
+    options.access.rules.push_back({.gives = grant::read});
+    options.access.rules.push_back(std::move(but));
+    here.emplace(std::move(options));
+    auto from = mounted_from(other.here, log);
+    from.revision = revision;
+    EXPECT_TRUE(here->add(mount(from)));
+    asks.emplace(connected(*here));
+    EXPECT_TRUE(asks->resources().all());  // the mount knows them now
+  }
+  bool reads(const std::string& uri) { return asks->read(uri).has_value(); }
+  bool reads_with_tool(const std::string& uri) {
+    const auto got = asks->call_tool("read_resource", value(value::object{{"uri", uri}}));
+    return got && !got->isError;
+  }
+
+  memo_server other;
+  hearing log;
+  std::optional<server> here;
+  std::optional<client> asks;
+};
+
+// attacks: traversal (a rule got round by another spelling)
+TEST(mounted_servers, hide_what_access_rules_deny_however_it_is_spelled) {
+  access_rule by_uri{.uris = {"mcp://team/memo:///a/deep"}};
+  access_rule by_pattern{.patterns = {"mcp://team/memo:///a/*"}};
+  for (const auto& rule : {by_uri, by_pattern}) {
+    ruled_server one(rule);
+    for (const std::string uri : {"memo:///a/deep", "MEMO:///a/deep", "Memo:///a/deep", "memo:/a/deep", "memo:///a//deep",
+                                  "memo:///a%2Fdeep", "MEMO:///a/deep?lines=1"}) {
+      EXPECT_FALSE(one.reads("mcp://team/" + uri)) << uri;
+      EXPECT_FALSE(one.reads_with_tool("mcp://team/" + uri)) << uri;
+    }
+    EXPECT_TRUE(one.reads("mcp://team/MEMO:///a")) << "it is the same there, and allowed";
+    EXPECT_TRUE(one.reads_with_tool("mcp://team/MEMO:///a"));
+  }
+}
+
+// attacks: traversal (a rule got round by another spelling)
+TEST(mounted_servers, hide_what_access_rules_deny_behind_a_prefix_of_their_own) {
+  memo_server other;
+  const auto docs = std::make_shared<memory_provider>("docs", "docs:keys");
+  ASSERT_TRUE(docs->add({.uri = "docs:keys", .name = "keys"}, "a key"));
+  ASSERT_TRUE(other.here.add(docs));
+  for (const bool is_denied : {true, false}) {
+    server_options options;
+    options.access.rules.push_back({.gives = grant::read});
+    if (is_denied) options.access.rules.push_back({.uris = {"notes://team/docs:keys"}});
+    server here(std::move(options));
+    hearing log;
+    auto from = mounted_from(other.here, log);
+    from.prefix = "notes://team/";
+    ASSERT_TRUE(here.add(mount(from)));
+    client asks = connected(here);
+    EXPECT_EQ(asks.read("notes://team/DOCS:keys").has_value(), !is_denied);
+    EXPECT_TRUE(asks.read("notes://team/MEMO:///a"));
+  }
+}
+
+TEST(mounted_servers, hide_what_access_rules_deny_by_its_entry_however_it_is_spelled) {
+  // Servers of older revisions have only listed entries, and none for other spellings.
+  for (const std::string revision : {"", "2025-06-18"}) {
+    ruled_server one({.audience = role::user}, revision);
+    for (const std::string uri : {"memo:///kept", "MEMO:///kept", "memo:/kept", "memo:///kept?lines=1"})
+      EXPECT_FALSE(one.reads("mcp://team/" + uri)) << uri << " of " << revision;
+    EXPECT_TRUE(one.reads("mcp://team/MEMO:///a")) << revision;
+  }
+}
+
+/// A home for log-ins, for as long as the test takes.
+class home_of_log_ins {
+ public:
+  home_of_log_ins() {
+    folder_ = (std::filesystem::temp_directory_path() / "log-ins-XXXXXX").string();
+    if (::mkdtemp(folder_.data()) == nullptr) throw std::runtime_error("no folder");
+    if (const char* const set = std::getenv("XDG_DATA_HOME"); set != nullptr) before_ = set;
+    ::setenv("XDG_DATA_HOME", folder_.c_str(), 1);
+  }
+  ~home_of_log_ins() {
+    before_ ? ::setenv("XDG_DATA_HOME", before_->c_str(), 1) : ::unsetenv("XDG_DATA_HOME");
+    std::filesystem::remove_all(folder_);
+  }
+  home_of_log_ins(const home_of_log_ins&) = delete;
+  home_of_log_ins& operator=(const home_of_log_ins&) = delete;
+  [[nodiscard]] const std::string& path() const noexcept { return folder_; }
+
+ private:
+  std::string folder_;
+  std::optional<std::string> before_;
+};
+
+TEST(mounted_servers, need_the_folders_of_log_ins_and_of_the_key_that_renews_theirs) {
+  const home_of_log_ins home;
+  const auto store = credentials::make_store({.wanted = credentials::place::file});
+  kept_tokens tokens;
+  tokens.key = {"https://a.example", "https://wiki.example/mcp", "ours", ""};
+  ASSERT_TRUE(store->put(tokens));
+  client_registration client{.client_id = "ours", .key_file = "/srv/keys/ours.pem"};
+  ASSERT_TRUE(store->put_registration("https://a.example", client));
+  client = {.client_id = "another", .key_file = "/srv/others/key.pem"};
+  ASSERT_TRUE(store->put_registration("https://a.example", client));
+  mount_options options;
+  options.name = "team";
+  http_target target{.url = "https://Wiki.example/mcp"};
+  const auto folders = [&options, &target] {
+    options.target = target;
+    std::vector<std::string> out;
+    for (const auto& one : mount(options)->needs().folders) out.push_back((one.writable ? "w " : "r ") + one.path);
+    return out;
+  };
+  EXPECT_THAT(folders(), testing::Not(testing::Contains("r /srv/keys"))) << "tokens are not sent at all";
+  target.tokens = credentials::stored_log_in(target, store, "log in", {});
+  ASSERT_TRUE(target.tokens);
+  EXPECT_THAT(folders(), testing::IsSupersetOf({"w " + home.path() + "/hondana", std::string("r /srv/keys")}));
+  EXPECT_THAT(folders(), testing::Not(testing::Contains("r /srv/others")));
+}
+
+}  // namespace
+}  // namespace hondana::test

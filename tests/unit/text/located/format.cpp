@@ -1,0 +1,122 @@
+/// Formats by name, and what no format reads.
+#include <array>
+#include <optional>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "text/located/as_json.hpp"
+#include "unit/text/located/told.hpp"
+
+namespace {
+
+using namespace hondana;
+using located::format;
+using located::format_of_path;
+
+constexpr std::array all_formats{format::toml,   format::yaml,       format::json,   format::ini,
+                                 format::dotenv, format::properties, format::systemd};
+
+TEST(formats, have_names) {
+  for (const auto one : all_formats) EXPECT_EQ(located::format_named(name_of(one)), one);
+  EXPECT_EQ(located::format_named("xml"), std::nullopt);
+  EXPECT_EQ(located::format_named(""), std::nullopt);
+}
+
+TEST(formats, are_known_by_the_last_name_of_a_path) {
+  EXPECT_EQ(format_of_path("etc/app.toml"), format::toml);
+  EXPECT_EQ(format_of_path("Cargo.lock"), format::toml);
+  EXPECT_EQ(format_of_path("deploy/Values.YAML"), format::yaml);
+  EXPECT_EQ(format_of_path("docker-compose.yml"), format::yaml);
+  EXPECT_EQ(format_of_path(".vscode/settings.json"), format::json);
+  EXPECT_EQ(format_of_path("tsconfig.jsonc"), format::json);
+  EXPECT_EQ(format_of_path("php.ini"), format::ini);
+  EXPECT_EQ(format_of_path("my.cnf"), format::ini);
+  EXPECT_EQ(format_of_path("repo/.git/config"), format::ini);
+  EXPECT_EQ(format_of_path("etc/pip.conf"), format::ini);
+  EXPECT_EQ(format_of_path(".env"), format::dotenv);
+  EXPECT_EQ(format_of_path("a/.env.production"), format::dotenv);
+  EXPECT_EQ(format_of_path("web.env"), format::dotenv);
+  EXPECT_EQ(format_of_path("log4j.properties"), format::properties);
+  EXPECT_EQ(format_of_path("nginx.service"), format::systemd);
+  EXPECT_EQ(format_of_path("etc/systemd/system/nginx.service.d/override.conf"), format::systemd);
+  EXPECT_EQ(format_of_path("etc/systemd/journald.conf.d/a.conf"), format::systemd);
+  EXPECT_EQ(format_of_path("resolved.conf"), format::systemd);
+  EXPECT_EQ(format_of_path("etc/systemd/system.conf"), format::systemd);
+  EXPECT_EQ(format_of_path("nginx.conf"), std::nullopt);
+  EXPECT_EQ(format_of_path("conf.d/x.conf"), std::nullopt);
+  EXPECT_EQ(format_of_path("README.md"), std::nullopt);
+  EXPECT_EQ(format_of_path(".toml"), std::nullopt);
+  EXPECT_EQ(format_of_path(""), std::nullopt);
+  EXPECT_EQ(format_of_path("config"), std::nullopt);
+}
+
+TEST(formats, refuse_what_is_no_text) {
+  using namespace std::string_literals;
+  for (const auto one : all_formats) {
+    EXPECT_EQ(test::told(one,
+                         "\xFF\xFE"
+                         "a\0=\0"s),
+              "failed: line 1: this is written in UTF-16, and only UTF-8 is read; save it as UTF-8");
+    EXPECT_EQ(test::told(one, "# x\n\n#\0\n"s),
+              "failed: line 3: a NUL byte, which no configuration has; is this written in UTF-16 or half-written?");
+    if (one == format::properties) continue;
+    EXPECT_EQ(test::told(one, "# x\n# \xE9\n# y\n"), "failed: line 2: bytes that are no UTF-8");
+    EXPECT_EQ(test::told(one, "# x\n# \xE6\x9C"), "failed: line 2: bytes that are no UTF-8");
+    EXPECT_EQ(test::told(one, "# x\n# \xE6\n\x9C"), "failed: line 2: bytes that are no UTF-8");
+  }
+}
+
+TEST(formats, refuse_more_than_their_limits) {
+  for (const auto one : all_formats) {
+    EXPECT_EQ(located::read(one, std::string(11, ' '), {.bytes = 10}).error().code, errc::response_too_large);
+  }
+  const auto most = located::limits{.values = 3};
+  for (const auto one : {format::ini, format::dotenv, format::properties}) {
+    const auto read = located::read(one, "a=1\nb=2\nc=3\nd=4\n", most);
+    ASSERT_FALSE(read) << name_of(one);
+    EXPECT_EQ(read.error().code, errc::response_too_large);
+    EXPECT_TRUE(read.error().public_text.starts_with("line 4: more than 3 values")) << read.error().public_text;
+  }
+  EXPECT_EQ(located::read(format::systemd, "[a]\nb=1\nb=2\nb=3\n", most).error().code, errc::response_too_large);
+  EXPECT_EQ(located::read(format::yaml, "[1, 2, 3]", most).error().code, errc::response_too_large);
+  EXPECT_EQ(located::read(format::toml, "a=1\nb=1\nc=1\n", most).error().code, errc::response_too_large);
+  EXPECT_TRUE(located::read(format::yaml, "[1, 2]", most));
+}
+
+TEST(formats, place_what_stands_behind_a_byte_order_mark) {
+  for (const auto one : {format::ini, format::dotenv, format::properties, format::toml}) {
+    const auto text = one == format::toml ? "\xEF\xBB\xBF"
+                                            "a = '1'"
+                                          : "\xEF\xBB\xBF"
+                                            "a = 1";
+    const auto read = located::read(one, text);
+    ASSERT_TRUE(read) << name_of(one);
+    const auto& first = read->root.members.at(0);
+    EXPECT_EQ(first.key_at, (located::place{3, 4, 1})) << name_of(one);
+    EXPECT_EQ(first.value.at.begin, 7u);
+    EXPECT_EQ(first.value.text, "1");
+  }
+}
+
+TEST(formats, bound_their_remarks) {
+  std::string text;
+  for (int i = 0; i < 1000; ++i) text += "a=1\n";
+  const auto read = located::read(format::dotenv, text);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->remarks.size(), 100u);
+  EXPECT_EQ(read->remarks.back(), "there is more to remark, which is left out");
+}
+
+TEST(trees_as_json, keep_digits_in_texts_and_are_values) {
+  const auto read = located::read(format::json, R"({"big": 123456789012345678901234567890, "a": [1, 2.5, null, true, "x\n"]})");
+  ASSERT_TRUE(read);
+  EXPECT_EQ(located::json_text(read->root), R"({"big":123456789012345678901234567890,"a":[1,2.5,null,true,"x\n"]})");
+  const auto made = located::json_of(read->root);
+  EXPECT_EQ(made.to_text(), R"({"big":1.2345678901234568e+29,"a":[1,2.5,null,true,"x\n"]})");
+  EXPECT_EQ(read->root.find("a")->items.size(), 5u);
+  EXPECT_EQ(read->root.find("b"), nullptr);
+  EXPECT_EQ(read->root.find("a")->find("a"), nullptr);
+}
+
+}  // namespace
