@@ -56,6 +56,28 @@ using result = tl::expected<T, failure>;
   return tl::unexpected<failure>(failure{code, std::move(public_text), std::move(private_text)});
 }
 
+/// Takes the value of a `result`, or returns its failure from the function around it, whose result may be of another type:
+///
+///     HONDANA_TRY(auto page, read_page(id));  // `page` is the value, not the `result`
+///     HONDANA_TRY(check(page));               // for a `result<void>`, or a value that is not needed
+///
+/// Of several statements: not the body of an `if` without braces.
+#define HONDANA_TRY(first, ...)                     \
+  HONDANA_TRY_JOIN(HONDANA_TRY_, __VA_OPT__(VALUE)) \
+  (HONDANA_TRY_JOIN(hondana_tried_, __COUNTER__), first __VA_OPT__(, ) __VA_ARGS__)
+
+// What `HONDANA_TRY` consists of.
+#define HONDANA_TRY_JOIN(a, b) HONDANA_TRY_JOIN_NOW(a, b)
+#define HONDANA_TRY_JOIN_NOW(a, b) a##b
+#define HONDANA_TRY_(tried, ...)                                                             \
+  do {                                                                                       \
+    if (auto tried = __VA_ARGS__; !tried) return ::tl::unexpected(std::move(tried.error())); \
+  } while (false)
+#define HONDANA_TRY_VALUE(tried, declared, ...)                  \
+  auto tried = __VA_ARGS__;                                      \
+  if (!tried) return ::tl::unexpected(std::move(tried.error())); \
+  declared = *std::move(tried)
+
 /// The enumerator's own spelling, for logs. Never null.
 [[nodiscard]] std::string_view name_of(errc code) noexcept;
 

@@ -35,13 +35,12 @@ std::vector<std::pair<std::string, std::string>> repeated(const std::vector<mode
 result<called> call_tool(engine& of, std::string_view name, const value& arguments, const call_options& how) {
   if (!arguments.is_null() && arguments.as_object() == nullptr)
     return fail(errc::invalid_argument, "the arguments of a tool are an object");
-  if (auto can = of.need(&server_description::has_tools, "tools", how); !can) return tl::unexpected(std::move(can.error()));
+  HONDANA_TRY(of.need(&server_description::has_tools, "tools", how));
   for (bool is_again = false;; is_again = true) {
     request what{.asked = asking::call_tool(name, arguments)};
     if (of.has_headers()) {
-      const auto known = of.find_headers(name, is_again, how);
-      if (!known) return tl::unexpected(known.error());
-      if (*known) what.headers = repeated(**known, arguments);
+      HONDANA_TRY(const auto known, of.find_headers(name, is_again, how));
+      if (known) what.headers = repeated(*known, arguments);
     }
     auto got = of.call(std::move(what), how);
     if (got) return asking::called_of(got->got.result);
@@ -53,9 +52,8 @@ result<called> call_tool(engine& of, std::string_view name, const value& argumen
 
 result<value> any_request(engine& of, std::string_view method, const value& params, const call_options& how) {
   if (!params.is_null() && params.as_object() == nullptr) return fail(errc::invalid_argument, "params is an object, or null");
-  auto got = of.call({.asked = asking::any(method, params)}, how);
-  if (!got) return tl::unexpected(std::move(got.error()));
-  auto taken = take_value(got->got.result);
+  HONDANA_TRY(auto got, of.call({.asked = asking::any(method, params)}, how));
+  auto taken = take_value(got.got.result);
   if (!taken) return fail(errc::broken_protocol, taken.error().public_text);
   return taken;
 }

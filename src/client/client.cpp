@@ -76,11 +76,9 @@ paged<resource> client::resources(entry_filter wanted, call_options how) {
 paged<resource_template> client::templates(call_options how) {
   return pages<resource_template>(
       engine_, [how = std::move(how)](outbound::engine& of, const auto& cursor) -> result<page<resource_template>> {
-        if (auto can = of.need(&server_description::has_resources, "resources", how); !can)
-          return tl::unexpected(std::move(can.error()));
-        auto got = of.call({.asked = asking::list_templates(cursor), .is_kept = true}, how);
-        if (!got) return tl::unexpected(std::move(got.error()));
-        return asking::templates_of(got->result());
+        HONDANA_TRY(of.need(&server_description::has_resources, "resources", how));
+        HONDANA_TRY(auto got, of.call({.asked = asking::list_templates(cursor), .is_kept = true}, how));
+        return asking::templates_of(got.result());
       });
 }
 
@@ -88,11 +86,9 @@ paged<resource> client::children(std::string uri, call_options how) {
   return pages<resource>(
       engine_,
       [uri = std::move(uri), how = std::move(how)](outbound::engine& of, const auto& cursor) -> result<page<resource>> {
-        if (auto can = of.need(&server_description::has_folders, "directory reads", how); !can)
-          return tl::unexpected(std::move(can.error()));
-        auto got = of.call({.asked = asking::list_folder(uri, cursor)}, how);
-        if (!got) return tl::unexpected(std::move(got.error()));
-        return asking::resources_of(got->result());
+        HONDANA_TRY(of.need(&server_description::has_folders, "directory reads", how));
+        HONDANA_TRY(auto got, of.call({.asked = asking::list_folder(uri, cursor)}, how));
+        return asking::resources_of(got.result());
       });
 }
 
@@ -126,11 +122,9 @@ result<std::string> client::expand(std::string_view uri_template, const uri_temp
 namespace {
 
 result<complete_result> completed(outbound::engine& of, asking::request what, const call_options& how) {
-  if (auto can = of.need(&server_description::has_completion, "completion", how); !can)
-    return tl::unexpected(std::move(can.error()));
-  auto got = of.call({.asked = std::move(what)}, how);
-  if (!got) return tl::unexpected(std::move(got.error()));
-  return asking::completion_of(got->result());
+  HONDANA_TRY(of.need(&server_description::has_completion, "completion", how));
+  HONDANA_TRY(auto got, of.call({.asked = std::move(what)}, how));
+  return asking::completion_of(got.result());
 }
 
 }  // namespace
@@ -170,9 +164,8 @@ watch_request client::watching::honoured() const {
 
 result<client::watching> client::watch(watch_request what, change_handler tell, const call_options& how) {
   const auto of = engine_;
-  auto made = of->watched().add(std::move(what), std::move(tell), how);
-  if (!made) return tl::unexpected(std::move(made.error()));
-  return watching(std::make_shared<watching::state>(watching::state{of, std::move(*made)}));
+  HONDANA_TRY(auto made, of->watched().add(std::move(what), std::move(tell), how));
+  return watching(std::make_shared<watching::state>(watching::state{of, std::move(made)}));
 }
 
 paged<tool> client::tools(call_options how) {
@@ -187,11 +180,9 @@ result<called> client::call_tool(std::string_view name, const value& arguments, 
 
 paged<prompt> client::prompts(call_options how) {
   return pages<prompt>(engine_, [how = std::move(how)](outbound::engine& of, const auto& cursor) -> result<page<prompt>> {
-    if (auto can = of.need(&server_description::has_prompts, "prompts", how); !can)
-      return tl::unexpected(std::move(can.error()));
-    auto got = of.call({.asked = asking::list_prompts(cursor), .is_kept = true}, how);
-    if (!got) return tl::unexpected(std::move(got.error()));
-    return asking::prompts_of(got->result());
+    HONDANA_TRY(of.need(&server_description::has_prompts, "prompts", how));
+    HONDANA_TRY(auto got, of.call({.asked = asking::list_prompts(cursor), .is_kept = true}, how));
+    return asking::prompts_of(got.result());
   });
 }
 
@@ -199,28 +190,24 @@ result<prompt_result> client::get_prompt(std::string_view name,
                                          const std::vector<std::pair<std::string, std::string>>& arguments,
                                          const call_options& how) {
   const auto of = engine_;
-  if (auto can = of->need(&server_description::has_prompts, "prompts", how); !can)
-    return tl::unexpected(std::move(can.error()));
-  auto got = of->call({.asked = asking::get_prompt(name, arguments)}, how);
-  if (!got) return tl::unexpected(std::move(got.error()));
-  return asking::prompt_of(got->result());
+  HONDANA_TRY(of->need(&server_description::has_prompts, "prompts", how));
+  HONDANA_TRY(auto got, of->call({.asked = asking::get_prompt(name, arguments)}, how));
+  return asking::prompt_of(got.result());
 }
 
 paged<skill> client::skills(call_options how) {
   return pages<skill>(engine_, [how = std::move(how)](outbound::engine& of, const auto& cursor) -> result<page<skill>> {
-    if (auto can = of.need(&server_description::has_skills, "skills", how); !can) return tl::unexpected(std::move(can.error()));
-    auto got = of.call({.asked = asking::list_skills(cursor), .is_kept = true}, how);
-    if (!got) return tl::unexpected(std::move(got.error()));
-    return asking::skills_of(got->result());
+    HONDANA_TRY(of.need(&server_description::has_skills, "skills", how));
+    HONDANA_TRY(auto got, of.call({.asked = asking::list_skills(cursor), .is_kept = true}, how));
+    return asking::skills_of(got.result());
   });
 }
 
 result<skill> client::find_skill(std::string_view uri, const call_options& how) {
   const auto of = engine_;
-  if (auto can = of->need(&server_description::has_skills, "skills", how); !can) return tl::unexpected(std::move(can.error()));
-  auto got = of->call({.asked = asking::get_skill(uri), .is_kept = true}, how);
-  if (!got) return tl::unexpected(std::move(got.error()));
-  return asking::skill_of(got->result());
+  HONDANA_TRY(of->need(&server_description::has_skills, "skills", how));
+  HONDANA_TRY(auto got, of->call({.asked = asking::get_skill(uri), .is_kept = true}, how));
+  return asking::skill_of(got.result());
 }
 
 result<read_answer> client::read_skill_file(const skill& of, std::string_view uri, const call_options& how) {
@@ -239,9 +226,8 @@ void client::end_connection(std::string why) {
 
 result<void> client::roots_changed() {
   const auto of = engine_;
-  const auto ready = of->connection().ready({});
-  if (!ready) return tl::unexpected(ready.error());
-  if (ready->is_modern) return {};
+  HONDANA_TRY(const auto ready, of->connection().ready({}));
+  if (ready.is_modern) return {};
   of->connection().talk().tell(asking::roots_changed());
   return {};
 }

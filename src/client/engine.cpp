@@ -80,8 +80,7 @@ engine::engine(client_target target, client_options options, channel_maker make)
 engine::~engine() { close(); }
 
 result<void> engine::open(const call_options& how) {
-  const auto opened = ready(how);
-  if (!opened) return tl::unexpected(opened.error());
+  HONDANA_TRY(ready(how));
   return {};
 }
 
@@ -109,7 +108,7 @@ result<void> engine::tell_later(std::function<void()> job) {
 }
 
 result<server_description> engine::need(bool server_description::* what, std::string_view name, const call_options& how) {
-  if (auto opened = ready(how); !opened) return tl::unexpected(std::move(opened.error()));
+  HONDANA_TRY(ready(how));
   auto known = link_.server();
   if (!(known.*what))
     return fail(errc::unsupported, "the server " +
@@ -149,9 +148,8 @@ result<outcome> engine::call(request what, const call_options& how) {
   const auto asked_as = what.is_kept ? question_of(what.asked).identity : std::string();
   const auto first_params = what.asked.params;
   for (int round = 0;; ++round) {
-    auto got = answered(what, how);
-    if (!got) return tl::unexpected(std::move(got.error()));
-    outcome out{std::move(*got), {}, false};
+    HONDANA_TRY(auto got, answered(what, how));
+    outcome out{std::move(got), {}, false};
     const auto result = out.result();
     const auto kind = asking::kind_of_result(result);
     if (kind == asking::result_kind::complete) {
@@ -171,10 +169,9 @@ result<outcome> engine::call(request what, const call_options& how) {
     if (round == most_rounds)
       return fail(errc::refused, "the server asked for input " + std::to_string(most_rounds) +
                                      " times and still does not answer " + what.asked.method);
-    auto more = answered_questions(result, how);
-    if (!more) return tl::unexpected(std::move(more.error()));
+    HONDANA_TRY(auto more, answered_questions(result, how));
     what.asked.params = first_params;
-    if (!more->empty()) what.asked.params += (first_params.empty() ? "" : ",") + *more;
+    if (!more.empty()) what.asked.params += (first_params.empty() ? "" : ",") + more;
   }
 }
 
@@ -188,24 +185,23 @@ result<answer> engine::answered(const request& what, const call_options& how) {
 
 result<answer> engine::once(const request& what, const call_options& how) {
   for (bool is_again = false;; is_again = true) {
-    const auto in = link_.ready(how);
-    if (!in) return tl::unexpected(in.error());
+    HONDANA_TRY(const auto in, link_.ready(how));
     auto& talk = link_.talk();
     const auto id = talk.next_id();
     sending out{.method = what.asked.method,
                 .target = what.asked.target,
-                .headers = asking::headers_of(what.asked, *in),
+                .headers = asking::headers_of(what.asked, in),
                 .content = what.content};
     out.headers.insert(out.headers.end(), what.headers.begin(), what.headers.end());
-    out.tells_cancellation = !in->is_modern || !talk.through()->has_exchanges();
+    out.tells_cancellation = !in.is_modern || !talk.through()->has_exchanges();
     out.time = options_.call_time;
-    auto got = talk.ask(id, asking::spelled(what.asked, id, *in, options_, static_cast<bool>(how.report), how.trace), out, how);
+    auto got = talk.ask(id, asking::spelled(what.asked, id, in, options_, static_cast<bool>(how.report), how.trace), out, how);
     if (got || is_again || !got.error().answer) return got;
     const auto& why = got.error();
     // A session that has ended is begun anew once; so is a server that turned out to speak something else.
-    if (!in->is_modern && why.answer->http_status == 404) {
+    if (!in.is_modern && why.answer->http_status == 404) {
       link_.lost(false);
-    } else if (in->is_modern && asking::wants_other_revision(why)) {
+    } else if (in.is_modern && asking::wants_other_revision(why)) {
       link_.lost(true);
     } else {
       return got;
@@ -218,11 +214,9 @@ result<std::string> engine::answered_questions(const json::object& result, const
   if (!wanted) return tl::unexpected(wanted.error());
   std::vector<std::pair<std::string, std::string>> all;
   for (const auto& one : wanted->questions) {
-    const auto given = asking_.answer({one.method, one.params, 0, shared_from_this()}, how.stop);
-    if (!given) return tl::unexpected(given.error());
-    auto response = asking::response_to(one, *given);
-    if (!response) return tl::unexpected(std::move(response.error()));
-    all.emplace_back(one.key, std::move(*response));
+    HONDANA_TRY(const auto given, asking_.answer({one.method, one.params, 0, shared_from_this()}, how.stop));
+    HONDANA_TRY(auto response, asking::response_to(one, given));
+    all.emplace_back(one.key, std::move(response));
   }
   return asking::responses(*wanted, all);
 }
@@ -353,10 +347,9 @@ void engine::remember_tools(const std::vector<tool>& all) {
 }
 
 result<page<tool>> engine::tool_page(const std::optional<std::string>& cursor, const call_options& how) {
-  if (auto can = need(&server_description::has_tools, "tools", how); !can) return tl::unexpected(std::move(can.error()));
-  auto got = call({.asked = asking::list_tools(cursor), .is_kept = true}, how);
-  if (!got) return tl::unexpected(std::move(got.error()));
-  auto out = asking::tools_of(got->result());
+  HONDANA_TRY(need(&server_description::has_tools, "tools", how));
+  HONDANA_TRY(auto got, call({.asked = asking::list_tools(cursor), .is_kept = true}, how));
+  auto out = asking::tools_of(got.result());
   if (!out) return out;
   if (!has_headers()) return out;
   drop_unusable(out->items, [this](const std::string& line) { noticed(line); });

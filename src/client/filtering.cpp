@@ -3,7 +3,7 @@
 #include <tuple>
 #include <utility>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "client/narrowing.hpp"
 #include "server/catalog/filter.hpp"
 
@@ -68,13 +68,12 @@ namespace hondana::outbound {
 
 result<page<resource>> resource_page(engine& of, const std::optional<std::string>& cursor, const entry_filter& wanted,
                                      const call_options& how) {
-  const auto can = of.need(&server_description::has_resources, "resources", how);
-  if (!can) return tl::unexpected(can.error());
+  HONDANA_TRY(const auto can, of.need(&server_description::has_resources, "resources", how));
   const bool is_open = wanted == entry_filter{};
-  const bool is_theirs = !is_open && can->has_versions;
-  auto got = of.call({.asked = asking::list_resources(cursor, is_theirs ? &wanted : nullptr), .is_kept = true}, how);
-  if (!got) return tl::unexpected(std::move(got.error()));
-  auto out = asking::resources_of(got->result());
+  const bool is_theirs = !is_open && can.has_versions;
+  HONDANA_TRY(auto got,
+              of.call({.asked = asking::list_resources(cursor, is_theirs ? &wanted : nullptr), .is_kept = true}, how));
+  auto out = asking::resources_of(got.result());
   if (!out || is_open || is_theirs) return out;
   std::uint64_t steps = 0;
   const auto filter = made_ready(wanted);
@@ -83,14 +82,12 @@ result<page<resource>> resource_page(engine& of, const std::optional<std::string
 }
 
 result<resource> describe(engine& of, std::string_view uri, const call_options& how) {
-  const auto can = of.need(&server_description::has_resources, "resources", how);
-  if (!can) return tl::unexpected(can.error());
-  if (can->has_versions) {
+  HONDANA_TRY(const auto can, of.need(&server_description::has_resources, "resources", how));
+  if (can.has_versions) {
     // The content comes with it; nobody keeps it.
     const auto dropped = [](std::size_t, std::string_view) { return result<void>(); };
-    auto got = of.call({.asked = asking::get_resource(uri), .content = dropped}, how);
-    if (!got) return tl::unexpected(std::move(got.error()));
-    return asking::resource_of(got->result());
+    HONDANA_TRY(auto got, of.call({.asked = asking::get_resource(uri), .content = dropped}, how));
+    return asking::resource_of(got.result());
   }
   const entry_filter all;
   const time_left left(how.time.value_or(of.options().call_time));

@@ -153,7 +153,7 @@ void link::close(std::chrono::milliseconds time) { talk_.close(time); }
 
 result<void> link::open(const call_options& how) {
   if (!is_made_) {
-    if (auto done = use(false); !done) return done;
+    HONDANA_TRY(use(false));
   }
   bool is_known = false;
   asking::speech known;
@@ -187,7 +187,7 @@ result<void> link::find_era(const call_options& how) {
   }
 
   std::optional<failure> not_modern;
-  if (auto done = discover(std::string(wire::modern_revisions().front()), how, not_modern); !done) return done;
+  HONDANA_TRY(discover(std::string(wire::modern_revisions().front()), how, not_modern));
   if (!not_modern) {
     if (http != nullptr) eras().remember(http->socket + ' ' + http->url, false);
     return {};
@@ -264,7 +264,7 @@ result<void> link::initialize_somehow(const std::string& revision, const call_op
   auto second = initialize(revision, how);
   if (second) return second;
   // The next attempt begins again with the newer transport.
-  if (auto newer = use(false); !newer) return newer;
+  HONDANA_TRY(use(false));
   auto why = done.error();
   if (second.error().public_text != why.public_text)
     why.public_text += "; and neither does it speak the older HTTP+SSE there: " + second.error().public_text;
@@ -281,9 +281,8 @@ result<void> link::initialize(const std::string& revision, const call_options& h
   out.time = how.time.value_or(options_.call_time);
   call_options mine;
   mine.stop = how.stop;
-  auto got = talk_.ask(id, asking::spelled(what, id, in, options_, false), out, mine);
-  if (!got) return tl::unexpected(std::move(got.error()));
-  const auto result = got->result.as_object("result");
+  HONDANA_TRY(auto got, talk_.ask(id, asking::spelled(what, id, in, options_, false), out, mine));
+  const auto result = got.result.as_object("result");
   in.revision = asking::text_member(*result, "protocolVersion");
   if (!has(wire::session_revisions(), in.revision) || (!options_.revision.empty() && in.revision != options_.revision))
     return tl::unexpected(speaks_otherwise({in.revision}));

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "base/json/utf8.hpp"
 #include "client/engine.hpp"
 #include "protocol/wire/asking/errors.hpp"
@@ -31,8 +31,7 @@ result<read_answer> engine::read(std::string_view uri, std::string_view version,
                                  const call_options& how) {
   if (uri.empty()) return fail(errc::invalid_argument, "there is no URI to read");
   if (options_.fetches_https && is_https(uri)) return fetch(std::string(uri), into, how);
-  if (auto can = need(&server_description::has_resources, "resources", how); !can)
-    return tl::unexpected(std::move(can.error()));
+  HONDANA_TRY(need(&server_description::has_resources, "resources", how));
 
   const bool has_version = !version.empty() && server().has_versions;
   request what{.asked = asking::read(uri, has_version ? version : std::string_view())};
@@ -67,9 +66,8 @@ result<read_answer> engine::read(std::string_view uri, std::string_view version,
 }
 
 result<bytes::digest> engine::digest_of(const std::string& uri, const call_options& how) {
-  const auto got = read(uri, {}, {}, how);
-  if (!got) return tl::unexpected(got.error());
-  return outbound::digest_of(*got);
+  HONDANA_TRY(const auto got, read(uri, {}, {}, how));
+  return outbound::digest_of(got);
 }
 
 result<read_answer> engine::fetch(const std::string& url, const content_writer& into, const call_options& how) {
@@ -80,15 +78,14 @@ result<read_answer> engine::fetch(const std::string& url, const content_writer& 
   const auto end = [&either] { either.request_stop(); };
   const std::stop_callback by_caller(how.stop, end);
   const std::stop_callback by_client(closing_.get_token(), end);
-  auto got = transport::http_client::fetch_directly(url, most, into, either.get_token());
-  if (!got) return tl::unexpected(std::move(got.error()));
+  HONDANA_TRY(auto got, transport::http_client::fetch_directly(url, most, into, either.get_token()));
   read_item item;
   item.uri = url;
-  item.mimeType = got->media_type;
-  item.bytes = std::move(got->bytes);
-  item.size = got->size;
+  item.mimeType = got.media_type;
+  item.bytes = std::move(got.bytes);
+  item.size = got.size;
   // Nobody validated what a writer took; a type says what it is meant to be.
-  item.is_text = into ? got->media_type.starts_with("text/") : json::is_utf8(item.bytes) && !json::has_nul(item.bytes);
+  item.is_text = into ? got.media_type.starts_with("text/") : json::is_utf8(item.bytes) && !json::has_nul(item.bytes);
   read_answer out;
   out.items.push_back(std::move(item));
   return out;

@@ -65,7 +65,7 @@ result<read_answer> read_skill_file(engine& of, const skill& whose, std::string_
       return unlike(uri, "its digest is " + made + " instead of " + entry->digest);
   }
   if (uri == whose.uri) {
-    if (auto same = check_front(whose, uri, content); !same) return tl::unexpected(std::move(same.error()));
+    HONDANA_TRY(check_front(whose, uri, content));
   }
   return got;
 }

@@ -97,10 +97,10 @@ result<void> watches::subscribe_each(const entry& one, const call_options& how) 
     losses = losses_;
   }
   if (honoured.entries) {
-    if (auto done = subscribe_some(one, honoured.uris, true, losses, how); !done) return done;
+    HONDANA_TRY(subscribe_some(one, honoured.uris, true, losses, how));
   } else {
     for (const auto& uri : honoured.uris) {
-      if (auto done = subscribe_some(one, {uri}, false, losses, how); !done) return done;
+      HONDANA_TRY(subscribe_some(one, {uri}, false, losses, how));
     }
   }
   const std::lock_guard lock(mutex_);

@@ -166,8 +166,7 @@ result<assembly::made> assembly::make(const config::source& from) const {
     return tl::unexpected(from.options.wrong("type", "there is no source of type \"" + from.type + "\"; known: " + known));
   }
   auto options = from.options;
-  auto limits = config::read_source_limits(options);
-  if (!limits) return tl::unexpected(std::move(limits.error()));
+  HONDANA_TRY(auto limits, config::read_source_limits(options));
   auto provider = type->configure(options, log_);
   if (!provider) {
     auto why = std::move(provider.error());
@@ -175,7 +174,7 @@ result<assembly::made> assembly::make(const config::source& from) const {
     if (!at.empty() && why.public_text.rfind(from.options.file(), 0) != 0) why.public_text = at + ": " + why.public_text;
     return tl::unexpected(std::move(why));
   }
-  return made{from.type, from.options, std::move(*provider), *limits};
+  return made{from.type, from.options, std::move(*provider), limits};
 }
 
 /// Logs, log-ins, stores and addresses of notices of a Drive go by its name.
@@ -195,31 +194,29 @@ result<parts> assembly::assemble() {
   disk::raise_descriptor_limit();  // for connections, and for the packs of repositories
   auto settings = read_settings();
   if (!settings) return tl::unexpected(std::move(settings.error()));
-  if (auto alone = check_analyses(settings->sources); !alone) return tl::unexpected(std::move(alone.error()));
+  HONDANA_TRY(check_analyses(settings->sources));
   auto repositories = make_repositories(*settings);
   add_files(*settings, repositories ? &*repositories : nullptr);
   std::vector<made> all;
   parts whole;
   std::map<const provider*, source_limits> by_source;
   for (const auto& source : settings->sources) {
-    auto one = make(source);
-    if (!one) return tl::unexpected(std::move(one.error()));
-    if (auto apart = check_name(source, *one, all); !apart) return tl::unexpected(std::move(apart.error()));
-    whole.providers.push_back(one->provider);
-    if (auto at = place_of(source.options); !at.empty()) whole.places.insert_or_assign(one->provider.get(), std::move(at));
-    if (!(one->limits == source_limits())) by_source.insert_or_assign(one->provider.get(), one->limits);
-    all.push_back(std::move(*one));
+    HONDANA_TRY(auto one, make(source));
+    HONDANA_TRY(check_name(source, one, all));
+    whole.providers.push_back(one.provider);
+    if (auto at = place_of(source.options); !at.empty()) whole.places.insert_or_assign(one.provider.get(), std::move(at));
+    if (!(one.limits == source_limits())) by_source.insert_or_assign(one.provider.get(), one.limits);
+    all.push_back(std::move(one));
   }
   if (repositories) {
     whole.providers.push_back(repositories->provider);
     all.push_back(std::move(*repositories));
   }
   if (!settings->links.empty()) {
-    auto links = make_links(settings->links);
-    if (!links) return tl::unexpected(std::move(links.error()));
-    whole.providers.push_back(std::move(*links));
+    HONDANA_TRY(auto links, make_links(settings->links));
+    whole.providers.push_back(std::move(links));
   }
-  if (auto within = check_reach(*settings, whole.providers); !within) return tl::unexpected(std::move(within.error()));
+  HONDANA_TRY(check_reach(*settings, whole.providers));
   whole.options = options_of(*settings, log_);
   whole.options.limits.sources = std::move(by_source);
   whole.settings = std::move(*settings);

@@ -144,14 +144,13 @@ std::string_view spelled_grant(grant one) noexcept {
 }
 
 result<void> explain_template(const explained_caller& to, const std::string& text) {
-  const auto compiled = uri_template::compile(text);
-  if (!compiled) return tl::unexpected(compiled.error());
+  HONDANA_TRY(const auto compiled, uri_template::compile(text));
   offered_verdict made{.what = "template", .name = text};
-  made.findings = findings_of(to, [&](const access::rule& one) { return one.share_of(*compiled); });
+  made.findings = findings_of(to, [&](const access::rule& one) { return one.share_of(compiled); });
   decide_by_share(made.findings);
   const auto seen = to.in.gate->view_of(to.who);
   made.lacking = lacking_for(to, model::list_templates{});
-  made.may_list = (!seen || seen->may_see_some(*compiled)) && made.lacking.empty();
+  made.may_list = (!seen || seen->may_see_some(compiled)) && made.lacking.empty();
   tell_offered(to, made);
   return {};
 }

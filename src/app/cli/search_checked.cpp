@@ -75,11 +75,11 @@ result<void> check_readable(const config::settings& in, const std::string& key, 
 result<void> check_search(const config::settings& of) {
   if (!of.search) return {};
   const auto& how = *of.search;
-  if (auto sound = check_place(of); !sound) return sound;
-  if (auto sound = check_words(of, how); !sound) return sound;
+  HONDANA_TRY(check_place(of));
+  HONDANA_TRY(check_words(of, how));
   if (how.embeddings) {
-    if (auto sound = check_readable(of, "bearer_file", how.embeddings->bearer_file); !sound) return sound;
-    if (auto sound = check_readable(of, "authorities", how.embeddings->authorities); !sound) return sound;
+    HONDANA_TRY(check_readable(of, "bearer_file", how.embeddings->bearer_file));
+    HONDANA_TRY(check_readable(of, "authorities", how.embeddings->authorities));
   }
   if (const auto needs = search::needs_of(how); !needs) return wrong_key(of, "embeddings.url", needs.error().public_text);
   return {};

@@ -69,7 +69,7 @@ class reloadable {
   result<parts> assemble() {
     auto whole = assemble_soundly();
     if (!whole) return whole;
-    if (auto sound = check_search(whole->settings); !sound) return tl::unexpected(std::move(sound.error()));
+    HONDANA_TRY(check_search(whole->settings));
     http_ = whole->settings.http;
     auth_ = whole->settings.auth;
     sandboxed_ = whole->settings.sandbox;
@@ -81,17 +81,16 @@ class reloadable {
   result<void> confine(const parts& whole, serving_place at) {
     at.config = config_;
     if (search_) {
-      if (auto there = search::make_folder_for(*search_); !there) return there;
+      HONDANA_TRY(search::make_folder_for(*search_));
     }
-    auto sandbox = server_sandbox::put_up(whole, at, log_);
-    if (!sandbox) return tl::unexpected(std::move(sandbox.error()));
-    sandbox_ = std::move(*sandbox);
+    HONDANA_TRY(auto sandbox, server_sandbox::put_up(whole, at, log_));
+    sandbox_ = std::move(sandbox);
     return {};
   }
   result<void> start(parts& whole) {
     const std::lock_guard lock(mutex_);
-    if (auto traced = start_tracing(); !traced) return traced;
-    if (auto indexed = open_index(); !indexed) return indexed;
+    HONDANA_TRY(start_tracing());
+    HONDANA_TRY(open_index());
     auto started = take(whole);
     if (started) {
       for (const auto& one : in_force(whole)) log_(one);
@@ -203,7 +202,7 @@ class reloadable {
 
   /// Errors: what keeps the old configuration in place.
   result<parts> assemble_again() {
-    if (auto readable = sandbox_.lets_read(config_); !readable) return tl::unexpected(std::move(readable.error()));
+    HONDANA_TRY(sandbox_.lets_read(config_));
     auto whole = assemble_soundly();
     if (!whole) return whole;
     auto done = sandbox_.suffices_for(*whole);
@@ -227,9 +226,8 @@ class reloadable {
 
   /// Swaps everything that is assembled, or nothing.
   result<void> take(parts& whole) {
-    auto record = records_.open(whole.settings.audit);
-    if (!record) return tl::unexpected(std::move(record.error()));
-    whole.options.audit = std::move(*record);
+    HONDANA_TRY(auto record, records_.open(whole.settings.audit));
+    whole.options.audit = std::move(record);
     whole.options.traces = traces_;
     whole.options.search = index_;
     auto done = server_.replace(whole.options, whole.providers);

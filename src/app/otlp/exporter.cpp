@@ -50,10 +50,9 @@ bool wait(std::chrono::milliseconds time, const std::stop_token& stop) {
 }  // namespace
 
 result<std::unique_ptr<exporter>> exporter::start(tracing_options from) {
-  auto to = endpoint_of(from);
-  if (!to) return tl::unexpected(std::move(to.error()));
+  HONDANA_TRY(auto to, endpoint_of(from));
   const executor::signals_blocked blocked;  // those are for the program's own threads
-  return std::unique_ptr<exporter>(new exporter(std::move(from), std::move(*to)));
+  return std::unique_ptr<exporter>(new exporter(std::move(from), std::move(to)));
 }
 
 exporter::exporter(tracing_options from, std::shared_ptr<endpoint::endpoint> to)
@@ -108,11 +107,10 @@ void exporter::note(const std::string& trouble) {
 }
 
 result<needs> needs_of(const tracing_options& from) {
-  const auto to = endpoint_of(from);
-  if (!to) return tl::unexpected(to.error());
+  HONDANA_TRY(const auto to, endpoint_of(from));
   needs out;
-  out.sockets.push_back((*to)->place());
-  for (auto& one : (*to)->files()) out.folders.push_back({std::move(one), false});
+  out.sockets.push_back(to->place());
+  for (auto& one : to->files()) out.folders.push_back({std::move(one), false});
   return out;
 }
 
@@ -121,10 +119,9 @@ result<needs> needs_of(const tracing_options& from) {
 namespace hondana::inline v0 {
 
 result<std::shared_ptr<tracer>> export_traces(tracing_options from) {
-  auto made = otlp::exporter::start(std::move(from));
-  if (!made) return tl::unexpected(std::move(made.error()));
+  HONDANA_TRY(auto made, otlp::exporter::start(std::move(from)));
   // Whoever has the spans' queue keeps the thread that empties it.
-  const std::shared_ptr<otlp::exporter> whole = std::move(*made);
+  const std::shared_ptr<otlp::exporter> whole = std::move(made);
   return std::shared_ptr<tracer>(whole, whole->spans().get());
 }
 

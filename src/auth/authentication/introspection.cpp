@@ -9,7 +9,7 @@
 
 #include "auth/authentication/scope_words.hpp"
 #include "auth/authentication/time_left.hpp"
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "base/json/base64.hpp"
 
 namespace hondana::authentication {
@@ -58,13 +58,12 @@ result<value> introspection::answer_to(const std::string& token, std::chrono::st
                                               .most_bytes = most_introspection_bytes,
                                               .time = time_left(deadline)};
   asked.body = "token=" + percent_encode(token) + "&token_type_hint=access_token";
-  const auto got = call_(asked, {});
-  if (!got) return tl::unexpected(got.error());
-  if (got->status == 401 || got->status == 403)
+  HONDANA_TRY(const auto got, call_(asked, {}));
+  if (got.status == 401 || got.status == 403)
     return fail(errc::unauthorized, of_.endpoint + " refuses this server's client id and secret");
-  if (got->status != 200)
-    return fail(errc::broken_protocol, of_.endpoint + " answered with status " + std::to_string(got->status));
-  auto said = read_introspection(got->bytes);
+  if (got.status != 200)
+    return fail(errc::broken_protocol, of_.endpoint + " answered with status " + std::to_string(got.status));
+  auto said = read_introspection(got.bytes);
   if (!said) said.error().public_text = of_.endpoint + ": " + said.error().public_text;
   return said;
 }

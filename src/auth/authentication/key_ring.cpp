@@ -198,9 +198,8 @@ result<small_answer> key_ring::fetch(std::chrono::steady_clock::time_point deadl
   if (place.empty()) {
     const auto now = of_.time.steady();
     if (!place_found_ || now - *place_found_ >= place_kept) {
-      auto found = find_place(deadline, stop);
-      if (!found) return tl::unexpected(std::move(found.error()));
-      found_place_ = std::move(*found);
+      HONDANA_TRY(auto found, find_place(deadline, stop));
+      found_place_ = std::move(found);
       place_found_ = now;
     }
     place = found_place_;

@@ -50,7 +50,7 @@ namespace hondana::inline v0 {
 
 result<std::shared_ptr<authenticator>> make_oauth_authenticator(oauth_options options) {
   namespace calls = transport::http_client;
-  if (auto sound = authentication::check_options(options); !sound) return tl::unexpected(std::move(sound.error()));
+  HONDANA_TRY(authentication::check_options(options));
   calls::call_guard guard{{calls::host_of(options.issuer)}, options.authorities, options.proxy};
   for (const auto* url : {&options.keys, &options.introspection.endpoint}) {
     if (!url->empty()) guard.hosts.push_back(calls::host_of(*url));

@@ -6,7 +6,7 @@
 
 #include "auth/authentication/refusals.hpp"
 #include "auth/authentication/scope_words.hpp"
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 
 namespace hondana::authentication {
 namespace {

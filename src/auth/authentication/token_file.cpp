@@ -26,9 +26,8 @@ result<std::string> text_of(const std::string& path) {
 }  // namespace
 
 result<loaded_tokens> load_tokens(const std::string& path, disk::owners whose) {
-  auto read = disk::read_private(path, token_list::most_bytes, whose);
-  if (!read) return tl::unexpected(std::move(read.error()));
-  return loaded_tokens{parse_tokens(read->bytes), read->state};
+  HONDANA_TRY(auto read, disk::read_private(path, token_list::most_bytes, whose));
+  return loaded_tokens{parse_tokens(read.bytes), read.state};
 }
 
 result<new_token> add_token(const std::string& path, wanted_token like, wall_time now) {
@@ -46,23 +45,19 @@ result<new_token> add_token(const std::string& path, wanted_token like, wall_tim
   out.kept = {bytes::to_hex(*id), std::move(like.name), bytes::sha256_of(out.token), std::move(like.scopes), now, like.expires};
   auto line = line_of(out.kept);
   if (line.size() > token_list::longest_line) return fail(errc::invalid_argument, "these are too many scopes for one token");
-  const auto lock = disk::lock_beside(path);
-  if (!lock) return tl::unexpected(lock.error());
-  auto text = text_of(path);
-  if (!text) return tl::unexpected(std::move(text.error()));
-  if (!text->empty() && text->back() != '\n') *text += '\n';
-  *text += line;
-  if (text->size() > token_list::most_bytes) return fail(errc::response_too_large, path + " is full; revoke tokens first");
-  if (auto written = disk::replace_private(path, *text); !written) return tl::unexpected(std::move(written.error()));
+  HONDANA_TRY(const auto lock, disk::lock_beside(path));
+  HONDANA_TRY(auto text, text_of(path));
+  if (!text.empty() && text.back() != '\n') text += '\n';
+  text += line;
+  if (text.size() > token_list::most_bytes) return fail(errc::response_too_large, path + " is full; revoke tokens first");
+  HONDANA_TRY(disk::replace_private(path, text));
   return out;
 }
 
 result<void> revoke_token(const std::string& path, std::string_view id) {
-  const auto lock = disk::lock_beside(path);
-  if (!lock) return tl::unexpected(lock.error());
-  const auto text = text_of(path);
-  if (!text) return tl::unexpected(text.error());
-  const auto rest = without_token(*text, id);
+  HONDANA_TRY(const auto lock, disk::lock_beside(path));
+  HONDANA_TRY(const auto text, text_of(path));
+  const auto rest = without_token(text, id);
   if (!rest) {
     return fail(errc::resource_not_found,
                 "there is no token \"" + std::string(id) + "\" in " + path + "; 'hondana token ls' shows their ids");

@@ -1,5 +1,6 @@
 /// Reading and writing lines.
 #include "auth/authentication/token_list.hpp"
+#include "base/ascii/characters.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -17,8 +18,6 @@ constexpr std::size_t longest_name = 64;
 tl::unexpected<failure> wrong(std::string_view member, std::string_view what) {
   return fail(errc::invalid_argument, std::string(member) + ": " + std::string(what));
 }
-
-bool is_alphanumeric(char c) noexcept { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
 
 std::optional<std::uint8_t> digit_of(char c) noexcept {
   if (c >= '0' && c <= '9') return static_cast<std::uint8_t>(c - '0');
@@ -66,7 +65,7 @@ bool is_passed_over(std::string_view line) noexcept {
 
 bool is_token_name(std::string_view text) noexcept {
   return !text.empty() && text.size() <= longest_name && std::all_of(text.begin(), text.end(), [](char c) {
-    return is_alphanumeric(c) || std::string_view("._-@+").find(c) != std::string_view::npos;
+    return ascii::is_alphanumeric(c) || std::string_view("._-@+").find(c) != std::string_view::npos;
   });
 }
 
@@ -89,12 +88,10 @@ result<kept_token> parse_token_line(std::string_view line) {
     if (all == nullptr || !std::all_of(all->begin(), all->end(), is_one)) return wrong("scopes", "expected an array of scopes");
     for (const auto& one : *all) merge_scopes(out.scopes, {*one.as_string()});
   }
-  const auto created = time_in(*parsed, "created");
-  if (!created) return tl::unexpected(created.error());
-  if (*created) out.created = **created;
-  const auto expires = time_in(*parsed, "expires");
-  if (!expires) return tl::unexpected(expires.error());
-  out.expires = *expires;
+  HONDANA_TRY(const auto created, time_in(*parsed, "created"));
+  if (created) out.created = *created;
+  HONDANA_TRY(const auto expires, time_in(*parsed, "expires"));
+  out.expires = expires;
   return out;
 }
 

@@ -156,7 +156,7 @@ class keyring_vault final : public vault {
   bool answers() override { return connect().has_value(); }
 
   result<std::string> load() override {
-    if (auto there = connect(); !there) return tl::unexpected(std::move(there.error()));
+    HONDANA_TRY(connect());
     const auto& lib = *library::loaded();
     limited_call call(lib, time_to_unlock);
     const item_attributes by(lib);
@@ -168,7 +168,7 @@ class keyring_vault final : public vault {
   }
 
   result<void> save(std::string_view text) override {
-    if (auto there = connect(); !there) return there;
+    HONDANA_TRY(connect());
     const auto& lib = *library::loaded();
     limited_call call(lib, time_to_unlock);
     const item_attributes by(lib);

@@ -54,7 +54,7 @@ class credential_store final : public token_store {
   result<void> put(const kept_tokens& what) override {
     document alone;
     alone.tokens.push_back(what);
-    if (auto fits = check_entry(alone, what.key.issuer); !fits) return fits;
+    HONDANA_TRY(check_entry(alone, what.key.issuer));
     return change(
         what.key.resource, [&](document& all) { drop(all, what.key); }, [&](document& all) { all.tokens.push_back(what); });
   }
@@ -66,9 +66,8 @@ class credential_store final : public token_store {
   result<std::shared_ptr<void>> lock(const std::string& resource, std::chrono::milliseconds most,
                                      const std::stop_token& stop) override {
     if (settings_.file.empty()) return fail(errc::source_unavailable, std::string(no_place));
-    auto held = disk::lock_beside(settings_.file, resource, most, stop);
-    if (!held) return tl::unexpected(std::move(held.error()));
-    return std::make_shared<disk::handle>(std::move(*held));
+    HONDANA_TRY(auto held, disk::lock_beside(settings_.file, resource, most, stop));
+    return std::make_shared<disk::handle>(std::move(held));
   }
 
   result<std::vector<client_registration>> registrations(const std::string& issuer) override {
@@ -84,7 +83,7 @@ class credential_store final : public token_store {
   result<void> put_registration(const std::string& issuer, const client_registration& what) override {
     document alone;
     alone.registrations[issuer].push_back(what);
-    if (auto fits = check_entry(alone, issuer); !fits) return fits;
+    HONDANA_TRY(check_entry(alone, issuer));
     // What needs a file must be told before a keyring can be asked.
     const auto to = what.key_file.empty() ? std::nullopt : std::optional(place::file);
     return change(
@@ -113,9 +112,8 @@ class credential_store final : public token_store {
   using edit = std::function<void(document&)>;
 
   result<document> load(vault& from, const std::string& name) {
-    auto text = from.load();
-    if (!text) return tl::unexpected(std::move(text.error()));
-    auto read = decode(*text);
+    HONDANA_TRY(auto text, from.load());
+    auto read = decode(text);
     if (!read)
       return fail(errc::source_unavailable, name + " is damaged: " + read.error().public_text + "; remove it and log in again");
     return read;
@@ -128,13 +126,11 @@ class credential_store final : public token_store {
 
   result<void> look(const std::string& subject, const std::function<void(const document&)>& at) {
     const std::lock_guard lock(mutex_);
-    const auto plain = in_file();
-    if (!plain) return tl::unexpected(plain.error());
-    at(*plain);
-    if (!plain->in_keyring.contains(subject)) return {};
-    const auto hidden = in_keyring();
-    if (!hidden) return tl::unexpected(hidden.error());
-    at(*hidden);
+    HONDANA_TRY(const auto plain, in_file());
+    at(plain);
+    if (!plain.in_keyring.contains(subject)) return {};
+    HONDANA_TRY(const auto hidden, in_keyring());
+    at(hidden);
     return {};
   }
 
@@ -155,8 +151,7 @@ class credential_store final : public token_store {
     if (!add && !plain->in_keyring.contains(subject) && !is_about(*plain, subject)) return {};
     if (settings_.file.empty()) return fail(errc::source_unavailable, std::string(no_place));
     // Others may change it until this is held.
-    const auto only_us = disk::lock_beside(settings_.file);
-    if (!only_us) return tl::unexpected(only_us.error());
+    HONDANA_TRY(const auto only_us, disk::lock_beside(settings_.file));
     plain = in_file();
     if (!plain) return tl::unexpected(std::move(plain.error()));
 
@@ -164,13 +159,12 @@ class credential_store final : public token_store {
     const auto before = *plain;
     take_away(*plain);
     if (to == place::keyring || plain->in_keyring.contains(subject)) {
-      auto hidden = in_keyring();
-      if (!hidden) return tl::unexpected(std::move(hidden.error()));
-      take_away(*hidden);
-      if (to == place::keyring) add(*hidden);
-      if (auto saved = save(*keyring_, *hidden); !saved) return saved;
+      HONDANA_TRY(auto hidden, in_keyring());
+      take_away(hidden);
+      if (to == place::keyring) add(hidden);
+      HONDANA_TRY(save(*keyring_, hidden));
       plain->in_keyring.erase(subject);
-      if (is_about(*hidden, subject)) plain->in_keyring.insert(subject);
+      if (is_about(hidden, subject)) plain->in_keyring.insert(subject);
     }
     if (add && to == place::file) add(*plain);
     return *plain == before ? result<void>() : save(*file_, *plain);

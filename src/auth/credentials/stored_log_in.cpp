@@ -8,7 +8,7 @@
 #include <stop_token>
 #include <utility>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "os/disk/private_file.hpp"
 #include "transport/http_client/checked_target.hpp"
 #include "transport/http_client/response_head.hpp"
@@ -25,19 +25,17 @@ struct known_client {
 
 /// Of the tokens that came last; nothing where their client registered itself.
 result<std::optional<known_client>> last_client(token_store& store, const std::string& url) {
-  const auto spelled = oauth_session::of(url, {});
-  if (!spelled) return tl::unexpected(spelled.error());
-  const auto kept = store.find((*spelled)->resource());
+  HONDANA_TRY(const auto spelled, oauth_session::of(url, {}));
+  const auto kept = store.find(spelled->resource());
   if (!kept) return tl::unexpected(kept.error());
   const auto last = std::max_element(kept->begin(), kept->end(),
                                      [](const auto& a, const auto& b) { return a.tokens.since < b.tokens.since; });
   if (last == kept->end()) return std::nullopt;
-  const auto clients = store.registrations(last->key.issuer);
-  if (!clients) return tl::unexpected(clients.error());
-  const auto client = std::find_if(clients->begin(), clients->end(),
+  HONDANA_TRY(const auto clients, store.registrations(last->key.issuer));
+  const auto client = std::find_if(clients.begin(), clients.end(),
                                    [&](const client_registration& one) { return one.client_id == last->key.client_id; });
   // What was kept before it was said how: one with a key cannot have registered itself.
-  if (client == clients->end() || (!client->by_hand && client->key_file.empty())) return std::nullopt;
+  if (client == clients.end() || (!client->by_hand && client->key_file.empty())) return std::nullopt;
   return known_client{*client, last->key.issuer};
 }
 
@@ -46,9 +44,8 @@ result<void> add_proof(const client_registration& of, oauth_settings& to) {
     to.client_secret = of.client_secret;
     return {};
   }
-  auto text = disk::read_private(of.key_file, most_secret_bytes);
-  if (!text) return tl::unexpected(std::move(text.error()));
-  to.private_key = std::move(text->bytes);
+  HONDANA_TRY(auto text, disk::read_private(of.key_file, most_secret_bytes));
+  to.private_key = std::move(text.bytes);
   return {};
 }
 
@@ -93,16 +90,15 @@ class stored_tokens final : public token_source {
   }
   /// Another one where somebody has logged in since at an authorization server that the first may not ask.
   result<std::shared_ptr<oauth_session>> open() {
-    auto settings = settings_with(store_, of_);
-    if (!settings) return tl::unexpected(std::move(settings.error()));
-    if (auto added = add_kept_client(*settings, of_.url); !added) return tl::unexpected(std::move(added.error()));
+    HONDANA_TRY(auto settings, settings_with(store_, of_));
+    HONDANA_TRY(add_kept_client(settings, of_.url));
     const std::lock_guard lock(mutex_);
-    const std::set<std::string> hosts(settings->hosts.begin(), settings->hosts.end());
-    proof_of_client proof{settings->client_id, settings->issuer, settings->client_secret, settings->private_key};
+    const std::set<std::string> hosts(settings.hosts.begin(), settings.hosts.end());
+    proof_of_client proof{settings.client_id, settings.issuer, settings.client_secret, settings.private_key};
     if (session_ && proof == proof_ && std::includes(hosts_.begin(), hosts_.end(), hosts.begin(), hosts.end())) return session_;
-    settings->advice = advice_;
-    settings->log = log_;
-    auto made = oauth_session::of(of_.url, std::move(*settings));
+    settings.advice = advice_;
+    settings.log = log_;
+    auto made = oauth_session::of(of_.url, std::move(settings));
     if (!made) return made;
     session_ = std::move(*made);
     proof_ = std::move(proof);
@@ -125,9 +121,8 @@ class stored_tokens final : public token_source {
 
 result<oauth_settings> settings_with(std::shared_ptr<token_store> store, const http_target& of) {
   // Only to have the resource spelled as tokens are kept under it.
-  const auto spelled = oauth_session::of(of.url, {});
-  if (!spelled) return tl::unexpected(spelled.error());
-  const auto kept = store->find((*spelled)->resource());
+  HONDANA_TRY(const auto spelled, oauth_session::of(of.url, {}));
+  const auto kept = store->find(spelled->resource());
   if (!kept) return tl::unexpected(kept.error());
   oauth_settings out;
   for (const auto& one : *kept) out.hosts.push_back(transport::http_client::host_of(one.key.issuer));
@@ -140,28 +135,26 @@ result<oauth_settings> settings_with(std::shared_ptr<token_store> store, const h
 }
 
 result<void> add_kept_client(oauth_settings& to, const std::string& url) {
-  const auto last = last_client(*to.store, url);
-  if (!last) return tl::unexpected(last.error());
-  if (!*last) return {};
-  if (auto added = add_proof((*last)->what, to); !added) return added;
-  to.client_id = (*last)->what.client_id;
-  to.issuer = (*last)->issuer;
-  if ((*last)->what.is_machine) to.grant = oauth_grant::client_credentials;
+  HONDANA_TRY(const auto last, last_client(*to.store, url));
+  if (!last) return {};
+  HONDANA_TRY(add_proof(last->what, to));
+  to.client_id = last->what.client_id;
+  to.issuer = last->issuer;
+  if (last->what.is_machine) to.grant = oauth_grant::client_credentials;
   return {};
 }
 
 result<void> add_client_of_before(oauth_settings& to, const std::string& url) {
   if (!to.client_id.empty() || !to.metadata_url.empty()) return {};
-  const auto last = last_client(*to.store, url);
-  if (!last) return tl::unexpected(last.error());
+  HONDANA_TRY(const auto last, last_client(*to.store, url));
   const bool is_machine = to.grant == oauth_grant::client_credentials;
-  if (!*last || (*last)->what.is_machine != is_machine || (!to.issuer.empty() && to.issuer != (*last)->issuer)) return {};
+  if (!last || last->what.is_machine != is_machine || (!to.issuer.empty() && to.issuer != last->issuer)) return {};
   // A new secret or key outweighs the one of before.
   if (to.client_secret.empty() && to.private_key.empty()) {
-    if (auto added = add_proof((*last)->what, to); !added) return added;
+    HONDANA_TRY(add_proof(last->what, to));
   }
-  to.client_id = (*last)->what.client_id;
-  to.issuer = (*last)->issuer;
+  to.client_id = last->what.client_id;
+  to.issuer = last->issuer;
   return {};
 }
 

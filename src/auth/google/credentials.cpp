@@ -52,7 +52,7 @@ result<value> object_in(std::string_view json) {
 
 result<std::string> token_url_in(const value& of, const std::string& configured) {
   if (!configured.empty()) {
-    if (auto fine = check_token_url(configured, true); !fine) return tl::unexpected(std::move(fine.error()));
+    HONDANA_TRY(check_token_url(configured, true));
     return configured;
   }
   auto url = line_in(of, "token_uri");
@@ -63,35 +63,26 @@ result<std::string> token_url_in(const value& of, const std::string& configured)
 }
 
 result<credentials> account_in(const value& of, const std::string& token_url) {
-  auto email = needed_line_in(of, "client_email");
-  if (!email) return tl::unexpected(std::move(email.error()));
-  if (email->find('@') == std::string::npos) return unfit("client_email: expected an e-mail address");
-  auto key_id = line_in(of, "private_key_id");
-  if (!key_id) return tl::unexpected(std::move(key_id.error()));
-  auto client_id = line_in(of, "client_id");
-  if (!client_id) return tl::unexpected(std::move(client_id.error()));
-  auto url = token_url_in(of, token_url);
-  if (!url) return tl::unexpected(std::move(url.error()));
+  HONDANA_TRY(auto email, needed_line_in(of, "client_email"));
+  if (email.find('@') == std::string::npos) return unfit("client_email: expected an e-mail address");
+  HONDANA_TRY(auto key_id, line_in(of, "private_key_id"));
+  HONDANA_TRY(auto client_id, line_in(of, "client_id"));
+  HONDANA_TRY(auto url, token_url_in(of, token_url));
   const auto* pem = of.find("private_key");
   if (pem == nullptr || pem->as_string() == nullptr) return unfit("private_key: missing");
   auto key = jose::signing_key::of_pem(*pem->as_string());
   if (!key || key->by() != jose::algorithm::rs256)
     return unfit("private_key: expected an RSA key in PEM, 2048 bits or more and not encrypted; download the key anew");
-  return service_account{std::move(*email), std::move(*key_id), std::move(*client_id), std::move(*url), std::move(*key)};
+  return service_account{std::move(email), std::move(key_id), std::move(client_id), std::move(url), std::move(*key)};
 }
 
 result<credentials> user_in(const value& of, const std::string& token_url) {
-  auto id = needed_line_in(of, "client_id");
-  if (!id) return tl::unexpected(std::move(id.error()));
-  auto secret = line_in(of, "client_secret");
-  if (!secret) return tl::unexpected(std::move(secret.error()));
-  auto refresh = needed_line_in(of, "refresh_token");
-  if (!refresh) return tl::unexpected(std::move(refresh.error()));
-  auto account = line_in(of, "account");
-  if (!account) return tl::unexpected(std::move(account.error()));
-  auto url = token_url_in(of, token_url);
-  if (!url) return tl::unexpected(std::move(url.error()));
-  return authorized_user{std::move(*id), std::move(*secret), std::move(*refresh), std::move(*url), std::move(*account)};
+  HONDANA_TRY(auto id, needed_line_in(of, "client_id"));
+  HONDANA_TRY(auto secret, line_in(of, "client_secret"));
+  HONDANA_TRY(auto refresh, needed_line_in(of, "refresh_token"));
+  HONDANA_TRY(auto account, line_in(of, "account"));
+  HONDANA_TRY(auto url, token_url_in(of, token_url));
+  return authorized_user{std::move(id), std::move(secret), std::move(refresh), std::move(url), std::move(account)};
 }
 
 bool is_googles_token_host(std::string_view host) noexcept {
@@ -114,14 +105,13 @@ result<void> check_token_url(const std::string& url, bool is_configured) {
 }
 
 result<credentials> parse_credentials(std::string_view json, const std::string& token_url) {
-  const auto of = object_in(json);
-  if (!of) return tl::unexpected(of.error());
-  if (of->find("installed") != nullptr || of->find("web") != nullptr)
+  HONDANA_TRY(const auto of, object_in(json));
+  if (of.find("installed") != nullptr || of.find("web") != nullptr)
     return unfit("it is an OAuth client and no log-in; name it as client, and log in with hondana login");
-  auto type = needed_line_in(*of, "type");
+  auto type = needed_line_in(of, "type");
   if (!type) return tl::unexpected(std::move(type.error()));
-  if (*type == "service_account") return account_in(*of, token_url);
-  if (*type == "authorized_user") return user_in(*of, token_url);
+  if (*type == "service_account") return account_in(of, token_url);
+  if (*type == "authorized_user") return user_in(of, token_url);
   constexpr std::array<std::string_view, 4> others{"external_account", "external_account_authorized_user",
                                                    "impersonated_service_account", "gdch_service_account"};
   const bool is_known = std::find(others.begin(), others.end(), *type) != others.end();
@@ -150,15 +140,13 @@ result<oauth_client> parse_oauth_client(std::string_view json) {
   if (installed == nullptr || installed->as_object() == nullptr)
     return unfit("installed: missing; download the client's JSON from the Google Cloud console (type \"Desktop app\")");
   oauth_client out;
-  auto id = needed_line_in(*installed, "client_id");
-  if (!id) return tl::unexpected(std::move(id.error()));
-  out.id = std::move(*id);
+  HONDANA_TRY(auto id, needed_line_in(*installed, "client_id"));
+  out.id = std::move(id);
   for (const auto& [name, to] : {std::pair<std::string_view, std::string*>{"client_secret", &out.secret},
                                  {"auth_uri", &out.auth_url},
                                  {"token_uri", &out.token_url}}) {
-    auto text = line_in(*installed, name);
-    if (!text) return tl::unexpected(std::move(text.error()));
-    *to = std::move(*text);
+    HONDANA_TRY(auto text, line_in(*installed, name));
+    *to = std::move(text);
   }
   for (const auto& [name, url] :
        {std::pair<std::string_view, const std::string*>{"auth_uri", &out.auth_url}, {"token_uri", &out.token_url}}) {

@@ -122,43 +122,36 @@ result<authorized_user> exchanged(const oauth::code_request& request, const std:
 
 result<authorized_user> log_in(const log_in_settings& with, login_page& page, const std::stop_token& stop) {
   if (with.asked.empty()) return fail(errc::invalid_argument, "no scope is asked for; write drive.readonly");
-  const auto client = checked_client(with.client);
-  if (!client) return tl::unexpected(client.error());
-  const bool is_googles = client->auth_url == usual_auth_url || client->auth_url.starts_with(std::string(googles_issuer) + '/');
+  HONDANA_TRY(const auto client, checked_client(with.client));
+  const bool is_googles = client.auth_url == usual_auth_url || client.auth_url.starts_with(std::string(googles_issuer) + '/');
   oauth::server_metadata at;
-  at.issuer = is_googles ? std::string(googles_issuer) : oauth::base_of(client->auth_url);
-  at.authorization_endpoint = client->auth_url;
-  auto request = oauth::begin_code_request(at);
-  if (!request) return tl::unexpected(std::move(request.error()));
-  request->client_id = client->id;
-  auto redirect = page.begin({});
-  if (!redirect) return tl::unexpected(std::move(redirect.error()));
-  request->redirect_uri = std::move(*redirect);
-  const auto came_back = page.visit(page_for(*request, with), stop);
-  if (!came_back) return tl::unexpected(came_back.error());
-  const auto code = oauth::code_in(*came_back, *request);
-  if (!code) return tl::unexpected(code.error());
-  return exchanged(*request, *code, *client, with, stop);
+  at.issuer = is_googles ? std::string(googles_issuer) : oauth::base_of(client.auth_url);
+  at.authorization_endpoint = client.auth_url;
+  HONDANA_TRY(auto request, oauth::begin_code_request(at));
+  request.client_id = client.id;
+  HONDANA_TRY(auto redirect, page.begin({}));
+  request.redirect_uri = std::move(redirect);
+  HONDANA_TRY(const auto came_back, page.visit(page_for(request, with), stop));
+  HONDANA_TRY(const auto code, oauth::code_in(came_back, request));
+  return exchanged(request, code, client, with, stop);
 }
 
 result<void> keep(const authorized_user& one, const std::string& path) {
-  const auto lock = disk::lock_beside(path);
-  if (!lock) return tl::unexpected(lock.error());
+  HONDANA_TRY(const auto lock, disk::lock_beside(path));
   return disk::replace_private(path, spelled(one));
 }
 
 result<void> revoke(const authorized_user& one, const log_in_settings& with, const std::stop_token& stop) {
   const auto at = endpoint_for(with, oauth::base_of(one.token_url) + "/revoke");
   if (!at) return tl::unexpected(at.error());
-  const auto got = (*at)->ask(form_request({{"token", one.refresh_token}}), stop);
-  if (!got) return tl::unexpected(got.error());
+  HONDANA_TRY(const auto got, (*at)->ask(form_request({{"token", one.refresh_token}}), stop));
   // One that is not valid any more is what was wanted.
-  const auto said = value::parse(got->bytes, {most_exchange_answer, 100});
-  const auto* error = said && got->status == 400 ? said->find("error") : nullptr;
+  const auto said = value::parse(got.bytes, {most_exchange_answer, 100});
+  const auto* error = said && got.status == 400 ? said->find("error") : nullptr;
   const bool is_unknown = error != nullptr && error->as_string() != nullptr && *error->as_string() == "invalid_token";
-  if (got->status == 200 || is_unknown) return {};
+  if (got.status == 200 || is_unknown) return {};
   return fail(errc::source_unavailable,
-              "Google did not take the log-in back (status " + std::to_string(got->status) +
+              "Google did not take the log-in back (status " + std::to_string(got.status) +
                   "); take the application's access away at https://myaccount.google.com/permissions");
 }
 

@@ -10,7 +10,7 @@
 #include <hondana/value.hpp>
 
 #include "auth/oauth/code_request.hpp"
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 
 namespace hondana::google {
 namespace {

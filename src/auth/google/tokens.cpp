@@ -181,11 +181,9 @@ class kept_tokens final : public tokens {
       const std::lock_guard lock(mutex_);
       if (loaded_ && loaded_->stamp == stamp) return loaded_;
     }
-    auto found = credentials_for(from_);
-    if (!found) return tl::unexpected(std::move(found.error()));
-    auto at = endpoint::endpoint::of(endpoint_settings(from_, token_url_of(found->who)));
-    if (!at) return tl::unexpected(std::move(at.error()));
-    auto fresh = std::make_shared<const loaded>(loaded{std::move(*found), std::move(*at), stamp});
+    HONDANA_TRY(auto found, credentials_for(from_));
+    HONDANA_TRY(auto at, endpoint::endpoint::of(endpoint_settings(from_, token_url_of(found.who))));
+    auto fresh = std::make_shared<const loaded>(loaded{std::move(found), std::move(at), stamp});
     const std::lock_guard lock(mutex_);
     if (std::exchange(loaded_, fresh)) tell("Google's credentials have changed (" + fresh->found.from + "), and are taken up");
     return fresh;
@@ -239,14 +237,14 @@ result<std::shared_ptr<tokens>> make_tokens(token_settings from) {
                                             [](char c) { return c <= ' ' || static_cast<unsigned char>(c) >= 0x7f; })))
     return fail(errc::invalid_argument, "subject is no e-mail address; name a person of the domain, such as ann@example.com");
   if (!from.in.token_url.empty()) {
-    if (auto fine = check_token_url(from.in.token_url, true); !fine) return tl::unexpected(std::move(fine.error()));
+    HONDANA_TRY(check_token_url(from.in.token_url, true));
     if (from.in.token_url.starts_with("http:") && !from.proxy.empty() && from.proxy != "none")
       return fail(errc::invalid_argument,
                   "secrets are not sent by plain http: through a proxy, which would read them; use https:, or no proxy");
   }
   // Settings that no request can be made with are told at once.
   const auto url = from.in.token_url.empty() ? std::string(usual_token_url) : from.in.token_url;
-  if (auto fine = endpoint::endpoint::of(endpoint_settings(from, url)); !fine) return tl::unexpected(std::move(fine.error()));
+  HONDANA_TRY(endpoint::endpoint::of(endpoint_settings(from, url)));
   return std::make_shared<kept_tokens>(std::move(from));
 }
 

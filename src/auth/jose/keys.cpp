@@ -58,11 +58,10 @@ result<key_pointer> made(const char* type, const parameter_builder& from) {
 }
 
 result<key_pointer> rsa_key(const value& jwk) {
-  const auto modulus = bytes_member(jwk, "n", least_rsa_bytes, most_rsa_bytes);
-  if (!modulus) return tl::unexpected(modulus.error());
+  HONDANA_TRY(const auto modulus, bytes_member(jwk, "n", least_rsa_bytes, most_rsa_bytes));
   const auto exponent = bytes_member(jwk, "e", 1, most_exponent_bytes);
   if (!exponent) return tl::unexpected(exponent.error());
-  const number n(BN_bin2bn(raw(*modulus), static_cast<int>(modulus->size()), nullptr));
+  const number n(BN_bin2bn(raw(modulus), static_cast<int>(modulus.size()), nullptr));
   const number e(BN_bin2bn(raw(*exponent), static_cast<int>(exponent->size()), nullptr));
   if (n && BN_num_bits(n.get()) < static_cast<int>(8 * least_rsa_bytes)) return malformed("n", "fewer than 2048 bits");
   if (e && (!BN_is_odd(e.get()) || BN_is_one(e.get()))) return malformed("e", "no exponent of a key");
@@ -74,11 +73,9 @@ result<key_pointer> rsa_key(const value& jwk) {
 }
 
 result<key_pointer> p256_key(const value& jwk) {
-  const auto x = bytes_member(jwk, "x", es256_half, es256_half);
-  if (!x) return tl::unexpected(x.error());
-  const auto y = bytes_member(jwk, "y", es256_half, es256_half);
-  if (!y) return tl::unexpected(y.error());
-  const auto point = '\x04' + *x + *y;  // uncompressed
+  HONDANA_TRY(const auto x, bytes_member(jwk, "x", es256_half, es256_half));
+  HONDANA_TRY(const auto y, bytes_member(jwk, "y", es256_half, es256_half));
+  const auto point = '\x04' + x + y;  // uncompressed
   const parameter_builder all(OSSL_PARAM_BLD_new());
   if (!all || OSSL_PARAM_BLD_push_utf8_string(all.get(), OSSL_PKEY_PARAM_GROUP_NAME, "P-256", 0) != 1 ||
       OSSL_PARAM_BLD_push_octet_string(all.get(), OSSL_PKEY_PARAM_PUB_KEY, point.data(), point.size()) != 1)
@@ -121,8 +118,7 @@ result<algorithm> kind_of(const value& jwk) {
 
 result<public_key> public_key::of_jwk(const value& jwk) {
   if (jwk.as_object() == nullptr) return fail(errc::invalid_argument, "a key is an object");
-  const auto by = kind_of(jwk);
-  if (!by) return tl::unexpected(by.error());
+  HONDANA_TRY(const auto by, kind_of(jwk));
   std::string id;
   if (const auto* named = jwk.find("kid"); named != nullptr) {
     if (named->as_string() == nullptr || named->as_string()->size() > longest_id)
@@ -130,9 +126,8 @@ result<public_key> public_key::of_jwk(const value& jwk) {
     id = *named->as_string();
   }
   const quiet errors;
-  auto key = *by == algorithm::rs256 ? rsa_key(jwk) : *by == algorithm::es256 ? p256_key(jwk) : ed25519_key(jwk);
-  if (!key) return tl::unexpected(std::move(key.error()));
-  return public_key(*by, std::move(id), std::make_shared<const inner>(inner{std::move(*key)}));
+  HONDANA_TRY(auto key, by == algorithm::rs256 ? rsa_key(jwk) : by == algorithm::es256 ? p256_key(jwk) : ed25519_key(jwk));
+  return public_key(by, std::move(id), std::make_shared<const inner>(inner{std::move(key)}));
 }
 
 bool public_key::verifies(std::string_view text, std::string_view signature) const {

@@ -61,25 +61,20 @@ result<unverified_token> read_token(std::string_view compact) {
     return malformed(is_encrypted ? "is encrypted, which is not taken" : "is no JSON Web Token: it has not three parts");
   }
   const auto& [first, second, third] = *parts;
-  const auto header = object_of(first, "header");
-  if (!header) return tl::unexpected(header.error());
-  const auto name = text_of(*header, "alg");
-  if (!name) return tl::unexpected(name.error());
-  const auto by = algorithm_named(*name);
+  HONDANA_TRY(const auto header, object_of(first, "header"));
+  HONDANA_TRY(const auto name, text_of(header, "alg"));
+  const auto by = algorithm_named(name);
   if (!by) return malformed("is signed by none of RS256, ES256 and EdDSA");
-  if (header->find("crit") != nullptr) return malformed("has a critical extension, of which none is known");
-  auto id = text_of(*header, "kid");
-  if (!id) return tl::unexpected(std::move(id.error()));
-  auto type = text_of(*header, "typ");
-  if (!type) return tl::unexpected(std::move(type.error()));
-  auto claims = object_of(second, "payload");
-  if (!claims) return tl::unexpected(std::move(claims.error()));
+  if (header.find("crit") != nullptr) return malformed("has a critical extension, of which none is known");
+  HONDANA_TRY(auto id, text_of(header, "kid"));
+  HONDANA_TRY(auto type, text_of(header, "typ"));
+  HONDANA_TRY(auto claims, object_of(second, "payload"));
   auto signature = json::decode_base64url(third);
   if (!signature) return malformed("has a signature that is no base64url without padding");
   return unverified_token{*by,
-                          std::move(*id),
-                          std::move(*type),
-                          std::move(*claims),
+                          std::move(id),
+                          std::move(type),
+                          std::move(claims),
                           std::string(compact.substr(0, first.size() + 1 + second.size())),
                           std::move(*signature)};
 }

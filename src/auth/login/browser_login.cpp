@@ -18,9 +18,8 @@ class browser_login final : public login_page {
 
   result<std::string> begin(const std::string& before) override {
     listener_.reset();
-    auto listening = redirect_listener::open(before, options_.port);
-    if (!listening) return tl::unexpected(std::move(listening.error()));
-    listener_.emplace(std::move(*listening));
+    HONDANA_TRY(auto listening, redirect_listener::open(before, options_.port));
+    listener_.emplace(std::move(listening));
     return listener_->url();
   }
 

@@ -5,7 +5,7 @@
 #include <hondana/uri.hpp>
 #include <utility>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "base/uri/query.hpp"
 #include "transport/http_client/response_head.hpp"
 

@@ -24,26 +24,23 @@ small_request question(const std::string& url, std::chrono::milliseconds time) {
 result<void> session::log_in(const std::stop_token& stop) {
   const turn mine(*this, stop);
   if (!mine.has_it()) return fail(errc::cancelled, "cannot log in to " + shown(with_.url) + ": it was cancelled");
-  if (auto loaded = load(); !loaded) return loaded;
+  HONDANA_TRY(load());
   bearer_challenge wanted;
-  const auto answer = with_.http.call(question(with_.url, with_.http.time), stop);
-  if (!answer) return tl::unexpected(answer.error());
-  if (answer->status == 401) wanted = bearer_in(answer->challenges);
+  HONDANA_TRY(const auto answer, with_.http.call(question(with_.url, with_.http.time), stop));
+  if (answer.status == 401) wanted = bearer_in(answer.challenges);
   if (!wanted.metadata_url.empty()) hint_ = wanted.metadata_url;
-  const auto at = find_authority(hint_, stop);
-  if (!at) return tl::unexpected(at.error());
-  if (at->is_assumed && answer->status >= 200 && answer->status < 300)
+  HONDANA_TRY(const auto at, find_authority(hint_, stop));
+  if (at.is_assumed && answer.status >= 200 && answer.status < 300)
     return fail(errc::unsupported, shown(with_.url) + " does not ask who you are, so there is nobody to log in to");
   // One more scope shall not cost those of the log-in before, which may lack it.
   auto before = kept_;
   if (!before) {
-    auto all = with_.settings.store->find(with_.url);
-    if (!all) return tl::unexpected(std::move(all.error()));
+    HONDANA_TRY(auto all, with_.settings.store->find(with_.url));
     auto whatever_scopes = with_.settings;
     whatever_scopes.scopes.clear();
-    before = choose_tokens(std::move(*all), whatever_scopes, with_.url);
+    before = choose_tokens(std::move(all), whatever_scopes, with_.url);
   }
-  return get(*at, scopes_to_ask(with_.settings, before, *at, wanted.scopes), true, stop);
+  return get(at, scopes_to_ask(with_.settings, before, at, wanted.scopes), true, stop);
 }
 
 result<bool> session::log_out(bool registrations, const std::stop_token& stop) {
@@ -59,7 +56,7 @@ result<bool> session::log_out(bool registrations, const std::stop_token& stop) {
     issuers.insert(one.key.issuer);
     if (const auto told = revoke(with_, one, stop); !told || !*told)
       with_.log(shown(one.key.issuer) + " was not told" + (told ? std::string() : ": " + told.error().public_text));
-    if (auto removed = store->remove(one.key); !removed) return tl::unexpected(std::move(removed.error()));
+    HONDANA_TRY(store->remove(one.key));
   }
   if (registrations && issuers.empty()) {
     // There are no tokens that would tell where one was made.
@@ -72,8 +69,7 @@ result<bool> session::log_out(bool registrations, const std::stop_token& stop) {
     const auto ours = store->registrations(one);
     if (!ours) return tl::unexpected(ours.error());
     for (const auto& registration : *ours) {
-      if (auto removed = store->remove_registration(one, registration.client_id); !removed)
-        return tl::unexpected(std::move(removed.error()));
+      HONDANA_TRY(store->remove_registration(one, registration.client_id));
     }
   }
   return had_any || !all->empty();

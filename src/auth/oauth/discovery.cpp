@@ -66,10 +66,9 @@ result<std::optional<resource_metadata>> metadata_of(search& through, const std:
   auto places = resource_metadata_places(url);
   if (!hint.empty()) std::erase(places, hint);
   if (!hint.empty()) places.insert(places.begin(), hint);
-  auto found = through.first(places);
-  if (!found) return tl::unexpected(std::move(found.error()));
-  if (!*found) return std::nullopt;
-  const auto& [place, bytes] = **found;
+  HONDANA_TRY(auto found, through.first(places));
+  if (!found) return std::nullopt;
+  const auto& [place, bytes] = *found;
   auto out = read_resource_metadata(bytes);
   if (!out) return about(place, std::move(out.error()));
   if (!is_resource_of(out->resource, url))
@@ -85,15 +84,14 @@ result<std::optional<resource_metadata>> metadata_of(search& through, const std:
 result<std::optional<server_metadata>> metadata_of_issuer(search& through, const std::string& issuer, bool is_named) {
   auto places = uri::issuer_metadata_places(issuer);
   if (!is_named) places.resize(1);
-  auto found = through.first(places);
-  if (!found) return tl::unexpected(std::move(found.error()));
-  if (!*found) return std::nullopt;
-  auto out = read_server_metadata((*found)->second, issuer);
+  HONDANA_TRY(auto found, through.first(places));
+  if (!found) return std::nullopt;
+  auto out = read_server_metadata(found->second, issuer);
   if (!out && !is_named) {
     const auto base = base_of(issuer);
-    if (auto otherwise = read_server_metadata((*found)->second, issuer == base ? base + '/' : base)) out = std::move(otherwise);
+    if (auto otherwise = read_server_metadata(found->second, issuer == base ? base + '/' : base)) out = std::move(otherwise);
   }
-  if (!out) return about((*found)->first, std::move(out.error()));
+  if (!out) return about(found->first, std::move(out.error()));
   return std::move(*out);
 }
 
@@ -102,41 +100,37 @@ result<std::optional<server_metadata>> metadata_of_issuer(search& through, const
 result<authority> discover(const caller_of_http& http, const std::string& url, const std::string& hint,
                            const issuer_choice& choose, const std::stop_token& stop) {
   search through(http, stop);
-  auto published = metadata_of(through, url, hint);
-  if (!published) return tl::unexpected(std::move(published.error()));
+  HONDANA_TRY(auto published, metadata_of(through, url, hint));
   authority out;
   out.resource = url;
-  out.is_published = published->has_value();
+  out.is_published = published.has_value();
   // Its own issuer, which it may spell either way.
   std::vector<std::string> named{base_of(url), base_of(url) + '/'};
-  if (*published) {
-    out.resource = std::move((*published)->resource);
-    out.scopes = std::move((*published)->scopes);
-    named = std::move((*published)->authorization_servers);
+  if (published) {
+    out.resource = std::move(published->resource);
+    out.scopes = std::move(published->scopes);
+    named = std::move(published->authorization_servers);
   }
-  const auto issuer = choose(named);
-  if (!issuer) return tl::unexpected(issuer.error());
-  auto server = metadata_of_issuer(through, *issuer, out.is_published);
-  if (!server) return tl::unexpected(std::move(server.error()));
-  if (*server) {
-    out.server = std::move(**server);
+  HONDANA_TRY(const auto issuer, choose(named));
+  HONDANA_TRY(auto server, metadata_of_issuer(through, issuer, out.is_published));
+  if (server) {
+    out.server = std::move(*server);
     return out;
   }
   if (out.is_published)
-    return fail(errc::source_unavailable, "cannot find out how to log in at " + shown(*issuer) + ": " + through.tried());
+    return fail(errc::source_unavailable, "cannot find out how to log in at " + shown(issuer) + ": " + through.tried());
   // Nobody's password shall be asked for in plain text.
-  if (auto checked = check_issuer(*issuer); !checked) return tl::unexpected(std::move(checked.error()));
+  HONDANA_TRY(check_issuer(issuer));
   out.is_assumed = true;
-  out.server = metadata_by_default(base_of(*issuer));
+  out.server = metadata_by_default(base_of(issuer));
   return out;
 }
 
 result<server_metadata> server_of(const caller_of_http& http, const std::string& issuer, const std::stop_token& stop) {
   search through(http, stop);
-  auto out = metadata_of_issuer(through, issuer, true);
-  if (!out) return tl::unexpected(std::move(out.error()));
-  if (!*out) return fail(errc::source_unavailable, "there is no metadata of " + shown(issuer) + ": " + through.tried());
-  return std::move(**out);
+  HONDANA_TRY(auto out, metadata_of_issuer(through, issuer, true));
+  if (!out) return fail(errc::source_unavailable, "there is no metadata of " + shown(issuer) + ": " + through.tried());
+  return std::move(*out);
 }
 
 }  // namespace hondana::oauth

@@ -30,30 +30,26 @@ client_identity of_registration(const client_registration& from) {
 
 result<client_identity> registered(const means& with, const authority& at, const std::string& redirect_uri,
                                    const std::stop_token& stop) {
-  auto request = registration_request(with.settings.client_name, redirect_uri, at.server);
-  if (!request) return tl::unexpected(std::move(request.error()));
+  HONDANA_TRY(auto request, registration_request(with.settings.client_name, redirect_uri, at.server));
   small_request post;
   post.url = at.server.registration_endpoint;
   post.headers = {{"Accept", "application/json"}, {"Content-Type", "application/json"}};
-  post.body = std::move(*request);
-  const auto answer = sent(with, std::move(post), stop);
-  if (!answer) return tl::unexpected(answer.error());
-  const auto out = read_registration(*answer, redirect_uri, at.server.issuer);
-  if (!out) return tl::unexpected(out.error());
+  post.body = std::move(request);
+  HONDANA_TRY(const auto answer, sent(with, std::move(post), stop));
+  HONDANA_TRY(const auto out, read_registration(answer, redirect_uri, at.server.issuer));
   with.log("registered at " + shown(at.server.issuer));
   // It serves this login all the same.
-  if (auto kept = with.settings.store->put_registration(at.server.issuer, *out); !kept)
+  if (auto kept = with.settings.store->put_registration(at.server.issuer, out); !kept)
     with.log("the registration cannot be kept: " + kept.error().public_text);
-  return of_registration(*out);
+  return of_registration(out);
 }
 
 result<std::optional<client_registration>> registration_of(const means& with, const std::string& issuer,
                                                            const std::string& client_id) {
-  const auto all = with.settings.store->registrations(issuer);
-  if (!all) return tl::unexpected(all.error());
-  const auto found = std::find_if(all->begin(), all->end(),
-                                  [&client_id](const client_registration& one) { return one.client_id == client_id; });
-  return found == all->end() ? std::nullopt : std::optional(*found);
+  HONDANA_TRY(const auto all, with.settings.store->registrations(issuer));
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&client_id](const client_registration& one) { return one.client_id == client_id; });
+  return found == all.end() ? std::nullopt : std::optional(*found);
 }
 
 /// Who we are whatever has been kept; empty: that is found out.
@@ -66,13 +62,12 @@ std::string told_client(const means& with, const server_metadata& at) {
 result<std::optional<client_registration>> registration_at(const means& with, const server_metadata& at) {
   // Another client's place to come back to is none of this one's.
   if (const auto told = told_client(with, at); !told.empty()) return registration_of(with, at.issuer, told);
-  const auto all = with.settings.store->registrations(at.issuer);
-  if (!all) return tl::unexpected(all.error());
-  const auto found = std::find_if(all->rbegin(), all->rend(), [&with](const client_registration& one) {
+  HONDANA_TRY(const auto all, with.settings.store->registrations(at.issuer));
+  const auto found = std::find_if(all.rbegin(), all.rend(), [&with](const client_registration& one) {
     return !one.redirect_uri.empty() && one.key_file.empty() && !one.is_machine &&
            (!one.secret_expires || *one.secret_expires > with.now());
   });
-  return found == all->rend() ? std::nullopt : std::optional(*found);
+  return found == all.rend() ? std::nullopt : std::optional(*found);
 }
 
 /// A registration that was made by itself, and so can be again. What somebody has told us may have its only copy in the store.
@@ -124,9 +119,8 @@ result<client_identity> identity_for_login(const means& with, const authority& a
 result<client_identity> identity_of(const means& with, const token_key& key) {
   if (key.client_id == with.settings.client_id) return configured(with);
   if (key.client_id == with.settings.metadata_url) return of_document(with);
-  const auto kept = registration_of(with, key.issuer, key.client_id);
-  if (!kept) return tl::unexpected(kept.error());
-  return *kept ? of_registration(**kept) : client_identity{key.client_id, {}, std::nullopt, {}, {}};
+  HONDANA_TRY(const auto kept, registration_of(with, key.issuer, key.client_id));
+  return kept ? of_registration(*kept) : client_identity{key.client_id, {}, std::nullopt, {}, {}};
 }
 
 obtained ask_for_tokens(const means& with, const authority& at, const client_identity& who, fields what,
@@ -236,23 +230,19 @@ obtained refresh(const means& with, const authority& at, const kept_tokens& what
 }
 
 result<bool> revoke(const means& with, const kept_tokens& what, const std::stop_token& stop) {
-  const auto at = server_of(with.http, what.key.issuer, stop);
-  if (!at) return tl::unexpected(at.error());
-  const auto who = identity_of(with, what.key);
-  if (!who) return tl::unexpected(who.error());
-  if (at->revocation_endpoint.empty()) return false;
+  HONDANA_TRY(const auto at, server_of(with.http, what.key.issuer, stop));
+  HONDANA_TRY(const auto who, identity_of(with, what.key));
+  if (at.revocation_endpoint.empty()) return false;
   const bool has_refresh = !what.tokens.refresh_token.empty();
-  auto request = authenticated(at->revocation_endpoint,
-                               {{"token", has_refresh ? what.tokens.refresh_token : what.tokens.access_token},
-                                {"token_type_hint", has_refresh ? "refresh_token" : "access_token"}},
-                               *who, *at, with.now());
-  if (!request) return tl::unexpected(std::move(request.error()));
-  const auto answer = sent(with, std::move(*request), stop);
-  if (!answer) return tl::unexpected(answer.error());
-  if (answer->status == 200) return true;
-  const auto said = reason_in(*answer);
-  return fail(errc::source_unavailable, shown(at->revocation_endpoint) + " answered with status " +
-                                            std::to_string(answer->status) + (said.empty() ? "" : ": " + said));
+  HONDANA_TRY(auto request, authenticated(at.revocation_endpoint,
+                                          {{"token", has_refresh ? what.tokens.refresh_token : what.tokens.access_token},
+                                           {"token_type_hint", has_refresh ? "refresh_token" : "access_token"}},
+                                          who, at, with.now()));
+  HONDANA_TRY(const auto answer, sent(with, std::move(request), stop));
+  if (answer.status == 200) return true;
+  const auto said = reason_in(answer);
+  return fail(errc::source_unavailable, shown(at.revocation_endpoint) + " answered with status " +
+                                            std::to_string(answer.status) + (said.empty() ? "" : ": " + said));
 }
 
 }  // namespace hondana::oauth

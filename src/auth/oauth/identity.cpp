@@ -62,24 +62,22 @@ result<std::string> method_for(const client_identity& who, const server_metadata
 
 result<small_request> authenticated(const std::string& endpoint, fields what, const client_identity& who,
                                     const server_metadata& at, seconds_since_epoch now) {
-  const auto method = method_for(who, at);
-  if (!method) return tl::unexpected(method.error());
+  HONDANA_TRY(const auto method, method_for(who, at));
   small_request out;
   out.url = endpoint;
   out.headers = {{"Accept", "application/json"}, {"Content-Type", "application/x-www-form-urlencoded"}};
-  if (*method == "client_secret_basic") {
+  if (method == "client_secret_basic") {
     std::string credentials;
     json::append_base64(credentials, percent_encode(who.client_id) + ':' + percent_encode(who.secret));
     out.headers.emplace_back("Authorization", "Basic " + credentials);
   } else {
     what.emplace_back("client_id", who.client_id);
   }
-  if (*method == "client_secret_post") what.emplace_back("client_secret", who.secret);
-  if (*method == "private_key_jwt") {
-    auto signed_text = assertion(who, at, now);
-    if (!signed_text) return tl::unexpected(std::move(signed_text.error()));
+  if (method == "client_secret_post") what.emplace_back("client_secret", who.secret);
+  if (method == "private_key_jwt") {
+    HONDANA_TRY(auto signed_text, assertion(who, at, now));
     what.emplace_back("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer");
-    what.emplace_back("client_assertion", std::move(*signed_text));
+    what.emplace_back("client_assertion", std::move(signed_text));
   }
   out.body = spelled(what);
   return out;

@@ -52,11 +52,10 @@ result<std::optional<std::vector<std::string>>> texts(const value& of, const std
 }
 
 result<std::optional<scope_set>> scopes(const value& of) {
-  const auto all = texts(of, "scopes_supported");
-  if (!all) return tl::unexpected(all.error());
-  if (!*all) return std::nullopt;
+  HONDANA_TRY(const auto all, texts(of, "scopes_supported"));
+  if (!all) return std::nullopt;
   scope_set out;
-  for (const auto& one : **all) {
+  for (const auto& one : *all) {
     if (!is_scope(one)) return broken("scopes_supported holds what is no scope");
     out.insert(one);
   }
@@ -66,7 +65,7 @@ result<std::optional<scope_set>> scopes(const value& of) {
 result<std::string> endpoint(const value& of, const std::string& name) {
   auto out = text(of, name);
   if (!out || out->empty()) return out;
-  if (auto checked = check_endpoint(*out, name); !checked) return tl::unexpected(std::move(checked.error()));
+  HONDANA_TRY(check_endpoint(*out, name));
   return out;
 }
 
@@ -91,19 +90,18 @@ class taking {
 }  // namespace
 
 result<resource_metadata> read_resource_metadata(std::string_view json) {
-  const auto from = parsed(json);
-  if (!from) return tl::unexpected(from.error());
+  HONDANA_TRY(const auto from, parsed(json));
   resource_metadata out;
   std::optional<std::vector<std::string>> servers;
   taking take;
-  take(out.resource, text(*from, "resource"))(servers, texts(*from, "authorization_servers"))(out.scopes, scopes(*from));
+  take(out.resource, text(from, "resource"))(servers, texts(from, "authorization_servers"))(out.scopes, scopes(from));
   if (take.failed()) return tl::unexpected(std::move(*take.failed()));
   if (out.resource.empty()) return broken("resource is missing");
   if (!servers || servers->empty()) return broken("authorization_servers names none, so there is nobody to log in to");
   if (servers->size() > most_authorization_servers)
     return broken("authorization_servers names more than " + std::to_string(most_authorization_servers));
   for (const auto& one : *servers) {
-    if (auto checked = check_issuer(one); !checked) return tl::unexpected(std::move(checked.error()));
+    HONDANA_TRY(check_issuer(one));
   }
   out.authorization_servers = std::move(*servers);
   return out;
@@ -114,25 +112,24 @@ bool lists(const std::vector<std::string>& all, std::string_view one) {
 }
 
 result<server_metadata> read_server_metadata(std::string_view json, const std::string& issuer) {
-  const auto from = parsed(json);
-  if (!from) return tl::unexpected(from.error());
+  HONDANA_TRY(const auto from, parsed(json));
   server_metadata out;
   std::optional<scope_set> supported;
   taking take;
-  take(out.issuer, text(*from, "issuer"));
+  take(out.issuer, text(from, "issuer"));
   if (!take.failed() && out.issuer != issuer)
     return broken("it is of another issuer, \"" + shown(out.issuer) + "\", and must be of \"" + shown(issuer) + "\"");
-  take(out.authorization_endpoint, endpoint(*from, "authorization_endpoint"));
-  take(out.token_endpoint, endpoint(*from, "token_endpoint"));
-  take(out.registration_endpoint, endpoint(*from, "registration_endpoint"));
-  take(out.revocation_endpoint, endpoint(*from, "revocation_endpoint"));
-  take(supported, scopes(*from));
-  take(out.grants, texts(*from, "grant_types_supported"));
-  take(out.methods, texts(*from, "token_endpoint_auth_methods_supported"));
-  take(out.algorithms, texts(*from, "token_endpoint_auth_signing_alg_values_supported"));
-  take(out.challenge_methods, texts(*from, "code_challenge_methods_supported"));
-  take(out.sends_issuer, flag(*from, "authorization_response_iss_parameter_supported"));
-  take(out.takes_documents, flag(*from, "client_id_metadata_document_supported"));
+  take(out.authorization_endpoint, endpoint(from, "authorization_endpoint"));
+  take(out.token_endpoint, endpoint(from, "token_endpoint"));
+  take(out.registration_endpoint, endpoint(from, "registration_endpoint"));
+  take(out.revocation_endpoint, endpoint(from, "revocation_endpoint"));
+  take(supported, scopes(from));
+  take(out.grants, texts(from, "grant_types_supported"));
+  take(out.methods, texts(from, "token_endpoint_auth_methods_supported"));
+  take(out.algorithms, texts(from, "token_endpoint_auth_signing_alg_values_supported"));
+  take(out.challenge_methods, texts(from, "code_challenge_methods_supported"));
+  take(out.sends_issuer, flag(from, "authorization_response_iss_parameter_supported"));
+  take(out.takes_documents, flag(from, "client_id_metadata_document_supported"));
   if (take.failed()) return tl::unexpected(std::move(*take.failed()));
   if (out.token_endpoint.empty()) return broken("token_endpoint is missing");
   out.scopes = std::move(supported).value_or(scope_set());

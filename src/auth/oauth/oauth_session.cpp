@@ -67,16 +67,14 @@ oauth_session::~oauth_session() = default;
 
 result<std::shared_ptr<oauth_session>> oauth_session::of(const std::string& url, oauth_settings settings) {
   oauth::means with;
-  auto resource = oauth::canonical_resource(url);
-  if (!resource) return tl::unexpected(std::move(resource.error()));
-  with.url = std::move(*resource);
+  HONDANA_TRY(auto resource, oauth::canonical_resource(url));
+  with.url = std::move(resource);
   if (with.url.starts_with("http://") && !oauth::is_on_this_machine(with.url))
     return cannot_be("tokens are not sent by plain http: to another machine; the server needs https:");
-  if (auto checked = check(settings); !checked) return tl::unexpected(std::move(checked.error()));
+  HONDANA_TRY(check(settings));
   if (!settings.private_key.empty()) {
-    auto key = jose::signing_key::of_pem(settings.private_key);
-    if (!key) return tl::unexpected(std::move(key.error()));
-    with.key = std::move(*key);
+    HONDANA_TRY(auto key, jose::signing_key::of_pem(settings.private_key));
+    with.key = std::move(key);
   }
   if (!settings.store) settings.store = make_token_store_in_memory();
   call_guard guard{.hosts = hosts_for(with.url, settings),

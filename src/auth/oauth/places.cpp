@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <hondana/uri.hpp>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "transport/http_client/checked_target.hpp"
 #include "transport/http_client/small_call.hpp"
 
@@ -82,7 +82,7 @@ result<void> check_endpoint(const std::string& url, std::string_view what) {
 }
 
 result<void> check_issuer(const std::string& url) {
-  if (auto checked = check_endpoint(url, "the issuer"); !checked) return checked;
+  HONDANA_TRY(check_endpoint(url, "the issuer"));
   if (split_uri(url).query) return fail(errc::broken_protocol, "the issuer cannot be used: it has a query");
   return {};
 }

@@ -10,9 +10,8 @@
 namespace hondana::oauth {
 
 result<std::string> random_text() {
-  const auto raw = bytes::random_bytes(32);
-  if (!raw) return tl::unexpected(raw.error());
-  return json::base64url(*raw);
+  HONDANA_TRY(const auto raw, bytes::random_bytes(32));
+  return json::base64url(raw);
 }
 
 std::string code_challenge(std::string_view verifier) {

@@ -84,34 +84,31 @@ result<void> session::obtain_now(const refused_token& why, const std::stop_token
   }
   if (has_other_than(why.token)) return {};
   if (why.status == 0) return renew(stop);
-  if (auto looked = look_again(why.token); !looked) return looked;
+  HONDANA_TRY(look_again(why.token));
   if (has_other_than(why.token)) return {};
   if (why.status != 403) return after_401(why, stop);
   return step_up(bearer_in(why.challenges), stop);
 }
 
 result<std::optional<kept_tokens>> session::stored() const {
-  auto all = with_.settings.store->find(with_.url);
-  if (!all) return tl::unexpected(std::move(all.error()));
-  return choose_tokens(std::move(*all), with_.settings, with_.url);
+  HONDANA_TRY(auto all, with_.settings.store->find(with_.url));
+  return choose_tokens(std::move(all), with_.settings, with_.url);
 }
 
 result<void> session::load() {
   if (is_loaded_) return {};
-  auto found = stored();
-  if (!found) return tl::unexpected(std::move(found.error()));
-  take(std::move(*found));
+  HONDANA_TRY(auto found, stored());
+  take(std::move(found));
   return {};
 }
 
 /// Somebody may have logged in by another process since.
 result<void> session::look_again(const std::string& refused) {
-  auto found = stored();
-  if (!found) return tl::unexpected(std::move(found.error()));
-  if (!*found || (*found)->tokens.access_token == refused) return {};
+  HONDANA_TRY(auto found, stored());
+  if (!found || found->tokens.access_token == refused) return {};
   const bool is_news =
-      !kept_ || ((*found)->tokens.since >= kept_->tokens.since && (*found)->tokens.access_token != kept_->tokens.access_token);
-  if (is_news) take(std::move(*found));
+      !kept_ || (found->tokens.since >= kept_->tokens.since && found->tokens.access_token != kept_->tokens.access_token);
+  if (is_news) take(std::move(found));
   return {};
 }
 
@@ -146,10 +143,9 @@ result<void> session::forget() {
   const auto of_no_use = *kept_;
   set(std::nullopt, origin::store);
   const auto& store = with_.settings.store;
-  const auto all = store->find(with_.url);
-  if (!all) return tl::unexpected(all.error());
+  HONDANA_TRY(const auto all, store->find(with_.url));
   // What has taken their place meanwhile is somebody's log-in.
-  const bool is_there = std::any_of(all->begin(), all->end(), [&of_no_use](const kept_tokens& one) {
+  const bool is_there = std::any_of(all.begin(), all.end(), [&of_no_use](const kept_tokens& one) {
     return one.key == of_no_use.key && one.tokens.access_token == of_no_use.tokens.access_token;
   });
   return is_there ? store->remove(of_no_use.key) : result<void>();
@@ -173,7 +169,7 @@ result<void> session::renew(const std::stop_token& stop) {
     if (!at && at.error().code != errc::unauthorized) return tl::unexpected(at.error());
     if (at && at->server.issuer == kept_->key.issuer) {
       if (is_machine) return get(*at, asked_for(kept_), false, stop);
-      if (auto done = refreshed(*at, stop); !done) return tl::unexpected(std::move(done.error()));
+      HONDANA_TRY(refreshed(*at, stop));
       return {};
     }
   }
@@ -199,9 +195,8 @@ result<void> session::after_401(const refused_token& why, const std::stop_token&
       return fail(errc::unauthorized, shown(with_.url) + " refuses the token that " + shown(at->server.issuer) +
                                           " gave just now; ask whoever runs them");
     if (!kept_->tokens.refresh_token.empty() && !(is_news && origin_ == origin::refresh)) {
-      const auto done = refreshed(*at, stop);
-      if (!done) return tl::unexpected(done.error());
-      if (*done) return {};
+      HONDANA_TRY(const auto done, refreshed(*at, stop));
+      if (done) return {};
     }
   }
   const auto scopes = scopes_to_ask(with_.settings, kept_, *at, wanted.scopes);
@@ -244,16 +239,14 @@ result<bool> session::refreshed(const authority& at, const std::stop_token& stop
     return one.tokens.since >= kept_->tokens.since && one.tokens.access_token != kept_->tokens.access_token;
   };
   const auto take_newer = [&]() -> result<bool> {
-    auto found = stored();
-    if (!found) return tl::unexpected(std::move(found.error()));
-    if (!*found || !newer(**found) || (*found)->key.issuer != at.server.issuer) return false;
+    HONDANA_TRY(auto found, stored());
+    if (!found || !newer(*found) || found->key.issuer != at.server.issuer) return false;
     // The old refresh token is used up even where the access token has expired meanwhile.
-    const bool is_good = !is_expired((*found)->tokens);
-    set(std::move(*found), is_good ? origin::refresh : origin::store);
+    const bool is_good = !is_expired(found->tokens);
+    set(std::move(found), is_good ? origin::refresh : origin::store);
     return is_good;
   };
-  const auto held = alone(stop);
-  if (!held) return tl::unexpected(held.error());
+  HONDANA_TRY(const auto held, alone(stop));
   if (auto taken = take_newer(); !taken || *taken) return taken;
   if (kept_->tokens.refresh_token.empty()) return false;
   const auto sent = kept_->tokens.access_token;
@@ -266,7 +259,7 @@ result<bool> session::refreshed(const authority& at, const std::stop_token& stop
   if (!fresh.error().is_final()) return tl::unexpected(std::move(fresh.error().why));
   if (auto taken = take_newer(); !taken || *taken || kept_->tokens.access_token != sent) return taken;
   with_.log("the tokens at hand cannot be refreshed: " + fresh.error().why.public_text);
-  if (auto forgotten = forget(); !forgotten) return tl::unexpected(std::move(forgotten.error()));
+  HONDANA_TRY(forget());
   return false;
 }
 

@@ -7,7 +7,7 @@
 
 #include "auth/oauth/code_request.hpp"
 #include "auth/oauth/places.hpp"
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 
 namespace hondana::oauth {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 
 namespace hondana::ascii {
 

@@ -7,7 +7,7 @@
 #include <array>
 #include <cstdint>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 
 namespace hondana::bytes {
 namespace {

@@ -11,7 +11,7 @@
 
 #include <hondana/clock.hpp>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "base/bytes/active.hpp"
 #include "base/bytes/form.hpp"
 #include "base/bytes/media_type.hpp"
@@ -83,21 +83,20 @@ result<prepared> first_pass(content&& item, const std::shared_ptr<byte_reader>& 
   const auto window = std::make_unique_for_overwrite<char[]>(window_bytes);
   auto left = reader->size();
   for (;;) {
-    if (auto wanted = still_wanted(progress.caller); !wanted) return tl::unexpected(std::move(wanted.error()));
-    const auto count = reader->read(std::span(window.get(), window_bytes));
-    if (!count) return tl::unexpected(count.error());
-    if (*count == 0) break;
-    if (*count > std::min<std::uint64_t>(left, window_bytes)) return changed_size(progress.caller);
-    left -= *count;
-    const std::string_view piece(window.get(), *count);
+    HONDANA_TRY(still_wanted(progress.caller));
+    HONDANA_TRY(const auto count, reader->read(std::span(window.get(), window_bytes)));
+    if (count == 0) break;
+    if (count > std::min<std::uint64_t>(left, window_bytes)) return changed_size(progress.caller);
+    left -= count;
+    const std::string_view piece(window.get(), count);
     digest.feed(piece);
     front += piece.substr(0, front_bytes - front.size());
     if (item.form != content_form::blob) form.feed(piece);
-    progress.advance(*count);
+    progress.advance(count);
   }
   if (left != 0) return changed_size(progress.caller);
   for (auto& fact : reader->facts()) item.metadata.push_back(std::move(fact));
-  if (auto again = reader->rewind(); !again) return tl::unexpected(std::move(again.error()));
+  HONDANA_TRY(reader->rewind());
   const bool is_text = item.form != content_form::blob && form.value() == content_form::text;
   settle_type(item, front, is_text);
   return prepared{std::move(item.uri),
@@ -151,9 +150,8 @@ result<prepared_reading> prepare(reading source, const read_request& request) {
     if (item.uri.empty()) item.uri = request.asked_uri;
     if (auto* reader = std::get_if<std::shared_ptr<byte_reader>>(&item.data)) {
       const auto kept = *reader;
-      auto one = first_pass(std::move(item), kept, progress);
-      if (!one) return tl::unexpected(std::move(one.error()));
-      ready.contents.push_back(std::move(*one));
+      HONDANA_TRY(auto one, first_pass(std::move(item), kept, progress));
+      ready.contents.push_back(std::move(one));
       continue;
     }
     auto whole = std::get<shared_bytes>(std::move(item.data));

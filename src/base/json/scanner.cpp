@@ -1,5 +1,6 @@
 /// The scanner: brackets and commas byte by byte, the insides of strings in runs.
 #include "base/json/scanner.hpp"
+#include "base/ascii/characters.hpp"
 
 #include <algorithm>
 
@@ -7,8 +8,6 @@
 
 namespace hondana::json {
 namespace {
-
-bool is_space(char c) noexcept { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
 bool is_of_atom(char c) noexcept {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '+' || c == '.';
@@ -77,7 +76,7 @@ scanner::part scanner::outside(std::string_view& rest) {
   std::size_t count = 0;
   for (; count < rest.size(); ++count) {
     const char c = rest[count];
-    if (is_space(c)) continue;
+    if (ascii::is_json_space(c)) continue;
     if (c == '"' || is_of_atom(c)) break;
     // What came before the fault is given first.
     if (!take_mark(c)) {

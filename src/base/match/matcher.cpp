@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 
 namespace hondana::match {
 namespace {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <hondana/uri.hpp>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "base/uri/authority.hpp"
 #include "base/uri/escapes.hpp"
 #include "base/uri/octet_set.hpp"
@@ -117,7 +117,7 @@ class canonical_writer {
 
   result<void> authority(std::size_t end) {
     if (const std::size_t sign = text_.find('@', at_); sign < end) {
-      if (auto done = characters(sign, user_characters, "in its user information"); !done) return done;
+      HONDANA_TRY(characters(sign, user_characters, "in its user information"));
       out_.push_back('@');
       ++at_;
     }
@@ -131,7 +131,7 @@ class canonical_writer {
       if (at_ < end && text_[at_] != ':') return at_byte(at_, "text after its host's bracket", "only a port may follow");
     } else {
       const std::size_t host_end = std::min(text_.find(':', at_), end);
-      if (auto done = characters(host_end, host_characters, "in its host"); !done) return done;
+      HONDANA_TRY(characters(host_end, host_characters, "in its host"));
     }
     if (at_ < end) {
       out_.push_back(':');
@@ -148,7 +148,7 @@ class canonical_writer {
     const std::size_t start = at_;
     const std::size_t written = out_.size();
     const auto& decoded = is_file() ? decoded_in_file_paths : uri::unreserved;
-    if (auto done = characters(end, path_characters, "in its path", decoded); !done) return done;
+    HONDANA_TRY(characters(end, path_characters, "in its path", decoded));
     const bool hierarchical = out_.size() > written && out_[written] == '/';
     if (!hierarchical || out_.find("/.", written) == std::string::npos) return {};
     remove_dot_segments(out_, written);
@@ -177,7 +177,7 @@ class canonical_writer {
       if (at_ == end) break;
       const char c = text_[at_];
       if (c == '%') {
-        if (auto done = escape(end, decoded); !done) return done;
+        HONDANA_TRY(escape(end, decoded));
       } else if (static_cast<unsigned char>(c) >= 0x80U) {
         const std::size_t length = uri::utf8_length(text_.substr(0, end), at_);
         if (length == 0) return at_byte(at_, "ill-formed UTF-8", "escape bytes that are not UTF-8 as %XX");

@@ -1,5 +1,6 @@
 /// Reading hosts, ports and web origins.
 #include "base/uri/host_port.hpp"
+#include "base/ascii/characters.hpp"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -9,8 +10,6 @@
 #include <charconv>
 #include <utility>
 
-#include "base/ascii/lower_case.hpp"
-
 namespace hondana::uri {
 namespace {
 
@@ -18,8 +17,7 @@ constexpr std::size_t longest_name = 253;
 constexpr std::uint16_t http_port = 80;
 constexpr std::uint16_t https_port = 443;
 
-constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
-constexpr bool is_name_char(char c) noexcept { return is_digit(c) || (c >= 'a' && c <= 'z') || c == '-' || c == '_'; }
+constexpr bool is_name_char(char c) noexcept { return ascii::is_digit(c) || (c >= 'a' && c <= 'z') || c == '-' || c == '_'; }
 
 std::optional<std::uint16_t> read_port(std::string_view text) noexcept {
   std::uint16_t port = 0;
@@ -49,7 +47,7 @@ std::optional<std::string> read_name(std::string_view text) {
     rest.remove_prefix(dot + 1);
   }
   // Browsers take such names for IPv4 addresses in older notations.
-  const bool ends_in_number = std::all_of(label.begin(), label.end(), is_digit) || label.starts_with("0x");
+  const bool ends_in_number = std::all_of(label.begin(), label.end(), ascii::is_digit) || label.starts_with("0x");
   return ends_in_number ? usual_form(AF_INET, name) : std::optional(std::move(name));
 }
 

@@ -33,7 +33,7 @@ class boundaries {
     for (const auto& part : syntax_.parts) {
       value_sets sets;
       if (const auto* one = std::get_if<expression>(&part)) {
-        if (auto done = check_inside(*one); !done) return tl::unexpected(done.error());
+        HONDANA_TRY(check_inside(*one));
         for (const variable& variable : one->variables) sets.values.push_back(alone(*one, variable));
         if (one->op.named) sets.names = plain_values;
       }
@@ -46,7 +46,7 @@ class boundaries {
       if (at(i) == nullptr) continue;
       // Every expression may expand to nothing, so all up to the next literal are neighbours.
       for (std::size_t j = i + 1; j < sets_.size() && at(j) != nullptr; ++j) {
-        if (auto done = check_neighbours(i, j); !done) return tl::unexpected(done.error());
+        HONDANA_TRY(check_neighbours(i, j));
       }
     }
     return std::move(sets_);

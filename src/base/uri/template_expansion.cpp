@@ -122,7 +122,7 @@ result<std::string> expand_template(const template_syntax& syntax, const uri_tem
     for (const variable& variable : variables) {
       const auto value = values.find(variable.name);
       if (value == values.end()) continue;
-      if (auto done = writer.add(variable, value->second); !done) return tl::unexpected(done.error());
+      HONDANA_TRY(writer.add(variable, value->second));
     }
   }
   return out;

@@ -104,11 +104,10 @@ class program_builder {
 }  // namespace
 
 result<template_program> compile_template(template_syntax syntax) {
-  const auto sets = find_boundaries(syntax);
-  if (!sets) return tl::unexpected(sets.error());
+  HONDANA_TRY(const auto sets, find_boundaries(syntax));
   template_program program;
   program.syntax = std::move(syntax);
-  program_builder(program, *sets).build();
+  program_builder(program, sets).build();
   return program;
 }
 

@@ -37,8 +37,7 @@ class reader {
                                               std::to_string(max_template_bytes) + " are accepted");
     }
     while (at_ < text_.size()) {
-      const auto done = text_[at_] == '{' ? read_expression() : read_literal();
-      if (!done) return tl::unexpected(done.error());
+      HONDANA_TRY(text_[at_] == '{' ? read_expression() : read_literal());
     }
     return std::move(syntax_);
   }
@@ -92,17 +91,16 @@ class reader {
       }
     }
     while (true) {
-      auto one = read_variable(open);
-      if (!one) return tl::unexpected(one.error());
+      HONDANA_TRY(auto one, read_variable(open));
       if (++variables_ > max_variables) {
         return wrong(open, "more than " + std::to_string(max_variables) + " variables");
       }
-      if (std::find(syntax_.names.begin(), syntax_.names.end(), one->name) == syntax_.names.end()) {
-        syntax_.names.push_back(one->name);
+      if (std::find(syntax_.names.begin(), syntax_.names.end(), one.name) == syntax_.names.end()) {
+        syntax_.names.push_back(one.name);
       } else {
-        ++syntax_.repeated.try_emplace(one->name, 1).first->second;
+        ++syntax_.repeated.try_emplace(one.name, 1).first->second;
       }
-      out.variables.push_back(std::move(*one));
+      out.variables.push_back(std::move(one));
       if (here() == ',') {
         ++at_;
         continue;

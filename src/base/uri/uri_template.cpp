@@ -18,11 +18,9 @@ struct uri_template::compiled {
 uri_template::uri_template(std::shared_ptr<const compiled> program) noexcept : program_(std::move(program)) {}
 
 result<uri_template> uri_template::compile(std::string_view text) {
-  auto syntax = uri::parse_template(text);
-  if (!syntax) return tl::unexpected(std::move(syntax.error()));
-  auto program = uri::compile_template(std::move(*syntax));
-  if (!program) return tl::unexpected(std::move(program.error()));
-  return uri_template(std::make_shared<const compiled>(compiled{std::string(text), std::move(*program)}));
+  HONDANA_TRY(auto syntax, uri::parse_template(text));
+  HONDANA_TRY(auto program, uri::compile_template(std::move(syntax)));
+  return uri_template(std::make_shared<const compiled>(compiled{std::string(text), std::move(program)}));
 }
 
 result<std::string> uri_template::expand(const uri_template_values& values) const {

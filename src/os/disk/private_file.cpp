@@ -43,7 +43,7 @@ std::string behind_links(const std::string& path) {
 /// A file beside another, in a folder that is made if need be.
 result<handle> open_beside(const std::string& path, const char* ending) {
   const auto real = behind_links(path);
-  if (auto made = make_private_folder(folder_of(real)); !made) return tl::unexpected(std::move(made.error()));
+  HONDANA_TRY(make_private_folder(folder_of(real)));
   const auto beside = real + ending;
   handle file(::open(beside.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!file.is_open()) return cannot("open", beside, errno);
@@ -70,7 +70,7 @@ result<void> make_private_folder(const std::string& path) {
   }
   if (errno != ENOENT) return cannot("make the folder", path, errno);
   if (const auto above = folder_of(path); above != path && above != ".") {
-    if (auto made = make_private_folder(above); !made) return made;
+    HONDANA_TRY(make_private_folder(above));
   }
   // Somebody may have made it just now.
   if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return cannot("make the folder", path, errno);

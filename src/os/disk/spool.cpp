@@ -82,9 +82,8 @@ result<void> spool::append(std::string_view bytes) {
 
 result<void> spool::flush() {
   if (!file_.is_open()) {
-    auto made = nameless_file();
-    if (!made) return tl::unexpected(std::move(made.error()));
-    file_ = std::move(*made);
+    HONDANA_TRY(auto made, nameless_file());
+    file_ = std::move(made);
   }
   for (std::string_view rest = memory_; !rest.empty();) {
     const auto put = ::pwrite(file_.get(), rest.data(), rest.size(), static_cast<off_t>(written_));
@@ -100,7 +99,7 @@ result<void> spool::flush() {
 result<std::variant<shared_bytes, std::shared_ptr<byte_reader>>> spool::take() {
   using data = std::variant<shared_bytes, std::shared_ptr<byte_reader>>;
   if (!file_.is_open()) return data(std::make_shared<const std::string>(std::move(memory_)));
-  if (auto done = flush(); !done) return tl::unexpected(std::move(done.error()));
+  HONDANA_TRY(flush());
   return data(std::shared_ptr<byte_reader>(std::make_shared<spooled>(std::move(file_), size_)));
 }
 

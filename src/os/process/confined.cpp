@@ -64,7 +64,7 @@ class hearing {
       if (output_ > most_.output)
         return fail(errc::response_too_large,
                     "a document became more text than the limit of " + std::to_string(most_.output) + " bytes");
-      if (auto heard = hears_(std::string_view(piece_.data(), static_cast<std::size_t>(count))); !heard) return heard;
+      HONDANA_TRY(hears_(std::string_view(piece_.data(), static_cast<std::size_t>(count))));
       if (!all) return {};
     }
     return {};
@@ -119,15 +119,14 @@ result<ended> run_confined(const std::vector<std::string>& command, int input, c
                            clock::time_point until) {
   if (stop.stop_requested()) return fail(errc::cancelled, "nobody waits for the document any more");
   const bell rings(stop);
-  auto started = child::start(command, input, most);
-  if (!started) return tl::unexpected(std::move(started.error()));
+  HONDANA_TRY(auto started, child::start(command, input, most));
   const auto end = std::min(until, clock::now() + most.time);
-  hearing all(*started, most, hears);
+  hearing all(started, most, hears);
   ended how;
   for (;;) {
     // Seen before its output is taken, so that all that it wrote is.
-    const bool is_over = started->has_ended(how);
-    if (auto heard = all.take_output(is_over); !heard) return tl::unexpected(std::move(heard.error()));
+    const bool is_over = started.has_ended(how);
+    HONDANA_TRY(all.take_output(is_over));
     all.take_problems();
     if (is_over) break;
     if (stop.stop_requested()) return fail(errc::cancelled, "nobody waits for the document any more");
@@ -135,12 +134,12 @@ result<ended> run_confined(const std::vector<std::string>& command, int input, c
     if (now >= end)
       return fail(errc::timed_out, "a document took longer to render than it may (" + std::to_string(most.time.count()) +
                                        " ms, or until the deadline of the request)");
-    std::array<pollfd, 4> watched{{{all.hears_output() ? started->output.get() : -1, POLLIN, 0},
-                                   {all.hears_problems() ? started->problems.get() : -1, POLLIN, 0},
-                                   {started->ending(), POLLIN, 0},
+    std::array<pollfd, 4> watched{{{all.hears_output() ? started.output.get() : -1, POLLIN, 0},
+                                   {all.hears_problems() ? started.problems.get() : -1, POLLIN, 0},
+                                   {started.ending(), POLLIN, 0},
                                    {rings.get(), POLLIN, 0}}};
     ::poll(watched.data(), watched.size(),
-           monotonic_clock::poll_timeout(time_to_poll(now, end, started->ending() >= 0 && rings.get() >= 0)));
+           monotonic_clock::poll_timeout(time_to_poll(now, end, started.ending() >= 0 && rings.get() >= 0)));
   }
   how.problems = all.problems();
   return how;

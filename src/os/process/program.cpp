@@ -134,40 +134,35 @@ result<void> program::spawn(const child_target& what, const std::array<int, 3>& 
 }
 
 result<void> program::launch(const child_target& what, const std::array<int, 3>& theirs) {
-  auto tried = by_->start(what, theirs);
-  if (!tried) return tl::unexpected(std::move(tried.error()));
-  pid_ = tried->pid;
-  tie_ = std::move(tried->tie);
-  if (tried->error == 0) return {};
+  HONDANA_TRY(auto tried, by_->start(what, theirs));
+  pid_ = tried.pid;
+  tie_ = std::move(tried.tie);
+  if (tried.error == 0) return {};
   // It became nothing, and has ended.
   int status = 0;
   while (pid_ > 0 && ::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
   }
   pid_ = -1;
-  return fail(errc::source_unavailable, why_not(what, tried->error));
+  return fail(errc::source_unavailable, why_not(what, tried.error));
 }
 
 result<program> program::start(const child_target& what) {
-  if (auto can = check(what); !can) return tl::unexpected(std::move(can.error()));
-  auto input = make_pipe(false);
-  if (!input) return tl::unexpected(std::move(input.error()));
-  auto output = make_pipe(true);
-  if (!output) return tl::unexpected(std::move(output.error()));
+  HONDANA_TRY(check(what));
+  HONDANA_TRY(auto input, make_pipe(false));
+  HONDANA_TRY(auto output, make_pipe(true));
   pipe_ends problems;
   if (what.on_stderr) {
-    auto made = make_pipe(true);
-    if (!made) return tl::unexpected(std::move(made.error()));
-    problems = std::move(*made);
+    HONDANA_TRY(auto made, make_pipe(true));
+    problems = std::move(made);
   }
-  const std::array<int, 3> theirs{input->theirs.get(), output->theirs.get(),
+  const std::array<int, 3> theirs{input.theirs.get(), output.theirs.get(),
                                   what.on_stderr ? problems.theirs.get() : STDERR_FILENO};
   program out;
   out.by_ = launcher::in_use();
-  if (auto done = out.by_ ? out.launch(what, theirs) : out.spawn(what, theirs); !done)
-    return tl::unexpected(std::move(done.error()));
+  HONDANA_TRY(out.by_ ? out.launch(what, theirs) : out.spawn(what, theirs));
   out.handle_ = disk::handle(static_cast<int>(::syscall(SYS_pidfd_open, out.pid_, 0)));
-  out.input = std::move(input->ours);
-  out.output = std::move(output->ours);
+  out.input = std::move(input.ours);
+  out.output = std::move(output.ours);
   out.problems = std::move(problems.ours);
   return out;
 }

@@ -45,9 +45,8 @@ result<std::string> shut_in(sandbox::permissions to, const limits& most) {
   bool is_limited = limit(RLIMIT_CPU, seconds, seconds + 1) && limit(RLIMIT_FSIZE, 0, 0) && limit(RLIMIT_CORE, 0, 0) &&
                     limit(RLIMIT_NOFILE, descriptors, descriptors) && limit(RLIMIT_NPROC, 0, 0);
   to.only_computes = true;
-  auto confined = sandbox::confine(to);
-  if (!confined) return tl::unexpected(std::move(confined.error()));
-  auto lacks = std::move(confined->lacks);
+  HONDANA_TRY(auto confined, sandbox::confine(to));
+  auto lacks = std::move(confined.lacks);
   // Last: what was set up till now may have needed more than its limit leaves.
   if (limits_memory) is_limited = limit(RLIMIT_AS, most.memory, most.memory) && is_limited;
   if (!is_limited) lacks += lacks.empty() ? "limits cannot be set" : "; limits cannot be set";

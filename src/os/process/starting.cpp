@@ -192,32 +192,28 @@ result<void> child::fork_into(const std::vector<std::string>& command, int input
 result<void> child::launch(const std::vector<std::string>& command, int input, const limits& most, int out, int problems_out) {
   auto what = renderer_target(command);
   what.environment.emplace_back(limits_variable, text_of(most));
-  auto tried = by_->start(what, {input, out, problems_out});
-  if (!tried) return tl::unexpected(std::move(tried.error()));
-  tie_ = std::move(tried->tie);
-  if (tried->error != 0) {
-    if (tried->pid > 0) reap(tried->pid);
-    return not_to_be_started(command.front(), tried->error);
+  HONDANA_TRY(auto tried, by_->start(what, {input, out, problems_out}));
+  tie_ = std::move(tried.tie);
+  if (tried.error != 0) {
+    if (tried.pid > 0) reap(tried.pid);
+    return not_to_be_started(command.front(), tried.error);
   }
-  pid_ = tried->pid;
+  pid_ = tried.pid;
   return {};
 }
 
 result<child> child::start(const std::vector<std::string>& command, int input, const limits& most) {
   if (command.empty() || !command.front().starts_with('/'))
     return fail(errc::invalid_argument, "a confined child is started by an absolute path");
-  auto out = pipe_to_us();
-  if (!out) return tl::unexpected(std::move(out.error()));
-  auto errors = pipe_to_us();
-  if (!errors) return tl::unexpected(std::move(errors.error()));
+  HONDANA_TRY(auto out, pipe_to_us());
+  HONDANA_TRY(auto errors, pipe_to_us());
   child made;
   made.by_ = launcher::in_use();
-  auto done = made.by_ ? made.launch(command, input, most, out->theirs.get(), errors->theirs.get())
-                       : made.fork_into(command, input, most, out->theirs.get(), errors->theirs.get());
-  if (!done) return tl::unexpected(std::move(done.error()));
+  HONDANA_TRY(made.by_ ? made.launch(command, input, most, out.theirs.get(), errors.theirs.get())
+                       : made.fork_into(command, input, most, out.theirs.get(), errors.theirs.get()));
   made.process_ = disk::handle(static_cast<int>(::syscall(SYS_pidfd_open, made.pid_, 0)));
-  made.output = std::move(out->ours);
-  made.problems = std::move(errors->ours);
+  made.output = std::move(out.ours);
+  made.problems = std::move(errors.ours);
   return made;
 }
 

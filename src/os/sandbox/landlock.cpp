@@ -128,16 +128,16 @@ result<void> allow_port(int rules, std::uint64_t right, std::uint16_t port) {
 
 result<void> add_rules(int rules, const ruleset& all, const permissions& to) {
   for (const auto& one : to.paths) {
-    if (auto added = allow_path(rules, all.files, one); !added) return added;
+    HONDANA_TRY(allow_path(rules, all.files, one));
   }
   if ((all.net & bind_tcp) != 0) {
     for (const auto port : to.listens) {
-      if (auto added = allow_port(rules, bind_tcp, port); !added) return added;
+      HONDANA_TRY(allow_port(rules, bind_tcp, port));
     }
   }
   if ((all.net & connect_tcp) == 0) return {};
   for (const auto port : *to.connects) {
-    if (auto added = allow_port(rules, connect_tcp, port); !added) return added;
+    HONDANA_TRY(allow_port(rules, connect_tcp, port));
   }
   return {};
 }
@@ -154,7 +154,7 @@ result<void> apply_landlock(int version, const permissions& to) {
   const auto size = version < 4 ? sizeof all.files : version < 6 ? sizeof all.files + sizeof all.net : sizeof all;
   const disk::handle rules(static_cast<int>(::syscall(create_ruleset, &all, size, 0)));
   if (!rules.is_open()) return refused("a set of rules", errno);
-  if (auto added = add_rules(rules.get(), all, to); !added) return added;
+  HONDANA_TRY(add_rules(rules.get(), all, to));
   if (::syscall(restrict_self, rules.get(), 0) != 0) return refused("to put them in force", errno);
   return {};
 }

@@ -62,7 +62,7 @@ result<void> allow_if(const short_filter& to, int call, const char* name, const 
 /// Files are opened for reading, also where there is no Landlock.
 result<void> allow_opening(const short_filter& to) {
   constexpr scmp_datum_t writing = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC;
-  if (auto done = allow_if(to, SCMP_SYS(openat), "openat", {2, SCMP_CMP_MASKED_EQ, writing, 0}); !done) return done;
+  HONDANA_TRY(allow_if(to, SCMP_SYS(openat), "openat", {2, SCMP_CMP_MASKED_EQ, writing, 0}));
   // Newer architectures have no open, which is a number of no call then.
   const int call = ::seccomp_syscall_resolve_name("open");
   if (call < 0) return {};
@@ -71,20 +71,20 @@ result<void> allow_opening(const short_filter& to) {
 
 result<void> allow_all(const short_filter& to) {
   for (const auto* one : listed) {
-    if (auto done = allow(to, one); !done) return done;
+    HONDANA_TRY(allow(to, one));
   }
   // Its own limits are lowered, and nobody else's.
-  if (auto done = allow_if(to, SCMP_SYS(prlimit64), "prlimit64", {0, SCMP_CMP_EQ, 0, 0}); !done) return done;
+  HONDANA_TRY(allow_if(to, SCMP_SYS(prlimit64), "prlimit64", {0, SCMP_CMP_EQ, 0, 0}));
   // An abort is a signal to itself.
   const auto self = static_cast<scmp_datum_t>(::getpid());
   for (const auto& [call, name] : {std::pair{SCMP_SYS(tgkill), "tgkill"}, std::pair{SCMP_SYS(kill), "kill"}}) {
-    if (auto done = allow_if(to, call, name, {0, SCMP_CMP_EQ, self, 0}); !done) return done;
+    HONDANA_TRY(allow_if(to, call, name, {0, SCMP_CMP_EQ, self, 0}));
   }
   // Whether a descriptor is a terminal is asked of each stream.
-  if (auto done = allow_if(to, SCMP_SYS(ioctl), "ioctl", {1, SCMP_CMP_MASKED_EQ, 0xffff'ffffu, TCGETS}); !done) return done;
+  HONDANA_TRY(allow_if(to, SCMP_SYS(ioctl), "ioctl", {1, SCMP_CMP_MASKED_EQ, 0xffff'ffffu, TCGETS}));
   for (const auto what : {F_GETFD, F_SETFD, F_GETFL, F_DUPFD_CLOEXEC}) {
     const auto number = static_cast<scmp_datum_t>(what);
-    if (auto done = allow_if(to, SCMP_SYS(fcntl), "fcntl", {1, SCMP_CMP_EQ, number, 0}); !done) return done;
+    HONDANA_TRY(allow_if(to, SCMP_SYS(fcntl), "fcntl", {1, SCMP_CMP_EQ, number, 0}));
   }
   return {};
 }
@@ -96,14 +96,14 @@ result<void> apply_short_list(const permissions& to) {
   if (!all) return no_list("no memory", ENOMEM);
   if (const int done = ::seccomp_attr_set(all.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ERRNO(ENOSYS)); done != 0)
     return no_list("other architectures", -done);
-  if (auto done = allow_all(all); !done) return done;
+  HONDANA_TRY(allow_all(all));
   if (!to.paths.empty()) {
-    if (auto done = allow_opening(all); !done) return done;
+    HONDANA_TRY(allow_opening(all));
   }
   const bool becomes_another =
       std::any_of(to.paths.begin(), to.paths.end(), [](const auto& one) { return one.may == access::execute; });
   if (becomes_another) {
-    if (auto done = allow(all, "execve"); !done) return done;
+    HONDANA_TRY(allow(all, "execve"));
   }
   if (const int done = ::seccomp_load(all.get()); done != 0) return no_list("the kernel", -done);
   return {};

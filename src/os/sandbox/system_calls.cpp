@@ -98,29 +98,29 @@ result<void> deny_if(const filter& to, int call, const char* name, const scmp_ar
 template <class calls>
 result<void> deny_each(const filter& to, const calls& all) {
   for (const auto& one : all) {
-    if (auto done = deny(to, one); !done) return done;
+    HONDANA_TRY(deny(to, one));
   }
   return {};
 }
 
 result<void> deny_all(const filter& to) {
-  if (auto done = deny_each(to, denied); !done) return done;
-  if (auto done = deny_each(to, newer); !done) return done;
+  HONDANA_TRY(deny_each(to, denied));
+  HONDANA_TRY(deny_each(to, newer));
   // The C library asks for its own limits by 0.
-  if (auto done = deny_if(to, SCMP_SYS(prlimit64), "prlimit64", {0, SCMP_CMP_NE, 0, 0}); !done) return done;
+  HONDANA_TRY(deny_if(to, SCMP_SYS(prlimit64), "prlimit64", {0, SCMP_CMP_NE, 0, 0}));
   // Leaks are looked for by a tracer.
   if (!looks_for_leaks) {
-    if (auto done = deny(to, "ptrace"); !done) return done;
+    HONDANA_TRY(deny(to, "ptrace"));
   }
   // Its flags lie in memory, where no filter sees them; told that it is not there, the C library takes clone.
-  if (auto done = deny(to, "clone3", ENOSYS); !done) return done;
+  HONDANA_TRY(deny(to, "clone3", ENOSYS));
   for (const auto flag : namespaces) {
-    if (auto done = deny_if(to, SCMP_SYS(clone), "clone", {0, SCMP_CMP_MASKED_EQ, flag, flag}); !done) return done;
+    HONDANA_TRY(deny_if(to, SCMP_SYS(clone), "clone", {0, SCMP_CMP_MASKED_EQ, flag, flag}));
   }
   for (const auto request : typing) {
     // The kernel looks at the lower half alone.
     const scmp_arg_cmp is_request{1, SCMP_CMP_MASKED_EQ, 0xffff'ffffu, request};
-    if (auto done = deny_if(to, SCMP_SYS(ioctl), "ioctl", is_request); !done) return done;
+    HONDANA_TRY(deny_if(to, SCMP_SYS(ioctl), "ioctl", is_request));
   }
   return {};
 }
@@ -133,10 +133,10 @@ result<void> apply_filter(const permissions& to) {
   // Calls of another architecture's numbering, too, are answered and not punished.
   if (const int done = ::seccomp_attr_set(all.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ERRNO(EPERM)); done != 0)
     return unfiltered("other architectures", -done);
-  if (auto done = deny_all(all); !done) return done;
+  HONDANA_TRY(deny_all(all));
   if (!to.changes_modes) {
-    if (auto done = deny_each(all, modes); !done) return done;
-    if (auto done = deny(all, newer_mode); !done) return done;
+    HONDANA_TRY(deny_each(all, modes));
+    HONDANA_TRY(deny(all, newer_mode));
   }
   if (const int done = ::seccomp_load(all.get()); done != 0) return unfiltered("the kernel", -done);
   return {};

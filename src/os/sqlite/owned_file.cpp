@@ -86,39 +86,37 @@ result<void> make_tables(connection& on, const file_kind& kind) {
   if (*version > kind.version)
     return fail(errc::source_unavailable, "it was written by a newer version of this program; give another path");
   const bool is_older = *version > 0 && !kind.upgrades.empty();
-  if (auto set = is_older ? result<void>() : on.run(kind.before); !set) return set;
+  HONDANA_TRY(is_older ? result<void>() : on.run(kind.before));
   auto making = transaction::begin(on);
   if (!making) return tl::unexpected(std::move(making.error()));
   const auto marks =
       "PRAGMA application_id=" + std::to_string(kind.application) + "; PRAGMA user_version=" + std::to_string(kind.version);
   for (auto from = *version; is_older && from < kind.version; ++from) {
-    if (auto made = on.run(kind.upgrades[static_cast<std::size_t>(from - 1)]); !made) return made;
+    HONDANA_TRY(on.run(kind.upgrades[static_cast<std::size_t>(from - 1)]));
   }
-  if (auto made = is_older ? result<void>() : on.run(kind.schema); !made) return made;
-  if (auto made = on.run(marks.c_str()); !made) return made;
+  HONDANA_TRY(is_older ? result<void>() : on.run(kind.schema));
+  HONDANA_TRY(on.run(marks.c_str()));
   return making->commit();
 }
 
 result<connection> connect(const std::string& path, const file_kind& kind) {
   auto out = connection::open(path, kind.what);
   if (!out) return out;
-  if (auto made = make_tables(*out, kind); !made) return tl::unexpected(std::move(made.error()));
+  HONDANA_TRY(make_tables(*out, kind));
   if (path.empty()) return out;
-  if (auto set = out->run(kind.settings); !set) return tl::unexpected(std::move(set.error()));
-  auto mode = out->text("PRAGMA journal_mode");
-  if (!mode) return tl::unexpected(std::move(mode.error()));
-  if (*mode != "wal")
+  HONDANA_TRY(out->run(kind.settings));
+  HONDANA_TRY(auto mode, out->text("PRAGMA journal_mode"));
+  if (mode != "wal")
     return fail(errc::source_unavailable, "its file system cannot share memory between connections; use a local one",
-                "journal_mode " + *mode);
+                "journal_mode " + mode);
   return out;
 }
 
 std::string beside(const std::string& path, const char* ending) { return path + ending; }
 
 result<void> check_pages(connection& on, const file_kind& kind) {
-  auto said = on.text("PRAGMA quick_check(1)");
-  if (!said) return tl::unexpected(std::move(said.error()));
-  if (*said != "ok") return fail(errc::source_unavailable, "the " + std::string(kind.what) + " is damaged", *said);
+  HONDANA_TRY(auto said, on.text("PRAGMA quick_check(1)"));
+  if (said != "ok") return fail(errc::source_unavailable, "the " + std::string(kind.what) + " is damaged", said);
   return {};
 }
 
@@ -285,7 +283,7 @@ result<owned_file> open_checked(const std::string& path, const file_kind& kind, 
     if (!how.is_open_here || is_second) {
       auto looked = look_at_head(path, kind);
       if (looked && *looked != 0 && *looked < kind.version && kind.replaces_older) {
-        if (auto gone = remove_owned(path, kind); !gone) return tl::unexpected(std::move(gone.error()));
+        HONDANA_TRY(remove_owned(path, kind));
         looked = look_at_head(path, kind);
         if (log) log("the " + std::string(kind.what) + ' ' + path + " is of an older version of this program: it is made anew");
       }
@@ -310,7 +308,7 @@ result<owned_file> open_checked(const std::string& path, const file_kind& kind, 
     out.in_use.reset();
     if (!how.is_alone)
       return cannot_have(path, kind, "it is damaged, and another process has it open; end that, and it is moved aside", why);
-    if (auto moved = move_aside(path, kind, why, log); !moved) return tl::unexpected(std::move(moved.error()));
+    HONDANA_TRY(move_aside(path, kind, why, log));
   }
 }
 
@@ -320,22 +318,19 @@ result<owned_file> open_owned(const std::string& path, const file_kind& kind,
                               const std::function<void(std::string_view)>& log) {
   owned_file out;
   if (path.empty()) {
-    auto memory = connect({}, kind);
-    if (!memory) return tl::unexpected(std::move(memory.error()));
-    out.writer = std::move(*memory);
+    HONDANA_TRY(auto memory, connect({}, kind));
+    out.writer = std::move(memory);
     return out;
   }
   if (path.front() != '/') return cannot_have(path, kind, "the path must be absolute");
-  if (auto ours = refuse_foreign(path, kind); !ours) return tl::unexpected(std::move(ours.error()));
-  auto lock = lock_owned(path, kind, kind.is_shared ? patience_with_openers : usual_patience);
-  if (!lock) return tl::unexpected(std::move(lock.error()));
-  if (!*lock) return cannot_have(path, kind, std::string(kind.user) + "; end it, or give another path");
-  if (!kind.is_shared) return open_locked(path, kind, std::move(**lock), false, log);
+  HONDANA_TRY(refuse_foreign(path, kind));
+  HONDANA_TRY(auto lock, lock_owned(path, kind, kind.is_shared ? patience_with_openers : usual_patience));
+  if (!lock) return cannot_have(path, kind, std::string(kind.user) + "; end it, or give another path");
+  if (!kind.is_shared) return open_locked(path, kind, std::move(*lock), false, log);
   // Of a shared file it is held while it is opened.
   bool is_alone = true;
-  auto user = join_users(path, kind, is_alone);
-  if (!user) return tl::unexpected(std::move(user.error()));
-  return open_checked(path, kind, {.lock = std::move(*user), .is_open_here = has_open_here(path), .is_alone = is_alone}, log);
+  HONDANA_TRY(auto user, join_users(path, kind, is_alone));
+  return open_checked(path, kind, {.lock = std::move(user), .is_open_here = has_open_here(path), .is_alone = is_alone}, log);
 }
 
 result<owned_file> open_locked(const std::string& path, const file_kind& kind, disk::handle lock, bool is_open_here,

@@ -80,9 +80,8 @@ result<bool> statement::step() {
 
 result<void> statement::run() {
   for (;;) {
-    const auto more = step();
-    if (!more) return tl::unexpected(more.error());
-    if (!*more) break;
+    HONDANA_TRY(const auto more, step());
+    if (!more) break;
   }
   reset();
   return {};
@@ -142,19 +141,15 @@ result<statement> connection::prepare(const char* sql) {
 std::int64_t connection::last_row() const noexcept { return sqlite3_last_insert_rowid(connection_.get()); }
 
 result<std::int64_t> connection::number(const char* sql) {
-  auto asked = prepare(sql);
-  if (!asked) return tl::unexpected(std::move(asked.error()));
-  const auto more = asked->step();
-  if (!more) return tl::unexpected(more.error());
-  return *more ? asked->number(0) : 0;
+  HONDANA_TRY(auto asked, prepare(sql));
+  HONDANA_TRY(const auto more, asked.step());
+  return more ? asked.number(0) : 0;
 }
 
 result<std::string> connection::text(const char* sql) {
-  auto asked = prepare(sql);
-  if (!asked) return tl::unexpected(std::move(asked.error()));
-  const auto more = asked->step();
-  if (!more) return tl::unexpected(more.error());
-  return *more ? std::string(asked->bytes(0)) : std::string();
+  HONDANA_TRY(auto asked, prepare(sql));
+  HONDANA_TRY(const auto more, asked.step());
+  return more ? std::string(asked.bytes(0)) : std::string();
 }
 
 result<void> connection::checkpoint() {
@@ -167,7 +162,7 @@ bool connection::is_in_transaction() const noexcept { return is_open() && sqlite
 
 result<transaction> transaction::begin(connection& on) {
   // At once for writing, so that nothing fails half-way for another's lock.
-  if (auto begun = on.run("BEGIN IMMEDIATE"); !begun) return tl::unexpected(std::move(begun.error()));
+  HONDANA_TRY(on.run("BEGIN IMMEDIATE"));
   return transaction(on);
 }
 

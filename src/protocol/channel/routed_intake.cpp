@@ -112,7 +112,7 @@ result<void> routed_intake::decide(const content_sink& sink, std::string_view pi
   is_decided_ = true;
   if (!sink && !is_held_) return {};
   plain_.only_look();  // for another id it is too late
-  if (auto handed = hand_over(sink, std::move(begun)); !handed) return handed;
+  HONDANA_TRY(hand_over(sink, std::move(begun)));
   return chosen_->feed(piece);
 }
 
@@ -129,13 +129,13 @@ result<void> routed_intake::hand_over(const content_sink& sink, disk::spool from
     if (!got) return give_up(got.error());
     if (*got == 0) return {};
     // Nobody wants the rest of what failed, and there may be much of it.
-    if (auto fed = chosen_->feed(std::string_view(buffer).substr(0, *got)); !fed) return fed;
+    HONDANA_TRY(chosen_->feed(std::string_view(buffer).substr(0, *got)));
   }
 }
 
 result<std::string> routed_intake::finish() {
   if (is_holding() && !trouble_) {
-    if (auto fine = plain_.feed({}); !fine) return tl::unexpected(std::move(fine.error()));
+    HONDANA_TRY(plain_.feed({}));
     static_cast<void>(decide({}, {}));  // told again below
   }
   if (trouble_) return tl::unexpected(*trouble_);

@@ -29,12 +29,11 @@ result<resource> provider::describe(const describe_request& request) {
   static_cast<call&>(place) = static_cast<const call&>(request);
   place.after = key_before(request.uri);
   place.limit = 1;
-  auto listed = list(place);
-  if (!listed) return tl::unexpected(std::move(listed.error()));
-  if (listed->entries.empty() || listed->entries.front().uri != request.uri) {
+  HONDANA_TRY(auto listed, list(place));
+  if (listed.entries.empty() || listed.entries.front().uri != request.uri) {
     return fail(errc::resource_not_found, "Resource not found");
   }
-  return std::move(listed->entries.front());
+  return std::move(listed.entries.front());
 }
 
 std::vector<resource_template> provider::templates() const { return {}; }

@@ -35,10 +35,9 @@ void count(receipt* by, std::size_t bytes) {
 result<std::size_t> read_fully(byte_reader& reader, std::span<char> into) {
   std::size_t filled = 0;
   while (filled < into.size()) {
-    const auto count = reader.read(into.subspan(filled));
-    if (!count) return tl::unexpected(count.error());
-    if (*count == 0) break;
-    filled += *count;
+    HONDANA_TRY(const auto count, reader.read(into.subspan(filled)));
+    if (count == 0) break;
+    filled += count;
   }
   return filled;
 }
@@ -249,9 +248,8 @@ bool body::pull_lent(lent& from, json::buffer& out) {
 
 result<bool> body::pull_stream(pulled& from, json::buffer& out) {
   const auto window = std::make_unique_for_overwrite<char[]>(pull_bytes);
-  const auto got = read_fully(*from.reader, std::span(window.get(), pull_bytes));
-  if (!got) return tl::unexpected(got.error());
-  const std::string_view bytes(window.get(), *got);
+  HONDANA_TRY(const auto got, read_fully(*from.reader, std::span(window.get(), pull_bytes)));
+  const std::string_view bytes(window.get(), got);
   from.digest.feed(bytes);
   const bool at_end = bytes.size() < pull_bytes;
   if (at_end && from.digest.value() != from.expected) {

@@ -16,10 +16,9 @@ malformed broken(std::string text, std::optional<request_id> id = {}, int code =
 }
 
 json::decoded<std::optional<request_id>> read_id(const json::object& envelope) {
-  const auto member = envelope.find("id");
-  if (!member) return tl::unexpected(member.error());
-  if (!*member) return std::optional<request_id>{};
-  const auto& value = **member;
+  HONDANA_TRY(const auto member, envelope.find("id"));
+  if (!member) return std::optional<request_id>{};
+  const auto& value = *member;
   if (value.type() == json::kind::string) return std::optional<request_id>{std::string(*value.as_string("id"))};
   const auto number = value.as_integer("id");
   if (!number) return tl::unexpected(json::bad_member{"id", "expected a string or an integer of 64 bits"});

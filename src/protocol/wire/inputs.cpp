@@ -64,57 +64,47 @@ struct request_writer {
 
 /// Whether `from` declares `name`, as an object.
 json::decoded<std::optional<json::object>> declared(const json::object& from, std::string_view name) {
-  const auto member = from.find(name);
-  if (!member) return tl::unexpected(member.error());
-  if (!*member || (*member)->type() != json::kind::object) return std::optional<json::object>{};
-  return std::optional<json::object>{*(*member)->as_object(from.path_of(name))};
+  HONDANA_TRY(const auto member, from.find(name));
+  if (!member || member->type() != json::kind::object) return std::optional<json::object>{};
+  return std::optional<json::object>{*member->as_object(from.path_of(name))};
 }
 
 }  // namespace
 
 json::decoded<client_abilities> abilities_of(const json::object& capabilities) {
   client_abilities can;
-  const auto elicitation = declared(capabilities, "elicitation");
-  if (!elicitation) return tl::unexpected(elicitation.error());
-  if (*elicitation) {
-    const auto form = declared(**elicitation, "form");
-    if (!form) return tl::unexpected(form.error());
-    const auto url = declared(**elicitation, "url");
-    if (!url) return tl::unexpected(url.error());
-    can.links = url->has_value();
-    can.forms = form->has_value() || !can.links;  // an empty declaration means forms
+  HONDANA_TRY(const auto elicitation, declared(capabilities, "elicitation"));
+  if (elicitation) {
+    HONDANA_TRY(const auto form, declared(*elicitation, "form"));
+    HONDANA_TRY(const auto url, declared(*elicitation, "url"));
+    can.links = url.has_value();
+    can.forms = form.has_value() || !can.links;  // an empty declaration means forms
   }
-  const auto sampling = declared(capabilities, "sampling");
-  if (!sampling) return tl::unexpected(sampling.error());
-  if (*sampling) {
-    const auto tools = declared(**sampling, "tools");
-    if (!tools) return tl::unexpected(tools.error());
-    const auto context = declared(**sampling, "context");
-    if (!context) return tl::unexpected(context.error());
+  HONDANA_TRY(const auto sampling, declared(capabilities, "sampling"));
+  if (sampling) {
+    HONDANA_TRY(const auto tools, declared(*sampling, "tools"));
+    HONDANA_TRY(const auto context, declared(*sampling, "context"));
     can.sampling = true;
-    can.sampling_tools = tools->has_value();
-    can.sampling_context = context->has_value();
+    can.sampling_tools = tools.has_value();
+    can.sampling_context = context.has_value();
   }
-  const auto roots = declared(capabilities, "roots");
-  if (!roots) return tl::unexpected(roots.error());
-  can.roots = roots->has_value();
+  HONDANA_TRY(const auto roots, declared(capabilities, "roots"));
+  can.roots = roots.has_value();
   return can;
 }
 
 json::decoded<model::input_round> round_of(const json::object& params) {
   model::input_round round;
-  const auto state = params.find_string("requestState");
-  if (!state) return tl::unexpected(state.error());
-  if (*state) round.sealed_state = std::string(**state);
-  const auto responses = params.find_object("inputResponses");
-  if (!responses) return tl::unexpected(responses.error());
-  if (!*responses) return round;
-  const auto members = (*responses)->members();
+  HONDANA_TRY(const auto state, params.find_string("requestState"));
+  if (state) round.sealed_state = std::string(*state);
+  HONDANA_TRY(const auto responses, params.find_object("inputResponses"));
+  if (!responses) return round;
+  const auto members = responses->members();
   if (members.size() > most_answers) {
     return tl::unexpected(json::bad_member{params.path_of("inputResponses"), "more answers than anything was asked"});
   }
   for (const auto& [key, answer] : members) {
-    const auto path = (*responses)->path_of(key);
+    const auto path = responses->path_of(key);
     if (answer.type() != json::kind::object) return tl::unexpected(answer.as_object(path).error());
     const auto is_same = [&name = key](const auto& one) { return one.first == name; };
     if (std::any_of(round.answers.begin(), round.answers.end(), is_same)) {

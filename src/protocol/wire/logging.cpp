@@ -34,10 +34,9 @@ decoded<model::operation> decode_set_level(std::string_view method, const json::
 }
 
 json::decoded<std::optional<log_level>> wanted_level(const json::object& meta) {
-  const auto name = meta.find_string(level_key);
-  if (!name) return tl::unexpected(name.error());
-  if (!*name) return std::optional<log_level>{};
-  const auto level = level_named(**name);
+  HONDANA_TRY(const auto name, meta.find_string(level_key));
+  if (!name) return std::optional<log_level>{};
+  const auto level = level_named(*name);
   if (!level) return tl::unexpected(json::bad_member{meta.path_of(level_key), std::string(expected)});
   return level;
 }

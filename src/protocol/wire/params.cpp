@@ -52,38 +52,33 @@ json::decoded<model::complete> complete_of(const json::object& params, bool has_
   if (!is_prompt && *type != "ref/resource") {
     return tl::unexpected(json::bad_member{ref->path_of("type"), "expected \"ref/resource\" or \"ref/prompt\""});
   }
-  const auto target = ref->get_string(is_prompt ? "name" : "uri");
-  if (!target) return tl::unexpected(target.error());
-  const auto argument = params.get_object("argument");
-  if (!argument) return tl::unexpected(argument.error());
-  const auto name = argument->get_string("name");
-  if (!name) return tl::unexpected(name.error());
-  const auto value = argument->get_string("value");
+  HONDANA_TRY(const auto target, ref->get_string(is_prompt ? "name" : "uri"));
+  HONDANA_TRY(const auto argument, params.get_object("argument"));
+  HONDANA_TRY(const auto name, argument.get_string("name"));
+  const auto value = argument.get_string("value");
   if (!value) return tl::unexpected(value.error());
-  if (auto fits = check_length(*value, is_prompt, argument->path_of("value")); !fits) return tl::unexpected(fits.error());
+  HONDANA_TRY(check_length(*value, is_prompt, argument.path_of("value")));
 
-  model::complete what{{}, std::string(*name), std::string(*value), {}, {}};
+  model::complete what{{}, std::string(name), std::string(*value), {}, {}};
   if (is_prompt) {
-    what.prompt = std::string(*target);
+    what.prompt = std::string(target);
   } else {
-    what.template_uri = std::string(*target);
+    what.template_uri = std::string(target);
   }
   if (!has_context) return what;
-  const auto context = params.find_object("context");
-  if (!context) return tl::unexpected(context.error());
-  if (!*context) return what;
-  const auto arguments = (*context)->find_object("arguments");
+  HONDANA_TRY(const auto context, params.find_object("context"));
+  if (!context) return what;
+  const auto arguments = context->find_object("arguments");
   if (!arguments) return tl::unexpected(arguments.error());
   if (!*arguments) return what;
   for (const auto& [key, chosen] : (*arguments)->members()) {
-    const auto text = chosen.as_string((*arguments)->path_of(key));
-    if (!text) return tl::unexpected(text.error());
-    if (auto fits = check_length(*text, is_prompt, (*arguments)->path_of(key)); !fits) return tl::unexpected(fits.error());
+    HONDANA_TRY(const auto text, chosen.as_string((*arguments)->path_of(key)));
+    HONDANA_TRY(check_length(text, is_prompt, (*arguments)->path_of(key)));
     if (!is_prompt && what.context.size() == most_context) {
       return tl::unexpected(
-          json::bad_member{(*context)->path_of("arguments"), "more than " + std::to_string(most_context) + " members"});
+          json::bad_member{context->path_of("arguments"), "more than " + std::to_string(most_context) + " members"});
     }
-    what.context.emplace_back(std::string(key), std::string(*text));
+    what.context.emplace_back(std::string(key), std::string(text));
   }
   return what;
 }
@@ -108,22 +103,19 @@ json::decoded<spelled_uri> uri_of(const json::object& params) {
 json::decoded<std::vector<spelled_uri>> spell_uris(const json::object& from, std::string_view member, std::size_t most,
                                                    std::string_view whole) {
   std::vector<spelled_uri> uris;
-  const auto found = from.find(member);
-  if (!found) return tl::unexpected(found.error());
-  if (!*found) return uris;
+  HONDANA_TRY(const auto found, from.find(member));
+  if (!found) return uris;
   const auto path = from.path_of(member);
-  const auto list = (*found)->as_array(path);
+  const auto list = found->as_array(path);
   if (!list) return tl::unexpected(list.error());
   if (list->size() > most) {
     return tl::unexpected(json::bad_member{path, "at most " + std::to_string(most) + " URIs " + std::string(whole)});
   }
   for (const auto& element : list->elements()) {
     const auto place = path + "[" + std::to_string(uris.size()) + "]";
-    const auto text = element.as_string(place);
-    if (!text) return tl::unexpected(text.error());
-    auto uri = spell_uri(*text, place);
-    if (!uri) return tl::unexpected(std::move(uri.error()));
-    uris.push_back(std::move(*uri));
+    HONDANA_TRY(const auto text, element.as_string(place));
+    HONDANA_TRY(auto uri, spell_uri(text, place));
+    uris.push_back(std::move(uri));
   }
   return uris;
 }
@@ -140,10 +132,9 @@ protocol_error method_not_found(std::string_view method, std::string_view revisi
 }
 
 json::decoded<std::optional<std::string>> cursor_of(const json::object& params) {
-  const auto cursor = params.find_string("cursor");
-  if (!cursor) return tl::unexpected(cursor.error());
-  if (!*cursor) return std::optional<std::string>{};
-  return std::optional<std::string>{std::string(**cursor)};
+  HONDANA_TRY(const auto cursor, params.find_string("cursor"));
+  if (!cursor) return std::optional<std::string>{};
+  return std::optional<std::string>{std::string(*cursor)};
 }
 
 decoded<model::operation> decode_list_templates(std::string_view method, const json::object& params) {
@@ -209,36 +200,31 @@ void write_handler_capabilities(json::writer& to, const model::self_description&
 }
 
 json::decoded<std::optional<model::token>> progress_token(const json::object& params) {
-  const auto meta = params.find_object("_meta");
-  if (!meta) return tl::unexpected(meta.error());
-  if (!*meta) return std::optional<model::token>{};
-  const auto member = (*meta)->find("progressToken");
-  if (!member) return tl::unexpected(member.error());
-  if (!*member) return std::optional<model::token>{};
-  auto token = token_of(**member, (*meta)->path_of("progressToken"));
+  HONDANA_TRY(const auto meta, params.find_object("_meta"));
+  if (!meta) return std::optional<model::token>{};
+  HONDANA_TRY(const auto member, meta->find("progressToken"));
+  if (!member) return std::optional<model::token>{};
+  auto token = token_of(*member, meta->path_of("progressToken"));
   if (!token) return tl::unexpected(token.error());
   return std::optional<model::token>{std::move(*token)};
 }
 
 json::decoded<std::vector<std::string>> mounts_of(const json::object& params) {
   std::vector<std::string> mounts;
-  const auto meta = params.find_object("_meta");
-  if (!meta) return tl::unexpected(meta.error());
-  if (!*meta) return mounts;
-  const auto member = (*meta)->find(mounts_key);
-  if (!member) return tl::unexpected(member.error());
-  if (!*member) return mounts;
-  const auto path = (*meta)->path_of(mounts_key);
-  const auto all = (*member)->as_array(path);
+  HONDANA_TRY(const auto meta, params.find_object("_meta"));
+  if (!meta) return mounts;
+  HONDANA_TRY(const auto member, meta->find(mounts_key));
+  if (!member) return mounts;
+  const auto path = meta->path_of(mounts_key);
+  const auto all = member->as_array(path);
   if (!all) return tl::unexpected(all.error());
   for (const auto& one : all->elements()) {
-    const auto id = one.as_string(path);
-    if (!id) return tl::unexpected(id.error());
-    if (id->size() > longest_mount || mounts.size() == most_mounts) {
+    HONDANA_TRY(const auto id, one.as_string(path));
+    if (id.size() > longest_mount || mounts.size() == most_mounts) {
       return tl::unexpected(json::bad_member{path, "expected at most " + std::to_string(most_mounts) + " ids of at most " +
                                                        std::to_string(longest_mount) + " bytes"});
     }
-    mounts.emplace_back(*id);
+    mounts.emplace_back(id);
   }
   return mounts;
 }
@@ -273,7 +259,7 @@ std::string_view undeclared_method(const model::operation& what, const model::se
 
 json::decoded<void> check_implementation(const json::object& from) {
   for (const auto* member : {"name", "version"}) {
-    if (const auto text = from.get_string(member); !text) return tl::unexpected(text.error());
+    HONDANA_TRY(from.get_string(member));
   }
   return {};
 }

@@ -26,7 +26,7 @@ class code_cutter {
  private:
   void take(const markup::line& one) {
     auto raw = text_.substr(one.begin, one.end - one.begin);
-    while (!raw.empty() && markup::is_space(raw.back())) raw.remove_suffix(1);
+    while (!raw.empty() && ascii::is_space(raw.back())) raw.remove_suffix(1);
     if (raw.empty()) {
       has_blank_ = true;
       return;

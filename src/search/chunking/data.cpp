@@ -62,12 +62,12 @@ class json_cutter {
   void give(std::size_t end) {
     auto begin = begin_;
     auto number = first_line_;
-    for (; begin < end && markup::is_space(text_[begin]); ++begin)
+    for (; begin < end && ascii::is_space(text_[begin]); ++begin)
       if (text_[begin] == '\n') ++number;
     const auto before = begin == begin_ ? glue::none : number != first_line_ ? glue::line : glue::space;
     unit made;
     made.seen = text_.substr(begin, end - begin);
-    while (!made.seen.empty() && markup::is_space(made.seen.back())) made.seen.remove_suffix(1);
+    while (!made.seen.empty() && ascii::is_space(made.seen.back())) made.seen.remove_suffix(1);
     made.begin = begin;
     made.end = begin + made.seen.size();
     made.first_line = number;

@@ -4,14 +4,14 @@
 #include <algorithm>
 #include <array>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "text/markup/lines.hpp"
 
 namespace hondana::chunking {
 namespace {
 
-using markup::is_digit;
-using markup::is_space;
+using ascii::is_digit;
+using ascii::is_space;
 using markup::trimmed;
 
 constexpr std::size_t longest_look = 400;

@@ -144,7 +144,7 @@ void packer::overlap_with(const std::vector<unit>& before) {
         break;
       }
       start = sentence_end(one.seen, start, one.seen.size());
-      while (start < one.seen.size() && markup::is_space(one.seen[start])) ++start;
+      while (start < one.seen.size() && ascii::is_space(one.seen[start])) ++start;
     }
     if (from >= one.seen.size()) break;
     unit tail = one;
@@ -178,7 +178,7 @@ void packer::add_divided(const unit& one, std::size_t most) {
     const auto end = best_cut(text, at, most);
     auto part = text.substr(at, end - at);
     unit made = one;
-    while (!part.empty() && markup::is_space(part.back())) part.remove_suffix(1);
+    while (!part.empty() && ascii::is_space(part.back())) part.remove_suffix(1);
     line += newlines_in(text.substr(counted, at - counted));
     counted = at;
     if (is_source) {
@@ -192,7 +192,7 @@ void packer::add_divided(const unit& one, std::size_t most) {
     }
     if (at > 0) {
       made.rank = ranks::part;
-      made.before = !markup::is_space(text[at - 1]) ? glue::none : text[at - 1] == '\n' ? glue::line : glue::space;
+      made.before = !ascii::is_space(text[at - 1]) ? glue::none : text[at - 1] == '\n' ? glue::line : glue::space;
     }
     at = end;
     if (!part.empty()) add(std::move(made));
@@ -215,12 +215,12 @@ void packer::add_sentences(std::string_view text, const unit& like) {
     made.last_line = line + newlines_in(made.seen);
     if (!is_first) {
       made.rank = ranks::sentence;
-      made.before = !markup::is_space(text[at - 1]) ? glue::none : text[at - 1] == '\n' ? glue::line : glue::space;
+      made.before = !ascii::is_space(text[at - 1]) ? glue::none : text[at - 1] == '\n' ? glue::line : glue::space;
     }
     is_first = false;
     add(std::move(made));
     at = end;
-    while (at < text.size() && markup::is_space(text[at])) ++at;
+    while (at < text.size() && ascii::is_space(text[at])) ++at;
   }
 }
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <optional>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "search/chunking/cutters.hpp"
 #include "text/markup/lines.hpp"
 

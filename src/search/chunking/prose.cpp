@@ -101,7 +101,7 @@ class prose_cutter final : public markup::hearer {
 
   void prose(const piece& one) {
     auto made = unit_of(one, ranks::block);
-    while (!made.seen.empty() && markup::is_space(made.seen.back())) made.seen.remove_suffix(1);
+    while (!made.seen.empty() && ascii::is_space(made.seen.back())) made.seen.remove_suffix(1);
     made.end = made.begin + made.seen.size();
     // A vertical tab, say, is no blank line for Markdown, and is none of the text.
     made.last_line = made.first_line + static_cast<std::size_t>(std::count(made.seen.begin(), made.seen.end(), '\n'));

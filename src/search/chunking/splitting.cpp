@@ -9,8 +9,8 @@
 namespace hondana::chunking {
 namespace {
 
+using ascii::is_space;
 using markup::character_at;
-using markup::is_space;
 
 bool closes(char32_t point) noexcept {
   constexpr std::u32string_view marks = U"\"')]」』）】〕》〉”’»＂";
@@ -53,7 +53,7 @@ ending ends_at(std::string_view text, std::size_t at) noexcept {
     // "1." begins an item, and "e." an abbreviation.
     const bool is_number =
         byte == '.' && at < 3 &&
-        std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), [](char c) { return markup::is_digit(c); });
+        std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), [](char c) { return ascii::is_digit(c); });
     const bool is_letter = byte == '.' && at >= 2 && text[at - 2] == '.';
     return {is_set_off && !is_number && !is_letter ? end : 0, at + 1};
   }

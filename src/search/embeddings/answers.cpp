@@ -9,7 +9,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "base/json/base64.hpp"
 #include "base/json/reader.hpp"
 #include "base/json/utf8.hpp"
@@ -47,7 +47,7 @@ result<void> check_size(std::size_t size, std::size_t at) {
 
 result<vector> from_numbers(const json::array& numbers, std::size_t at) {
   const auto elements = numbers.elements();
-  if (auto fine = check_size(elements.size(), at); !fine) return tl::unexpected(std::move(fine.error()));
+  HONDANA_TRY(check_size(elements.size(), at));
   vector out;
   out.reserve(elements.size());
   for (const auto& one : elements) {
@@ -68,7 +68,7 @@ result<vector> from_base64(std::string_view text, std::size_t at) {
   if (!bytes || bytes->size() % sizeof(float) != 0)
     return broken("answered with " + name_of_vector(at) + " that is neither numbers nor base64 of floats");
   const auto size = bytes->size() / sizeof(float);
-  if (auto fine = check_size(size, at); !fine) return tl::unexpected(std::move(fine.error()));
+  HONDANA_TRY(check_size(size, at));
   vector out;
   out.reserve(size);
   const auto octet = [&](std::size_t i) { return static_cast<std::uint32_t>(static_cast<unsigned char>((*bytes)[i])); };
@@ -90,7 +90,7 @@ result<vector> vector_in(const json::value& from, std::size_t at) {
     return from_numbers(*numbers, at);
   }();
   if (!out) return out;
-  if (auto fine = normalise(*out, at); !fine) return tl::unexpected(std::move(fine.error()));
+  HONDANA_TRY(normalise(*out, at));
   return out;
 }
 
@@ -162,15 +162,12 @@ result<std::vector<vector>> vectors_in(std::string_view answer, std::size_t coun
   for (const auto& element : list->elements()) {
     const auto one = element.as_object("data[" + std::to_string(at) + "]");
     if (!one) return broken(one.error());
-    const auto index = index_in(*one, at);
-    if (!index) return tl::unexpected(index.error());
-    if (*index >= count || !out[*index].empty())
-      return broken("answered with vectors whose indexes are not those of the texts");
+    HONDANA_TRY(const auto index, index_in(*one, at));
+    if (index >= count || !out[index].empty()) return broken("answered with vectors whose indexes are not those of the texts");
     const auto numbers = one->get("embedding");
     if (!numbers) return broken(numbers.error());
-    auto made = vector_in(*numbers, at++);
-    if (!made) return tl::unexpected(std::move(made.error()));
-    out[*index] = std::move(*made);
+    HONDANA_TRY(auto made, vector_in(*numbers, at++));
+    out[index] = std::move(made);
   }
   for (const auto& one : out) {
     if (one.size() != out.front().size())

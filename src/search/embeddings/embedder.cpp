@@ -33,9 +33,8 @@ result<std::shared_ptr<const embedder>> make_embedder(settings from) {
     return unfit("most_bytes: from " + std::to_string(least_bytes) + " to " + std::to_string(most_bytes) + " bytes of a text");
   if (from.query_time.count() <= 0 || from.query_time > longest_query)
     return unfit("query_time: longer than nothing, and at most a minute");
-  auto at = endpoint::endpoint::of(from.at);
-  if (!at) return tl::unexpected(std::move(at.error()));
-  return std::make_shared<const service>(std::move(from), std::move(*at));
+  HONDANA_TRY(auto at, endpoint::endpoint::of(from.at));
+  return std::make_shared<const service>(std::move(from), std::move(at));
 }
 
 }  // namespace hondana::embeddings

@@ -72,10 +72,9 @@ result<std::vector<vector>> service::of_documents(std::span<const std::string> t
     batch.clear();
     batch.reserve(count);
     for (const auto& one : texts.subspan(from, count)) batch.push_back(prepared(from_.document_prefix, one));
-    if (auto done = fill(batch, std::span(out).subspan(from, count), {.stop = stop, .leaves_out = true}); !done)
-      return tl::unexpected(std::move(done.error()));
+    HONDANA_TRY(fill(batch, std::span(out).subspan(from, count), {.stop = stop, .leaves_out = true}));
   }
-  if (auto fine = take_dimension(out, {.leaves_out = true}); !fine) return tl::unexpected(std::move(fine.error()));
+  HONDANA_TRY(take_dimension(out, {.leaves_out = true}));
   return out;
 }
 
@@ -93,8 +92,8 @@ result<vector> service::of_query(const std::string& text, clock::time_point unti
   std::vector<std::string> texts{prepared(from_.query_prefix, text)};
   std::vector<vector> out(1);
   const call how{.until = std::min(until, now + from_.query_time), .stop = std::move(stop)};
-  if (auto done = fill(texts, out, how); !done) return tl::unexpected(std::move(done.error()));
-  if (auto fine = take_dimension(out, how); !fine) return tl::unexpected(std::move(fine.error()));
+  HONDANA_TRY(fill(texts, out, how));
+  HONDANA_TRY(take_dimension(out, how));
   return std::move(out.front());
 }
 
@@ -112,30 +111,29 @@ result<void> service::fill(std::span<std::string> texts, std::span<vector> into,
 }
 
 result<void> service::ask(std::span<std::string> texts, std::span<vector> into, const call& how, bool& does_answer) const {
-  auto got = ask_once(texts, how);
-  if (!got) return tl::unexpected(std::move(got.error()));
-  if (!got->vectors.empty()) {
+  HONDANA_TRY(auto got, ask_once(texts, how));
+  if (!got.vectors.empty()) {
     does_answer = true;
-    std::move(got->vectors.begin(), got->vectors.end(), into.begin());
+    std::move(got.vectors.begin(), got.vectors.end(), into.begin());
     return {};
   }
   // A service that refuses everything is not asked for every text.
-  if (!got->is_for_size || texts.size() == 1) {
-    if (!how.leaves_out && !got->is_for_size) return tl::unexpected(std::move(got->why));
+  if (!got.is_for_size || texts.size() == 1) {
+    if (!how.leaves_out && !got.is_for_size) return tl::unexpected(std::move(got.why));
     if (how.leaves_out && !does_answer) does_answer = answers(how);
-    if (how.leaves_out && !does_answer) return tl::unexpected(std::move(got->why));
+    if (how.leaves_out && !does_answer) return tl::unexpected(std::move(got.why));
   }
   if (texts.size() > 1) {
     const auto half = texts.size() / 2;
-    if (auto done = ask(texts.first(half), into.first(half), how, does_answer); !done) return done;
+    HONDANA_TRY(ask(texts.first(half), into.first(half), how, does_answer));
     return ask(texts.subspan(half), into.subspan(half), how, does_answer);
   }
   auto& text = texts.front();
-  if (got->is_for_size && text.size() > shortest_text) {
+  if (got.is_for_size && text.size() > shortest_text) {
     text = cut(text, text.size() / 2);
     return ask(texts, into, how, does_answer);
   }
-  if (!how.leaves_out) return tl::unexpected(std::move(got->why));
+  if (!how.leaves_out) return tl::unexpected(std::move(got.why));
   into.front().clear();
   return {};
 }

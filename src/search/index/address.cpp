@@ -9,7 +9,7 @@
 
 #include <hondana/uri.hpp>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "base/json/utf8.hpp"
 #include "base/uri/query.hpp"
 #include "protocol/model/times.hpp"
@@ -158,7 +158,7 @@ result<address> parse_address(std::string_view uri) {
   rest.remove_prefix(1);
   std::set<std::string_view> seen;
   while (!rest.empty()) {
-    if (auto read = read_parameter(out, uri::take_parameter(rest), seen); !read) return tl::unexpected(std::move(read.error()));
+    HONDANA_TRY(read_parameter(out, uri::take_parameter(rest), seen));
   }
   if (out.waits && seen.size() > 1) return wrong_value("wait", "it goes with no other parameter.");
   if (out.what.q.empty() && !out.waits && !seen.empty())

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 
 namespace hondana::search {
 namespace {

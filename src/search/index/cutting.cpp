@@ -137,16 +137,14 @@ result<cut_document> cut(const call& asked, const tools::surroundings& in, const
   if (is_list_by_type(contents.front().mimeType)) return without_own_text(std::move(made));
   const auto& chosen = text != contents.end() ? *text : contents.front();
   if (text == contents.end()) {
-    auto front = tools::pull(by, in, chosen, read->home, {}, tools::extent{0, longest_look}, longest_look);
-    if (!front) return tl::unexpected(std::move(front.error()));
-    if (!charsets::decode(front->bytes)) return without_text(std::move(made), "it is no text");
+    HONDANA_TRY(auto front, tools::pull(by, in, chosen, read->home, {}, tools::extent{0, longest_look}, longest_look));
+    if (!charsets::decode(front.bytes)) return without_text(std::move(made), "it is no text");
   }
-  auto pulled = tools::pull(by, in, chosen, read->home, {}, {}, static_cast<std::size_t>(largest) + 1);
-  if (!pulled) return tl::unexpected(std::move(pulled.error()));
-  if (pulled->total > largest)
-    return without_text(std::move(made), "it has " + std::to_string(pulled->total) + " bytes, and " + std::to_string(largest) +
+  HONDANA_TRY(auto pulled, tools::pull(by, in, chosen, read->home, {}, {}, static_cast<std::size_t>(largest) + 1));
+  if (pulled.total > largest)
+    return without_text(std::move(made), "it has " + std::to_string(pulled.total) + " bytes, and " + std::to_string(largest) +
                                              " are indexed at most");
-  std::string bytes = std::move(pulled->bytes);
+  std::string bytes = std::move(pulled.bytes);
   const bool is_blob = text == contents.end();
   // ISO-2022-JP is ASCII with escapes, so it counts as text.
   if (is_blob || bytes.find('\x1b') != std::string::npos) {

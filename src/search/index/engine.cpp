@@ -76,16 +76,13 @@ result<std::vector<hit>> finding::hits_of(lists& from) {
   auto most = times_as_many * what_.limit;
   for (std::size_t round = 1;; ++round) {
     bool is_cut = false;
-    auto candidates = from.fused(sight_, std::min(most, most_by_words_alone), is_cut);
-    if (!candidates) return tl::unexpected(std::move(candidates.error()));
-    auto all = weigh(*candidates, most);
-    if (!all) return tl::unexpected(std::move(all.error()));
-    is_cut = is_cut || all->size() < candidates->size();
-    auto found = take(std::move(*all));
-    if (!found) return tl::unexpected(std::move(found.error()));
-    const bool is_enough = found->all.size() == what_.limit || !is_cut;
-    if ((!found->has_hidden_some && (is_enough || round >= most_rounds)) || round >= 2 * most_rounds)
-      return std::move(found->all);
+    HONDANA_TRY(auto candidates, from.fused(sight_, std::min(most, most_by_words_alone), is_cut));
+    HONDANA_TRY(auto all, weigh(candidates, most));
+    is_cut = is_cut || all.size() < candidates.size();
+    HONDANA_TRY(auto found, take(std::move(all)));
+    const bool is_enough = found.all.size() == what_.limit || !is_cut;
+    if ((!found.has_hidden_some && (is_enough || round >= most_rounds)) || round >= 2 * most_rounds)
+      return std::move(found.all);
     if (!is_enough && round < most_rounds) most *= times_as_many;
   }
 }
@@ -186,12 +183,11 @@ result<hits> engine::find(const call& by, const tools::surroundings& in, const q
   // All that follows is of one state.
   auto kept = on_->kept->at_once();
   if (!kept) return tl::unexpected(unreadable(std::move(kept.error())));
-  if (auto done = found.ask(**kept, asked, words); !done) return tl::unexpected(std::move(done.error()));
+  HONDANA_TRY(found.ask(**kept, asked, words));
   finding results(by, in, *on_, **kept, asked, words);
-  auto all = results.hits_of(found);
-  if (!all) return tl::unexpected(std::move(all.error()));
+  HONDANA_TRY(auto all, results.hits_of(found));
   auto [is_complete, remark] = completeness_for(by, in, *on_);
-  hits out{std::move(*all), is_complete, std::move(remark)};
+  hits out{std::move(all), is_complete, std::move(remark)};
   // How much there is that the caller may not have is not told.
   if (found.has_more() && results.through().sees_all()) {
     out.is_complete = false;

@@ -229,17 +229,15 @@ result<void> indexer::load() {
     there.has_text = !one.has_problem;
   });
   if (!done) return done;
-  const auto counts = on_->kept->counts();
-  if (!counts) return tl::unexpected(counts.error());
-  if (auto set = on_->kept->use_model(on_->embedder ? on_->embedder->id() : std::string()); !set) return set;
+  HONDANA_TRY(const auto counts, on_->kept->counts());
+  HONDANA_TRY(on_->kept->use_model(on_->embedder ? on_->embedder->id() : std::string()));
   take_known(std::move(known));
-  passages_ = counts->passages;
+  passages_ = counts.passages;
   on_->uris.forget();
   if (on_->embedder) {
-    const auto are_alike = read_vectors();
-    if (!are_alike) return tl::unexpected(are_alike.error());
-    if (!*are_alike) {
-      if (auto dropped = drop_vectors(); !dropped) return dropped;
+    HONDANA_TRY(const auto are_alike, read_vectors());
+    if (!are_alike) {
+      HONDANA_TRY(drop_vectors());
     }
   }
   has_more_vectors_ = on_->embedder != nullptr;

@@ -124,7 +124,7 @@ result<cut_document> indexer::cut_one(const listed& one, const std::stop_token& 
 
 result<indexer::outcome> indexer::cannot_be_read(const resource& entry, const failure& why) {
   if (why.code == errc::resource_not_found) {
-    if (auto done = forget(entry.uri); !done) return tl::unexpected(std::move(done.error()));
+    HONDANA_TRY(forget(entry.uri));
     return outcome::gone;
   }
   say_of(entry.uri, "cannot be read now", why);
@@ -153,14 +153,13 @@ result<indexer::outcome> indexer::put(cut_document made, const resource& entry) 
   const auto listed = digest_of(document_of(entry));
   made.what.listed = listed;
   const auto passages = kept_of(made);
-  const auto has_room = make_room(entry.uri, passages);
-  if (!has_room) return tl::unexpected(has_room.error());
-  if (!*has_room) {
+  HONDANA_TRY(const auto has_room, make_room(entry.uri, passages));
+  if (!has_room) {
     left_out_.insert_or_assign(entry.uri, left_out{made.what.version, listed, look_, passages});
     return outcome::left_out;
   }
   left_out_.erase(entry.uri);
-  if (auto done = put_what_can_be(made); !done) return tl::unexpected(std::move(done.error()));
+  HONDANA_TRY(put_what_can_be(made));
   if (on_->embedder) {
     for (const auto& one : made.passages)
       new_digests_.push_back(digest_of_text(text_to_embed(made.what, one.heading, one.text)));
@@ -181,9 +180,8 @@ result<bool> indexer::make_room(const std::string& uri, std::uint64_t passages) 
   if (passages_ + passages <= on_->options.most_passages) return true;
   // What it has now gives room, too.
   if (known_.contains(uri)) {
-    auto gone = on_->kept->remove(uri);
-    if (!gone) return tl::unexpected(std::move(gone.error()));
-    take_gone(*gone);
+    HONDANA_TRY(auto gone, on_->kept->remove(uri));
+    take_gone(gone);
     if (passages_ + passages <= on_->options.most_passages) return true;
     if (known_[uri].is_watched) unwatch(uri);
     known_.erase(uri);
@@ -225,9 +223,8 @@ result<void> indexer::forget(const std::string& uri) {
   left_out_.erase(uri);
   unread_.erase(uri);
   said_of_.erase(uri);
-  const auto gone = on_->kept->remove(uri);
-  if (!gone) return tl::unexpected(gone.error());
-  take_gone(*gone);
+  HONDANA_TRY(const auto gone, on_->kept->remove(uri));
+  take_gone(gone);
   if (const auto found = known_.find(uri); found != known_.end()) {
     if (found->second.is_watched) unwatch(uri);
     known_.erase(found);

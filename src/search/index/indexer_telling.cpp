@@ -24,7 +24,7 @@ result<void> indexer::note_progress() {
   auto now = spelled(how);
   if (now == noted_ || is_in_memory()) return {};
   how.at = milliseconds(std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now()));
-  if (auto noted = on_->kept->note(how); !noted) return noted;
+  HONDANA_TRY(on_->kept->note(how));
   noted_ = std::move(now);
   return {};
 }

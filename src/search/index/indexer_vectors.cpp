@@ -63,7 +63,7 @@ result<void> indexer::drop_vectors() {
   on_->say("vectors of different lengths: the model has changed, so all are made anew");
   on_->put_neighbours(nullptr);
   for (const auto& model : {std::string(), on_->embedder->id()}) {
-    if (auto set = on_->kept->use_model(model); !set) return set;
+    HONDANA_TRY(on_->kept->use_model(model));
   }
   has_more_vectors_ = true;
   return {};

@@ -98,16 +98,15 @@ result<std::vector<near_passage>> lists::nearest(sight& through) {
       return std::vector<near_passage>();
     }
     const bool is_last = all->size() < count || count == most_near;
-    if (auto done = leave_out_stale(*all); !done) return tl::unexpected(std::move(done.error()));
-    if (auto kept = through.keep(*all, ranks_that_count, false); !kept) return tl::unexpected(std::move(kept.error()));
+    HONDANA_TRY(leave_out_stale(*all));
+    HONDANA_TRY(through.keep(*all, ranks_that_count, false));
     if (is_last || all->size() == ranks_that_count) return all;
   }
 }
 
 result<std::vector<candidate>> lists::fused(sight& through, std::size_t most, bool& is_cut) {
-  auto near = nearest(through);
-  if (!near) return tl::unexpected(std::move(near.error()));
-  if (!near->empty()) most = std::max(most, ranks_that_count);
+  HONDANA_TRY(auto near, nearest(through));
+  if (!near.empty()) most = std::max(most, ranks_that_count);
   auto words = by_words_;
   // Where all may be had the rest need not even be sorted.
   const auto counting = through.sees_all() ? std::min(words.size(), 2 * most) : words.size();
@@ -116,9 +115,9 @@ result<std::vector<candidate>> lists::fused(sight& through, std::size_t most, bo
     words.resize(counting);
   }
   std::sort(words.begin(), words.end(), is_better);
-  if (auto kept = through.keep(words, most, true); !kept) return tl::unexpected(std::move(kept.error()));
-  is_cut = words.size() == most || near->size() == ranks_that_count;
-  return search::fused(std::move(words), *near);
+  HONDANA_TRY(through.keep(words, most, true));
+  is_cut = words.size() == most || near.size() == ranks_that_count;
+  return search::fused(std::move(words), near);
 }
 
 }  // namespace hondana::search

@@ -128,13 +128,12 @@ result<list_result> search_provider::list(const list_request& request) {
 }
 
 result<resource> search_provider::describe(const describe_request& request) {
-  const auto asked = parse_address(request.uri);
-  if (!asked) return tl::unexpected(asked.error());
+  HONDANA_TRY(const auto asked, parse_address(request.uri));
   auto out = state_entry();
-  if (asked->what.q.empty()) return out;
+  if (asked.what.q.empty()) return out;
   out.uri = request.uri;
   out.name = "search results";
-  out.title = asked->what.q;
+  out.title = asked.what.q;
   out.description = "Passages found for these words";
   out.kind = "results";
   return out;
@@ -191,24 +190,23 @@ result<reading> search_provider::read_state(const read_request& request, bool wa
   const auto in = where->now();
   const bool sees_all = sees_everything(request, in);
   if (waits && wait_) {
-    if (auto waited = wait_for(request, sees_all); !waited) return tl::unexpected(std::move(waited.error()));
+    HONDANA_TRY(wait_for(request, sees_all));
   }
   const auto state = on_->state();
   return json_reading(sees_all ? value_of(state) : value_of(completeness_for(request, in, *on_), state));
 }
 
 result<reading> search_provider::read(const read_request& request) {
-  auto asked = parse_address(request.uri);
-  if (!asked) return tl::unexpected(std::move(asked.error()));
-  if (asked->what.q.empty()) return read_state(request, asked->waits);
+  HONDANA_TRY(auto asked, parse_address(request.uri));
+  if (asked.what.q.empty()) return read_state(request, asked.waits);
   const auto where = on_->where();
   if (!where) return fail(errc::source_unavailable, "search: the index belongs to no server yet");
-  auto found = by_->find(request, where->now(), asked->what);
+  auto found = by_->find(request, where->now(), asked.what);
   if (!found) return tl::unexpected(std::move(found.error()));
   value::array results;
   results.reserve(found->all.size());
   for (const auto& one : found->all) results.push_back(member_of(one));
-  value::object out{{"q", asked->what.q}, {"results", std::move(results)}, {"isComplete", found->is_complete}};
+  value::object out{{"q", asked.what.q}, {"results", std::move(results)}, {"isComplete", found->is_complete}};
   if (!found->remark.empty()) out.emplace_back("remark", found->remark);
   return json_reading(std::move(out));
 }

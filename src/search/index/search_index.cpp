@@ -106,9 +106,8 @@ result<std::shared_ptr<search_index>> open_search_index(search_options from) {
   if (from.interval.count() < 100) return wrong_option("interval", "expected at least 100 ms");
   if (from.most_passages == 0) return wrong_option("most_passages", "expected at least 1");
   auto made = std::make_unique<index_state>();
-  auto words = tokenizer_for(from);
-  if (!words) return tl::unexpected(std::move(words.error()));
-  made->on->words = std::move(*words);
+  HONDANA_TRY(auto words, tokenizer_for(from));
+  made->on->words = std::move(words);
   if (from.embeddings) {
     auto embedder = embedder_for(*from.embeddings);
     if (!embedder)
@@ -116,11 +115,11 @@ result<std::shared_ptr<search_index>> open_search_index(search_options from) {
           failure{embedder.error().code, "embeddings: " + embedder.error().public_text, embedder.error().private_text});
     made->on->embedder = std::move(*embedder);
   }
-  if (auto there = search::make_folder_for(from); !there) return tl::unexpected(std::move(there.error()));
-  auto kept = from.postgres.empty() ? search::open_embedded({from.path, made->on->words, from.log})
-                                    : search::open_postgres({from.postgres, from.postgres_schema, made->on->words, from.log});
-  if (!kept) return tl::unexpected(std::move(kept.error()));
-  made->on->kept = std::move(*kept);
+  HONDANA_TRY(search::make_folder_for(from));
+  HONDANA_TRY(auto kept, from.postgres.empty()
+                             ? search::open_embedded({from.path, made->on->words, from.log})
+                             : search::open_postgres({from.postgres, from.postgres_schema, made->on->words, from.log}));
+  made->on->kept = std::move(kept);
   made->on->change_state([&](search_state& state) {
     state.words = made->on->words->description();
     if (made->on->embedder) state.vectors_from = made->on->embedder->description();

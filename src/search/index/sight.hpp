@@ -82,7 +82,7 @@ result<void> sight::keep(std::vector<Found>& all, std::size_t most, bool is_filt
       std::vector<passage_id> ids;
       ids.reserve(end - begin);
       for (auto at = begin; at < end; ++at) ids.push_back(all[at].id);
-      if (auto learnt = learn(ids); !learnt) return learnt;
+      HONDANA_TRY(learn(ids));
     }
     for (auto at = begin; at < end && kept < most; ++at) {
       const auto known = has_.find(all[at].id.document());

@@ -39,9 +39,8 @@ result<document> storable_of(const document& what) {
 result<storable> storable_of(const document& what, std::span<const chunking::passage> of) {
   if (of.size() >= passage_id::most_a_document)
     return fail(errc::invalid_argument, "a document has too many passages to be indexed");
-  auto document = storable_of(what);
-  if (!document) return tl::unexpected(std::move(document.error()));
-  storable out{std::move(*document), {of.begin(), of.end()}};
+  HONDANA_TRY(auto document, storable_of(what));
+  storable out{std::move(document), {of.begin(), of.end()}};
   for (auto& one : out.all) {
     if (!clean(one.heading) || !clean(one.text)) return malformed("a passage of " + out.of.uri);
   }

@@ -83,15 +83,13 @@ std::optional<progress> progress_from(std::string_view spelled) {
 }
 
 result<matches> store::find(std::span<const wanted_word> words, const document_filter& which, std::size_t most) const {
-  const auto now = at_once();
-  if (!now) return tl::unexpected(now.error());
-  return (*now)->find(words, which, most);
+  HONDANA_TRY(const auto now, at_once());
+  return now->find(words, which, most);
 }
 
 result<std::vector<shown_passage>> store::show(std::span<const passage_id> which) const {
-  const auto now = at_once();
-  if (!now) return tl::unexpected(now.error());
-  return (*now)->show(which);
+  HONDANA_TRY(const auto now, at_once());
+  return now->show(which);
 }
 
 resource entry_of(const document& what) {

@@ -31,12 +31,11 @@ bool names_any(const std::vector<std::string>& wanted, const Names& names) {
 }  // namespace
 
 result<std::shared_ptr<const judge>> judge::make(const access_rules& rules, scope_check has_scope) {
-  if (auto sound = check(rules); !sound) return tl::unexpected(std::move(sound.error()));
+  HONDANA_TRY(check(rules));
   rule_list compiled;
   for (const auto& one : rules.rules) {
-    auto made = rule::make(one, compiled.size() + 1);
-    if (!made) return tl::unexpected(std::move(made.error()));
-    compiled.push_back(std::move(*made));
+    HONDANA_TRY(auto made, rule::make(one, compiled.size() + 1));
+    compiled.push_back(std::move(made));
   }
   return std::shared_ptr<const judge>(
       new judge(std::make_shared<const rule_list>(std::move(compiled)), rules.group_claim, std::move(has_scope)));

@@ -5,7 +5,7 @@
 
 #include <hondana/uri.hpp>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "text/language/language.hpp"
 
 namespace hondana::access {

@@ -68,7 +68,7 @@ result<void> check_rule(const access_rule& one, std::size_t number) {
   const std::pair<std::string_view, const std::vector<std::string>*> names[] = {
       {"identities", &one.identities}, {"groups", &one.groups}, {"tools", &one.tools}, {"prompts", &one.prompts}};
   for (const auto& [key, all] : names) {
-    if (auto sound = check_names(number, key, *all); !sound) return sound;
+    HONDANA_TRY(check_names(number, key, *all));
   }
   for (const auto& scope : one.scopes) {
     if (!model::is_scope(scope))
@@ -78,7 +78,7 @@ result<void> check_rule(const access_rule& one, std::size_t number) {
     return refuse(number, "kinds has an empty text. Leave it out.");
   }
   for (const auto& uri : one.uris) {
-    if (auto sound = check_uri(number, uri); !sound) return sound;
+    HONDANA_TRY(check_uri(number, uri));
   }
   for (const auto& pattern : one.patterns) {
     if (!begins_like_uris(pattern)) {
@@ -111,9 +111,8 @@ result<rule> rule::make(access_rule what, std::size_t number) {
       made.prefixes_.push_back(in_one_form(one));
       continue;
     }
-    auto compiled = uri_template::compile(in_one_form(one));
-    if (!compiled) return tl::unexpected(std::move(compiled.error()));
-    made.templates_.push_back(std::move(*compiled));
+    HONDANA_TRY(auto compiled, uri_template::compile(in_one_form(one)));
+    made.templates_.push_back(std::move(compiled));
   }
   for (const auto& one : made.what_.patterns) {
     const auto pattern = pattern_in_one_form(one);
@@ -188,7 +187,7 @@ result<void> check(const access_rules& rules) {
     return fail(errc::invalid_argument, "Access rules: the claim of groups has no name. Write one, such as \"groups\".");
   }
   for (std::size_t i = 0; i < rules.rules.size(); ++i) {
-    if (auto sound = access::check_rule(rules.rules[i], i + 1); !sound) return sound;
+    HONDANA_TRY(access::check_rule(rules.rules[i], i + 1));
   }
   return {};
 }

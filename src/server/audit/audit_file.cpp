@@ -225,9 +225,8 @@ struct audit_file::state {
 audit_file::audit_file(std::unique_ptr<state> made) noexcept : state_(std::move(made)) {}
 
 result<std::shared_ptr<audit_file>> audit_file::open(audit_file_options with) {
-  auto file = audit::log_file::open(with);
-  if (!file) return tl::unexpected(std::move(file.error()));
-  auto made = std::make_unique<state>(std::move(with), std::move(*file));
+  HONDANA_TRY(auto file, audit::log_file::open(with));
+  auto made = std::make_unique<state>(std::move(with), std::move(file));
   auto& s = *made;
   if (s.file.torn_bytes() != 0) {
     s.say("audit log: " + s.with.path + " ended within a record, as after a crash: " + std::to_string(s.file.torn_bytes()) +

@@ -109,7 +109,7 @@ result<log_file> log_file::open(const audit_file_options& with) {
     return refuse(with.path, "is written by another process; every server needs a log of its own.");
   }
   log_file made(with, std::move(lock));
-  if (auto opened = made.open_first(); !opened) return tl::unexpected(std::move(opened.error()));
+  HONDANA_TRY(made.open_first());
   return made;
 }
 
@@ -145,15 +145,13 @@ result<void> log_file::open_first() {
   if (!file) return tl::unexpected(std::move(file.error()));
   sound_end from;
   if (size != 0) {
-    auto mended = mend(file->get(), size);
-    if (!mended) return tl::unexpected(std::move(mended.error()));
-    from = *mended;
+    HONDANA_TRY(auto mended, mend(file->get(), size));
+    from = mended;
   }
   if (from.offset == 0) {
     // The present file had just been renamed when the server was stopped, or there is none yet.
-    auto before = end_of_older();
-    if (!before) return tl::unexpected(std::move(before.error()));
-    from.at = *before;
+    HONDANA_TRY(auto before, end_of_older());
+    from.at = before;
   }
   // What an earlier run may not have synced must be on the disk before it is relied upon.
   if (size != 0 && ::fdatasync(file->get()) != 0) return cannot("sync", path_, errno);
@@ -162,7 +160,7 @@ result<void> log_file::open_first() {
 }
 
 result<void> log_file::take(disk::handle file, std::uint64_t size) {
-  if (auto synced = sync_folder(path_); !synced) return synced;
+  HONDANA_TRY(sync_folder(path_));
   file_ = std::move(file);
   size_ = synced_ = size;
   return {};
@@ -229,7 +227,7 @@ result<void> log_file::append(std::string& records) {
 
 result<void> log_file::sync() {
   if (!is_named_) {
-    if (auto named = sync_folder(path_); !named) return named;
+    HONDANA_TRY(sync_folder(path_));
     is_named_ = true;
   }
   if (::fdatasync(file_.get()) != 0) {
@@ -271,11 +269,10 @@ result<void> log_file::make_older() const {
 
 result<void> log_file::rotate() {
   // What can fail for want of something comes before the first file has another name.
-  auto file = open_next();
-  if (!file) return tl::unexpected(std::move(file.error()));
-  if (auto done = make_older(); !done) return done;
+  HONDANA_TRY(auto file, open_next());
+  HONDANA_TRY(make_older());
   if (::rename(next().c_str(), path_.c_str()) != 0) return cannot("rename", next(), errno);
-  return take(std::move(*file), 0);
+  return take(std::move(file), 0);
 }
 
 result<void> log_file::begin_anew(std::string& records) {
@@ -289,7 +286,7 @@ result<void> log_file::begin_anew(std::string& records) {
   if (::ftruncate(file_.get(), static_cast<off_t>(synced_)) != 0) return cannot("cut off", path_, errno);
   if (::fdatasync(file_.get()) != 0) return cannot("sync", path_, errno);
   if (!was_moved()) {
-    if (auto done = make_older(); !done) return done;
+    HONDANA_TRY(make_older());
   } else if (const auto there = open_empty(path_); !there) {
     return tl::unexpected(there.error());
   }
@@ -317,9 +314,8 @@ bool log_file::was_moved() const {
 }
 
 result<void> log_file::follow() {
-  auto file = open_empty(path_);
-  if (!file) return tl::unexpected(std::move(file.error()));
-  return take(std::move(*file), 0);
+  HONDANA_TRY(auto file, open_empty(path_));
+  return take(std::move(file), 0);
 }
 
 }  // namespace hondana::audit

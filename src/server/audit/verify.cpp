@@ -73,11 +73,9 @@ struct numbered {
 result<std::vector<numbered>> in_order(const std::vector<std::string>& files) {
   std::vector<numbered> all;
   for (const auto& path : files) {
-    auto from = lines::open(path);
-    if (!from) return tl::unexpected(std::move(from.error()));
+    HONDANA_TRY(auto from, lines::open(path));
     std::string line;
-    const auto found = from->next(line);
-    if (!found) return tl::unexpected(found.error());
+    HONDANA_TRY(from.next(line));
     const auto first = audit::read_record(line, nullptr);
     all.push_back({path, first ? first->number : 0});
   }
@@ -93,11 +91,10 @@ result<audit_report> verify_audit(const std::vector<std::string>& files) {
   audit_report out;
   audit::chain at;
   for (const auto& [path, begins] : *ordered) {
-    auto from = lines::open(path);
-    if (!from) return tl::unexpected(std::move(from.error()));
+    HONDANA_TRY(auto from, lines::open(path));
     std::string line;
     for (std::uint64_t number = 1;; ++number) {
-      const auto found = from->next(line);
+      const auto found = from.next(line);
       if (!found) return tl::unexpected(found.error());
       if (*found == lines::found::nothing) break;
       const auto broken = [&](std::string what) {

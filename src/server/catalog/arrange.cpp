@@ -56,13 +56,13 @@ result<std::shared_ptr<const catalog>> catalog::make(std::vector<std::shared_ptr
   const std::shared_ptr<catalog> made(
       new catalog(std::move(sources), limits, std::move(timers), std::move(cache), std::move(rules), std::move(sealer)));
   for (const auto& one : made->sources_) {
-    if (auto taken = made->take_claims(one); !taken) return tl::unexpected(std::move(taken.error()));
+    HONDANA_TRY(made->take_claims(one));
   }
   std::sort(made->routes_.begin(), made->routes_.end(),
             [](const route& a, const route& b) { return std::is_lt(compare_by_segment(a.prefix, b.prefix)); });
-  if (auto apart = made->check_overlaps(); !apart) return tl::unexpected(std::move(apart.error()));
+  HONDANA_TRY(made->check_overlaps());
   for (const auto& one : made->sources_) {
-    if (auto taken = made->take_templates(one); !taken) return tl::unexpected(std::move(taken.error()));
+    HONDANA_TRY(made->take_templates(one));
   }
   auto& all = made->templates_;
   std::sort(all.begin(), all.end(),

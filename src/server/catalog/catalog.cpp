@@ -128,9 +128,8 @@ void catalog::read(const call& by, std::string uri, std::string asked_uri, read_
                                      {},
                                      std::move(how.if_version),
                                      limits_.read_limit}]() mutable -> result<read_answer> {
-    const auto granted = self->grants(request, request.uri, purpose::reading);
-    if (!granted) return tl::unexpected(granted.error());
-    if (!*granted) return not_found();
+    HONDANA_TRY(const auto granted, self->grants(request, request.uri, purpose::reading));
+    if (!granted) return not_found();
     request.match = self->match_of(*to, request.uri);
     // What never blocks is in memory already.
     auto ready = self->cache_ && !to->never_blocks() && !is_once ? read_through(*self->cache_, *to, request, as_bytes)
@@ -140,12 +139,11 @@ void catalog::read(const call& by, std::string uri, std::string asked_uri, read_
       return tl::unexpected(std::move(ready.error()));
     }
     ready->home = to->lane();
-    if (auto kept = self->keep_readable(request, ready->reading); !kept) return tl::unexpected(std::move(kept.error()));
+    HONDANA_TRY(self->keep_readable(request, ready->reading));
     ready->cache = {ready->reading.ttl, is_told_apart(request.who)};
     if (with_entry && !ready->is_unmodified) {
-      auto entry = entry_of(*to->what(), request, ready->reading);
-      if (!entry) return tl::unexpected(std::move(entry.error()));
-      ready->entry = std::move(*entry);
+      HONDANA_TRY(auto entry, entry_of(*to->what(), request, ready->reading));
+      ready->entry = std::move(entry);
     }
     return ready;
   };
@@ -159,15 +157,13 @@ void catalog::describe(const call& by, std::string uri, completion<resource> don
   const auto kind = kind_of(doing::describe, uri);
   auto job = [self = shared_from_this(), to = way->to,
               request = describe_request{std::move(asked.by), std::move(uri), {}, {}}]() mutable -> result<resource> {
-    const auto granted = self->grants(request, request.uri, purpose::seeing);
-    if (!granted) return tl::unexpected(granted.error());
-    if (!*granted) return not_found();
+    HONDANA_TRY(const auto granted, self->grants(request, request.uri, purpose::seeing));
+    if (!granted) return not_found();
     request.match = self->match_of(*to, request.uri);
     auto entry = to->what()->describe(request);
     if (!entry && entry.error().code == errc::resource_not_found && request.match) {
-      const auto readable = self->grants(request, request.uri, purpose::reading);
-      if (!readable) return tl::unexpected(readable.error());
-      if (!*readable) return not_found();
+      HONDANA_TRY(const auto readable, self->grants(request, request.uri, purpose::reading));
+      if (!readable) return not_found();
       entry = described_by_reading(
           *to->what(),
           {static_cast<const call&>(request), request.uri, request.uri, request.match, {}, self->limits_.read_limit});

@@ -35,9 +35,8 @@ void catalog::children(const call& by, std::string uri, const std::optional<std:
   auto job = [self = shared_from_this(), from = way->to, scope, not_found,
               request = children_request{std::move(opened.by), std::move(uri), std::move(after),
                                          limits_.page_size}]() -> result<model::directory_page> {
-    const auto granted = self->grants(request, request.uri, purpose::seeing);
-    if (!granted) return tl::unexpected(granted.error());
-    if (!*granted) return not_found({});
+    HONDANA_TRY(const auto granted, self->grants(request, request.uri, purpose::seeing));
+    if (!granted) return not_found({});
     auto found = from->what()->children(request);
     if (!found && found.error().code == errc::resource_not_found) return not_found(std::move(found.error().private_text));
     if (!found) return tl::unexpected(std::move(found.error()));
@@ -46,8 +45,7 @@ void catalog::children(const call& by, std::string uri, const std::optional<std:
       return there != nullptr && there->to == from;
     };
     const list_request asked{static_cast<const call&>(request), request.after, request.limit};
-    const auto kept = check_page(*found, asked, from->what()->name(), is_claimed);
-    if (!kept) return tl::unexpected(kept.error());
+    HONDANA_TRY(check_page(*found, asked, from->what()->name(), is_claimed));
     apply_view(*found, request.who.view.get(), *self->rules_);
     mask_secrets(*from->what(), found->entries);
     self->veil(request.who, found->entries);

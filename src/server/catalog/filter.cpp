@@ -7,7 +7,7 @@
 #include <bit>
 #include <utility>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "base/bytes/digest.hpp"
 #include "base/uri/escapes.hpp"
 #include "base/uri/octet_set.hpp"

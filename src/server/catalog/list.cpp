@@ -137,8 +137,7 @@ class catalog::page_in_making : public std::enable_shared_from_this<page_in_maki
       const auto* way = catalog_->route_of(uri);
       return way != nullptr && way->to == from;
     };
-    const auto kept = check_page(*page, request, from->what()->name(), is_claimed);
-    if (!kept) return tl::unexpected(kept.error());
+    HONDANA_TRY(check_page(*page, request, from->what()->name(), is_claimed));
     apply_view(*page, by_.who.view.get(), *catalog_->rules_);
     mask_secrets(*from->what(), page->entries);
     catalog_->veil(by_.who, page->entries);  // before the filter, which would tell its words one by one

@@ -9,7 +9,7 @@
 
 #include <hondana/uri.hpp>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "base/json/utf8.hpp"
 #include "base/uri/escapes.hpp"
 #include "base/uri/octet_set.hpp"

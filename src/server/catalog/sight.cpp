@@ -51,17 +51,17 @@ result<bool> catalog::grants(const call& by, const std::string& uri, purpose wha
     said = said.value_or(true) && may(*entry);
     return {};
   };
-  if (auto asked = ask(uri); !asked) return tl::unexpected(std::move(asked.error()));
+  HONDANA_TRY(ask(uri));
   // What is said of the whole holds for its parts.
   if (const auto whole = access::whole_of(uri); whole.size() != uri.size() && said != false) {
-    if (auto asked = ask(std::string(whole)); !asked) return tl::unexpected(std::move(asked.error()));
+    HONDANA_TRY(ask(std::string(whole)));
   }
   if (said) return *said;
   // It may be listed as it is written otherwise.
   const auto others = rules_->other_spellings(uri);
   if (!others || others->size() > most_asked) return false;
   for (const auto& one : *others) {
-    if (auto asked = ask(one); !asked) return tl::unexpected(std::move(asked.error()));
+    HONDANA_TRY(ask(one));
     if (said) return *said;
   }
   resource bare;

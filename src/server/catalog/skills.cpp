@@ -117,13 +117,11 @@ void catalog::skills(const call& by, const std::optional<std::string>& cursor, c
         const auto* way = self->route_of(uri);
         return way != nullptr && way->to == from;
       };
-      const auto kept = check_page(keys_of(*page), request, from->what()->name(), is_claimed);
-      if (!kept) return tl::unexpected(kept.error());
+      HONDANA_TRY(check_page(keys_of(*page), request, from->what()->name(), is_claimed));
       skills_result shown{{}, std::move(page->resume)};
       for (auto& one : page->skills) {
-        const auto is_shown = self->show(request, one);
-        if (!is_shown) return tl::unexpected(is_shown.error());
-        if (!*is_shown || !self->has_scopes_for(request.who, one.uri)) continue;
+        HONDANA_TRY(const auto is_shown, self->show(request, one));
+        if (!is_shown || !self->has_scopes_for(request.who, one.uri)) continue;
         mask_secrets(*from->what(), one);
         shown.skills.push_back(std::move(one));
       }
@@ -147,19 +145,15 @@ void catalog::find_skill(const call& by, std::string uri, std::string asked_uri,
   auto opened = way->to->open(doing::find_skill, by);
   auto job = [self = shared_from_this(), from = way->to, unknown,
               request = skill_request{std::move(opened.by), std::move(uri)}]() -> result<model::skill_answer> {
-    if (auto admitted = self->has_scopes_for(request.who, request.uri); !admitted)
-      return tl::unexpected(std::move(admitted.error()));
-    const auto granted = self->grants(request, request.uri, purpose::reading);
-    if (!granted) return tl::unexpected(granted.error());
-    if (!*granted) return unknown({});
+    HONDANA_TRY(self->has_scopes_for(request.who, request.uri));
+    HONDANA_TRY(const auto granted, self->grants(request, request.uri, purpose::reading));
+    if (!granted) return unknown({});
     auto found = from->what()->find_skill(request);
     if (!found && found.error().code == errc::resource_not_found) return unknown(std::move(found.error().private_text));
     if (!found) return tl::unexpected(std::move(found.error()));
-    const auto is_shown = self->show(request, *found);
-    if (!is_shown) return tl::unexpected(is_shown.error());
-    if (!*is_shown) return unknown({});
-    if (auto admitted = self->has_scopes_for(request.who, found->uri); !admitted)
-      return tl::unexpected(std::move(admitted.error()));
+    HONDANA_TRY(const auto is_shown, self->show(request, *found));
+    if (!is_shown) return unknown({});
+    HONDANA_TRY(self->has_scopes_for(request.who, found->uri));
     mask_secrets(*from->what(), *found);
     return model::skill_answer{std::move(*found), {{}, is_told_apart(request.who)}};
   };

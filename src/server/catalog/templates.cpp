@@ -178,11 +178,10 @@ void catalog::templates(const call& by, const std::optional<std::string>& cursor
 result<complete_result> catalog::complete_at(const std::shared_ptr<source>& to, const uri_template& compiled,
                                              const complete_request& request) const {
   if (to->what()->templates_change()) {
-    const auto now = to->what()->templates_now(request);
-    if (!now) return tl::unexpected(now.error());
+    HONDANA_TRY(const auto now, to->what()->templates_now(request));
     const auto is_it = [&](const resource_template& one) { return one.uriTemplate == request.uriTemplate; };
-    if (std::none_of(now->begin(), now->end(), is_it)) return tl::unexpected(not_offered());
-    if (auto there = has_variable(compiled, request.argument); !there) return tl::unexpected(std::move(there.error()));
+    if (std::none_of(now.begin(), now.end(), is_it)) return tl::unexpected(not_offered());
+    HONDANA_TRY(has_variable(compiled, request.argument));
   }
   // A source knows no entries behind its values, so where those decide it is not asked.
   const bool looks_at_entries = request.who.view && request.who.view->looks_at_entries();

@@ -37,22 +37,22 @@ result<void> check_time(std::chrono::milliseconds one, const std::string& member
 }  // namespace
 
 result<void> check(const server_limits& what) {
-  if (auto sound = check_rates(what.per_identity, "per_identity"); !sound) return sound;
-  if (auto sound = check_rates(what.per_address, "per_address"); !sound) return sound;
+  HONDANA_TRY(check_rates(what.per_identity, "per_identity"));
+  HONDANA_TRY(check_rates(what.per_address, "per_address"));
   if (what.callers == 0) return refuse("callers", "expected 1 or more");
-  if (auto sound = check_time(what.longest_call, "longest_call"); !sound) return sound;
+  HONDANA_TRY(check_time(what.longest_call, "longest_call"));
   for (const auto& [method, time] : what.deadlines) {
     if (!gate::is_method(method)) {
       return refuse("deadlines", "\"" + method + "\" is no method that takes time. Write for example resources/read.");
     }
-    if (auto sound = check_time(time, "deadlines[\"" + method + "\"]"); !sound) return sound;
+    HONDANA_TRY(check_time(time, "deadlines[\"" + method + "\"]"));
   }
   for (const auto& [of, one] : what.sources) {
     if (one.concurrency > most_threads) {
       return refuse("sources", "a source may have " + std::to_string(most_threads) + " calls at once, at most");
     }
     if (one.deadline.count() == 0) continue;
-    if (auto sound = check_time(one.deadline, "sources"); !sound) return sound;
+    HONDANA_TRY(check_time(one.deadline, "sources"));
   }
   return {};
 }

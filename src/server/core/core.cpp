@@ -230,24 +230,21 @@ result<core::handler_table> core::handlers_for(const server_options& options, co
 }
 
 result<void> core::arrange(server_options options, std::vector<std::shared_ptr<catalog::source>> sources) {
-  if (auto sound = check(options.limits); !sound) return sound;
-  auto gate = gate::gate::make(options.scopes, options.access, catalog::mounts_of(sources));
-  if (!gate) return tl::unexpected(std::move(gate.error()));
-  auto catalog = catalog::catalog::make(sources, limits_of(options), timers_, read_cache_, *gate, sealer_);
-  if (!catalog) return tl::unexpected(std::move(catalog.error()));
-  auto handlers = handlers_for(options, sources);
-  if (!handlers) return tl::unexpected(std::move(handlers.error()));
+  HONDANA_TRY(check(options.limits));
+  HONDANA_TRY(auto gate, gate::gate::make(options.scopes, options.access, catalog::mounts_of(sources)));
+  HONDANA_TRY(auto catalog, catalog::catalog::make(sources, limits_of(options), timers_, read_cache_, gate, sealer_));
+  HONDANA_TRY(auto handlers, handlers_for(options, sources));
   auto context = std::make_shared<session::context>();
-  context->catalog = std::move(*catalog);
+  context->catalog = std::move(catalog);
   context->feed = feed_;
   context->lookups = lookups_;
-  context->gate = std::move(*gate);
+  context->gate = std::move(gate);
   const auto before_this = context_.read();
   const auto had_rules = before_this && before_this->gate->tells_callers_apart();
   const bool has_rules = had_rules || context->gate->tells_callers_apart();
   const bool has_other_tools =
       has_rules || options.resource_tools != options_.resource_tools || neighbours_.are_others(sources);
-  handlers_ = std::move(*handlers);
+  handlers_ = std::move(handlers);
   context->handlers = handlers_;
   bridge_place_->put({context->catalog, context->gate, timers_, options.search ? options.search->engine() : nullptr});
   context->sealer = sealer_;
@@ -339,9 +336,8 @@ std::vector<std::pair<std::string, hondana::health>> core::health() const {
 
 result<void> core::add_tool(tool entry, tool_handler handler) {
   const std::lock_guard one_change(arranging_);
-  auto next = handlers_->with(std::move(entry), std::move(handler));
-  if (!next) return tl::unexpected(std::move(next.error()));
-  exchange_handlers(std::move(*next));
+  HONDANA_TRY(auto next, handlers_->with(std::move(entry), std::move(handler)));
+  exchange_handlers(std::move(next));
   tools_changed();
   return {};
 }
@@ -357,9 +353,8 @@ bool core::remove_tool(std::string_view name) {
 
 result<void> core::add_prompt(prompt entry, prompt_handler handler) {
   const std::lock_guard one_change(arranging_);
-  auto next = handlers_->with(std::move(entry), std::move(handler));
-  if (!next) return tl::unexpected(std::move(next.error()));
-  exchange_handlers(std::move(*next));
+  HONDANA_TRY(auto next, handlers_->with(std::move(entry), std::move(handler)));
+  exchange_handlers(std::move(next));
   prompts_changed();
   return {};
 }

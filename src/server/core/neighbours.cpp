@@ -55,8 +55,7 @@ class neighbours::seat final : public neighbourhood {
   result<std::string> version_of(const call& by, const std::string& uri) const override {
     const auto in = where_->now();
     if (!in.catalog) return not_there();
-    if (auto admitted = in.gate->admit(by.who, model::read_resource{uri, uri}); !admitted)
-      return tl::unexpected(std::move(admitted.error()));
+    HONDANA_TRY(in.gate->admit(by.who, model::read_resource{uri, uri}));
     auto asked = by;
     asked.who.view = in.gate->view_of(by.who);
     return lasting_version(in, asked, uri);
@@ -74,7 +73,7 @@ class neighbours::seat final : public neighbourhood {
   result<void> may_read(const caller& who, const resource& entry) const override {
     const auto in = where_->now();
     if (!in.gate) return not_there();
-    if (auto admitted = in.gate->admit(who, model::read_resource{entry.uri, entry.uri}); !admitted) return admitted;
+    HONDANA_TRY(in.gate->admit(who, model::read_resource{entry.uri, entry.uri}));
     const auto through = in.gate->view_of(who);
     if (!in.gate->may_read(through.get(), entry)) return not_there();
     return {};
@@ -156,10 +155,9 @@ class neighbours::seat final : public neighbourhood {
     constexpr std::chrono::milliseconds settling{80};
     constexpr int most_tries = 3;
     for (int tries = 1;; ++tries) {
-      auto found = present_version(in, asked, uri);
-      if (!found) return tl::unexpected(std::move(found.error()));
+      HONDANA_TRY(auto found, present_version(in, asked, uri));
       const auto next = monotonic_clock::now() + settling;
-      if (!found->is_racy || tries == most_tries || next >= asked.deadline) return std::move(found->version);
+      if (!found.is_racy || tries == most_tries || next >= asked.deadline) return std::move(found.version);
       std::mutex mutex;
       std::condition_variable_any never;
       std::unique_lock lock(mutex);

@@ -35,9 +35,8 @@ result<void> server::replace(server_options options, std::vector<std::shared_ptr
 }
 
 result<void> server::resource_updated(std::string_view uri, std::string_view title) {
-  auto canonical = canonical_uri(uri);
-  if (!canonical) return tl::unexpected(std::move(canonical.error()));
-  core_->announce({model::change::what::content, std::move(*canonical), std::string(title)});
+  HONDANA_TRY(auto canonical, canonical_uri(uri));
+  core_->announce({model::change::what::content, std::move(canonical), std::string(title)});
   return {};
 }
 

@@ -34,7 +34,7 @@ result<void> check_scopes(const std::vector<std::string>& all) {
 
 result<void> check_rule(const scope_rule& rule) {
   if (rule.scopes.empty()) return refuse("a rule has no scopes. Name those that are needed, or leave the rule out.");
-  if (auto sound = check_scopes(rule.scopes); !sound) return sound;
+  HONDANA_TRY(check_scopes(rule.scopes));
   for (const auto& one : rule.methods) {
     if (!is_method(one)) {
       return refuse("\"" + one +
@@ -97,7 +97,7 @@ bool has(const inclusions& included, const proof& given, const std::string& scop
 
 result<std::shared_ptr<const gate>> gate::make(scope_rules rules, const access_rules& allowed,
                                                std::vector<std::string> mounts) {
-  if (auto sound = check(rules); !sound) return tl::unexpected(std::move(sound.error()));
+  HONDANA_TRY(check(rules));
   const auto made = std::make_shared<gate>();
   made->mounts_ = std::move(mounts);
   made->rules_ = std::move(rules);
@@ -109,9 +109,8 @@ result<std::shared_ptr<const gate>> gate::make(scope_rules rules, const access_r
         named.prefixes.push_back(access::in_one_form(one));
         continue;
       }
-      auto compiled = uri_template::compile(access::in_one_form(one));
-      if (!compiled) return tl::unexpected(std::move(compiled.error()));
-      named.templates.push_back(std::move(*compiled));
+      HONDANA_TRY(auto compiled, uri_template::compile(access::in_one_form(one)));
+      named.templates.push_back(std::move(compiled));
     }
   }
   guarded_uris guarded;
@@ -218,13 +217,13 @@ result<void> gate::admit(const caller& who, const model::operation& what) const 
 namespace hondana::inline v0 {
 
 result<void> check(const scope_rules& rules) {
-  if (auto sound = gate::check_scopes(rules.always); !sound) return sound;
+  HONDANA_TRY(gate::check_scopes(rules.always));
   for (const auto& rule : rules.rules) {
-    if (auto sound = gate::check_rule(rule); !sound) return sound;
+    HONDANA_TRY(gate::check_rule(rule));
   }
   for (const auto& [scope, narrower] : rules.implied) {
-    if (auto sound = gate::check_scopes({scope}); !sound) return sound;
-    if (auto sound = gate::check_scopes(narrower); !sound) return sound;
+    HONDANA_TRY(gate::check_scopes({scope}));
+    HONDANA_TRY(gate::check_scopes(narrower));
   }
   for (const auto& [scope, all] : gate::close_over(rules.implied)) {
     if (all.contains(scope)) return gate::refuse("the scope \"" + scope + "\" includes itself by way of those it includes.");

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 
 namespace hondana::handlers {
 namespace {
@@ -34,11 +34,11 @@ class finder {
     if (members == nullptr) return {};
     for (const auto& [name, part] : *members) {
       if (name == keyword) {
-        if (auto taken = take(schema, part, path); !taken) return taken;
+        HONDANA_TRY(take(schema, part, path));
       } else if (name == "properties" && part.as_object() != nullptr) {
         for (const auto& [property, inner] : *part.as_object()) {
           path.push_back(property);
-          if (auto seen = properties_of(inner, path); !seen) return seen;
+          HONDANA_TRY(properties_of(inner, path));
           path.pop_back();
         }
       } else if (!is_data(name) && mentions(part)) {
@@ -91,7 +91,7 @@ class finder {
 result<std::vector<model::mirrored_argument>> mirrored_arguments(const value& input_schema) {
   finder all;
   std::vector<std::string> path;
-  if (auto seen = all.properties_of(input_schema, path); !seen) return tl::unexpected(std::move(seen.error()));
+  HONDANA_TRY(all.properties_of(input_schema, path));
   return std::move(all.found);
 }
 

@@ -39,9 +39,8 @@ result<Page> page_of(std::string_view list, const Entries& entries, std::size_t 
   const auto scope = catalog::cursor_scope(list, "", nullptr);
   auto next = entries.begin();
   if (cursor) {
-    const auto key = catalog::read_cursor(*cursor, scope);
-    if (!key) return tl::unexpected(key.error());
-    const auto name = json::decode_base64url(*key);
+    HONDANA_TRY(const auto key, catalog::read_cursor(*cursor, scope));
+    const auto name = json::decode_base64url(key);
     if (!name) return fail(errc::invalid_argument, "cursor: not one that this server gave out for this list.");
     next = entries.upper_bound(*name);
   }

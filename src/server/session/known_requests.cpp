@@ -1,5 +1,6 @@
 /// Cutting messages, and finding them again.
 #include "server/session/known_requests.hpp"
+#include "base/ascii/characters.hpp"
 
 #include <algorithm>
 #include <array>
@@ -14,8 +15,6 @@ constexpr std::size_t most_digits = 18;
 
 constexpr std::array<std::string_view, 2> openings{R"({"jsonrpc":"2.0","id":)", R"({"jsonrpc": "2.0", "id": )"};
 constexpr std::array<std::string_view, 2> last_members{R"(,"id":)", R"(, "id": )"};
-
-constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
 /// Nothing for what is no integer as JSON writes them, or a longer one.
 std::optional<std::int64_t> number_in(std::string_view digits) noexcept {
@@ -62,7 +61,7 @@ std::optional<cut_message> cut_id(std::string_view message) noexcept {
   for (const auto opening : openings) {
     if (!message.starts_with(opening)) continue;
     const auto rest = message.substr(opening.size());
-    const auto end = static_cast<std::size_t>(std::find_if_not(rest.begin(), rest.end(), is_digit) - rest.begin());
+    const auto end = static_cast<std::size_t>(std::find_if_not(rest.begin(), rest.end(), ascii::is_digit) - rest.begin());
     // A fraction or an exponent would make it another number.
     if (end == rest.size() || (rest[end] != ',' && rest[end] != '}')) return std::nullopt;
     const auto id = number_in(rest.substr(0, end));
@@ -71,7 +70,7 @@ std::optional<cut_message> cut_id(std::string_view message) noexcept {
   }
   if (!message.ends_with('}')) return std::nullopt;
   auto before = message.substr(0, message.size() - 1);
-  while (!before.empty() && is_digit(before.back())) before.remove_suffix(1);
+  while (!before.empty() && ascii::is_digit(before.back())) before.remove_suffix(1);
   const auto digits = message.substr(before.size(), message.size() - 1 - before.size());
   const auto id = number_in(digits);
   const auto is_member = [before](std::string_view name) { return before.ends_with(name); };

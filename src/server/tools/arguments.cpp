@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "protocol/model/times.hpp"
 
 namespace hondana::tools {

@@ -121,11 +121,10 @@ result<void> feed_all(byte_reader& from, const bytes::digest& expected, const ca
     if (executor::clock::now() > by.deadline) {
       return fail(errc::timed_out, "The deadline passed while the resource was being read. Ask for a range of it.");
     }
-    const auto count = from.read(std::span(window.get(), window_bytes));
-    if (!count) return tl::unexpected(count.error());
-    if (*count == 0) break;
-    if (*count > window_bytes) return fail(errc::internal, "The source gave more than it was asked for.");
-    const std::string_view piece(window.get(), *count);
+    HONDANA_TRY(const auto count, from.read(std::span(window.get(), window_bytes)));
+    if (count == 0) break;
+    if (count > window_bytes) return fail(errc::internal, "The source gave more than it was asked for.");
+    const std::string_view piece(window.get(), count);
     digest.feed(piece);
     into.feed(piece);
   }
@@ -176,7 +175,7 @@ result<pulled> pull(const call& by, const surroundings& in, const bytes::prepare
   const auto stream = std::get<bytes::stream>(from.data);
   auto job = [stream, wanted, goes_on, most, by, is_text = from.is_text]() -> result<pulled> {
     cutter cut(wanted, goes_on, most);
-    if (auto fed = feed_all(*stream.reader, stream.expected, by, cut); !fed) return tl::unexpected(std::move(fed.error()));
+    HONDANA_TRY(feed_all(*stream.reader, stream.expected, by, cut));
     return cut.finish(is_text);
   };
   return await<pulled>(by, [&](catalog::completion<pulled> done) {

@@ -75,9 +75,8 @@ result<question> question_of(const tool_call& call) {
   if (!std::all_of(asked.asked.begin(), asked.asked.end(), is_ascii)) asked.asked = asked.uri;
   if (const auto* range = call.arguments.find("range")) {
     asked.range = *range->as_string();
-    auto wanted = parse_part(asked.range);
-    if (!wanted) return tl::unexpected(std::move(wanted.error()));
-    asked.wanted = *wanted;
+    HONDANA_TRY(auto wanted, parse_part(asked.range));
+    asked.wanted = wanted;
   }
   if (const auto* most = call.arguments.find("maxBytes")) asked.most = static_cast<std::size_t>(*most->as_integer());
   asked.scope = catalog::cursor_scope("read_resource", asked.uri + '\n' + asked.range, call.who.view.get());
@@ -141,10 +140,9 @@ class page {
     const auto wanted = asked_.wanted ? std::size_t{1} : contents.size();
     for (; at.content < wanted; ++at.content, at.rest.reset()) {
       if (left_ == 0) return finish(at);
-      auto rest = add(contents[at.content], at.rest);
-      if (!rest) return tl::unexpected(std::move(rest.error()));
-      if (*rest) {
-        at.rest = *rest;
+      HONDANA_TRY(auto rest, add(contents[at.content], at.rest));
+      if (rest) {
+        at.rest = rest;
         return finish(at);
       }
     }
@@ -167,37 +165,35 @@ class page {
     const bool is_picture = one.mimeType.starts_with("image/") && !asked_.wanted;
     const bool is_sound = one.mimeType.starts_with("audio/") && !asked_.wanted;
     const auto most = is_picture || is_sound ? largest_media : largest_blob;
-    auto found = pull(call_, in_, one, from_.home, asked_.wanted, {}, most);
-    if (!found) return tl::unexpected(std::move(found.error()));
-    if (found->begin + found->bytes.size() < found->end) return leave_out(one, found->end - found->begin, most);
+    HONDANA_TRY(auto found, pull(call_, in_, one, from_.home, asked_.wanted, {}, most));
+    if (found.begin + found.bytes.size() < found.end) return leave_out(one, found.end - found.begin, most);
     if (is_picture) {
-      answer_.content.emplace_back(image_block{std::move(found->bytes), one.mimeType, hints(one)});
+      answer_.content.emplace_back(image_block{std::move(found.bytes), one.mimeType, hints(one)});
     } else if (is_sound) {
-      answer_.content.emplace_back(audio_block{std::move(found->bytes), one.mimeType, hints(one)});
+      answer_.content.emplace_back(audio_block{std::move(found.bytes), one.mimeType, hints(one)});
     } else {
       answer_.content.emplace_back(
-          embedded_block{one.uri, one.mimeType, std::move(found->bytes), content_form::blob, hints(one), one.metadata});
+          embedded_block{one.uri, one.mimeType, std::move(found.bytes), content_form::blob, hints(one), one.metadata});
     }
     left_ = 0;  // what follows has a page of its own
     return std::nullopt;
   }
 
   result<std::optional<extent>> add_text(const bytes::prepared& one, const std::optional<extent>& rest) {
-    auto found = pull(call_, in_, one, from_.home, asked_.wanted, rest, left_);
-    if (!found) return tl::unexpected(std::move(found.error()));
-    const auto next = found->begin + found->bytes.size();
-    left_ -= std::min(left_, found->bytes.size());
-    if (next < found->end || found->begin > 0) {
-      note(one.uri + ": bytes " + std::to_string(found->begin) + " to " + std::to_string(next) + " of " +
-           std::to_string(found->total) + ".");
+    HONDANA_TRY(auto found, pull(call_, in_, one, from_.home, asked_.wanted, rest, left_));
+    const auto next = found.begin + found.bytes.size();
+    left_ -= std::min(left_, found.bytes.size());
+    if (next < found.end || found.begin > 0) {
+      note(one.uri + ": bytes " + std::to_string(found.begin) + " to " + std::to_string(next) + " of " +
+           std::to_string(found.total) + ".");
     }
-    const bool is_stuck = found->bytes.empty() && next < found->end;  // no whole character fits any more
-    if (!found->bytes.empty() || next == found->end) {
+    const bool is_stuck = found.bytes.empty() && next < found.end;  // no whole character fits any more
+    if (!found.bytes.empty() || next == found.end) {
       answer_.content.emplace_back(
-          embedded_block{one.uri, one.mimeType, std::move(found->bytes), content_form::text, hints(one), one.metadata});
+          embedded_block{one.uri, one.mimeType, std::move(found.bytes), content_form::text, hints(one), one.metadata});
     }
     if (is_stuck) left_ = 0;
-    if (next < found->end) return extent{next, found->end};
+    if (next < found.end) return extent{next, found.end};
     return std::nullopt;
   }
 
@@ -258,42 +254,40 @@ failure explained(failure why, const question& asked) {
 }
 
 result<tool_outcome> read(const tool_call& call, const surroundings& in) {
-  auto asked = question_of(call);
-  if (!asked) return tl::unexpected(asked.error());
+  HONDANA_TRY(auto asked, question_of(call));
   position at;
   if (const auto* cursor = call.arguments.find("cursor")) {
-    auto given = read_position(*asked, *cursor->as_string());
-    if (!given) return tl::unexpected(std::move(given.error()));
-    at = std::move(*given);
+    HONDANA_TRY(auto given, read_position(asked, *cursor->as_string()));
+    at = std::move(given);
   }
-  if (auto admitted = in.gate->admit(call.who, model::read_resource{asked->uri, asked->asked}); !admitted) {
-    return tl::unexpected(explained(std::move(admitted.error()), *asked));
+  if (auto admitted = in.gate->admit(call.who, model::read_resource{asked.uri, asked.asked}); !admitted) {
+    return tl::unexpected(explained(std::move(admitted.error()), asked));
   }
   auto found = await<catalog::read_answer>(call, [&](catalog::completion<catalog::read_answer> done) {
-    in.catalog->read(call, asked->uri, asked->asked, {{}, true, true}, std::move(done));
+    in.catalog->read(call, asked.uri, asked.asked, {{}, true, true}, std::move(done));
   });
-  const bool is_part_of_source = asked->wanted && asked->uri.find_first_of("?#") == std::string::npos;
+  const bool is_part_of_source = asked.wanted && asked.uri.find_first_of("?#") == std::string::npos;
   if (!found && found.error().code == errc::response_too_large && is_part_of_source) {
     // The whole is more than a read may bring; the source may have the part by itself.
-    asked->uri += '?' + asked->range;
-    asked->asked += '?' + asked->range;
-    asked->wanted.reset();
-    asked->is_of_source = true;
-    if (auto admitted = in.gate->admit(call.who, model::read_resource{asked->uri, asked->asked}); !admitted) {
-      return tl::unexpected(explained(std::move(admitted.error()), *asked));
+    asked.uri += '?' + asked.range;
+    asked.asked += '?' + asked.range;
+    asked.wanted.reset();
+    asked.is_of_source = true;
+    if (auto admitted = in.gate->admit(call.who, model::read_resource{asked.uri, asked.asked}); !admitted) {
+      return tl::unexpected(explained(std::move(admitted.error()), asked));
     }
     found = await<catalog::read_answer>(call, [&](catalog::completion<catalog::read_answer> done) {
-      in.catalog->read(call, asked->uri, asked->asked, {{}, true, true}, std::move(done));
+      in.catalog->read(call, asked.uri, asked.asked, {{}, true, true}, std::move(done));
     });
   }
-  if (!found) return tl::unexpected(explained(std::move(found.error()), *asked));
+  if (!found) return tl::unexpected(explained(std::move(found.error()), asked));
   if (at.content >= found->reading.contents.size()) {
-    return fail(errc::content_changed, asked->asked + " has fewer contents than before. Read it again without a cursor.");
+    return fail(errc::content_changed, asked.asked + " has fewer contents than before. Read it again without a cursor.");
   }
   if (call.arguments.find("cursor") != nullptr && at.version != state_of(found->reading, at.content)) {
-    return fail(errc::content_changed, asked->asked + " has changed since the page before. Read it again without a cursor.");
+    return fail(errc::content_changed, asked.asked + " has changed since the page before. Read it again without a cursor.");
   }
-  return page(call, in, *asked, *found).make(std::move(at)).map([](tool_result made) { return tool_outcome(std::move(made)); });
+  return page(call, in, asked, *found).make(std::move(at)).map([](tool_result made) { return tool_outcome(std::move(made)); });
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 
 #include <hondana/uri.hpp>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "base/match/ranking.hpp"
 #include "server/tools/pulling.hpp"
 #include "server/tools/words.hpp"

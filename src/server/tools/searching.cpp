@@ -59,8 +59,7 @@ value members_of(const search_hit& hit) {
 }
 
 result<tool_outcome> search(const tool_call& call, const surroundings& in, const search_engine& without_index) {
-  auto filter = filter_of(call.arguments);
-  if (!filter) return tl::unexpected(std::move(filter.error()));
+  HONDANA_TRY(auto filter, filter_of(call.arguments));
   if (auto admitted = in.gate->admit(call.who, model::list_resources{}); !admitted) {
     return tl::unexpected(std::move(admitted.error()));
   }
@@ -69,7 +68,7 @@ result<tool_outcome> search(const tool_call& call, const surroundings& in, const
   auto found =
       by.search(call, in,
                 {*call.arguments.find("q")->as_string(),
-                 limit == nullptr ? usual_results : static_cast<std::size_t>(*limit->as_integer()), std::move(*filter)});
+                 limit == nullptr ? usual_results : static_cast<std::size_t>(*limit->as_integer()), std::move(filter)});
   if (!found) return tl::unexpected(std::move(found.error()));
   tool_result answer;
   value::array results;

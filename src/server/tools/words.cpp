@@ -1,9 +1,9 @@
 /// Finding words and lines.
 #include "server/tools/words.hpp"
+#include "base/ascii/characters.hpp"
 
 #include <algorithm>
 
-#include "base/ascii/lower_case.hpp"
 #include "base/json/utf8.hpp"
 
 namespace hondana::tools {
@@ -11,9 +11,6 @@ namespace {
 
 constexpr std::size_t most_words = 16;
 constexpr std::size_t longest_passage = 400;
-
-bool is_space(char c) noexcept { return c == ' ' || (c >= '\t' && c <= '\r'); }
-bool is_letter(char c) noexcept { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
 
 /// Where lines begin, and one more: the end.
 std::vector<std::size_t> line_starts(std::string_view text) {
@@ -40,12 +37,12 @@ std::string cut(std::string_view line, std::size_t around) {
 std::vector<std::string> words_of(std::string_view query) {
   std::vector<std::string> words;
   for (std::size_t at = 0; at < query.size() && words.size() < most_words;) {
-    if (is_space(query[at])) {
+    if (ascii::is_space(query[at])) {
       ++at;
       continue;
     }
     auto end = at;
-    while (end < query.size() && !is_space(query[end])) ++end;
+    while (end < query.size() && !ascii::is_space(query[end])) ++end;
     auto word = ascii::in_lower_case(query.substr(at, end - at));
     if (std::find(words.begin(), words.end(), word) == words.end()) words.push_back(std::move(word));
     at = end;
@@ -57,7 +54,7 @@ presence presence_of(std::string_view text, std::string_view word) noexcept {
   auto found = presence::absent;
   for (auto at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
     const bool is_beyond_ascii = static_cast<unsigned char>(word.front()) >= 0x80;
-    if (at == 0 || is_beyond_ascii || !is_letter(text[at - 1])) return presence::at_word_start;
+    if (at == 0 || is_beyond_ascii || !ascii::is_lower_or_digit(text[at - 1])) return presence::at_word_start;
     found = presence::inside;
   }
   return found;

@@ -1,5 +1,6 @@
 /// Reading and writing URIs.
 #include "sources/analyses/address.hpp"
+#include "base/ascii/characters.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -24,8 +25,6 @@ tl::unexpected<failure> not_there(std::string_view why) {
 tl::unexpected<failure> wrong(std::string_view parameter, std::string_view why) {
   return fail(errc::invalid_argument, std::string(parameter) + ": " + std::string(why));
 }
-
-constexpr bool is_hex(char c) noexcept { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
 
 result<void> take(address& into, std::string_view name, std::string_view text) {
   if (name == "format") {
@@ -65,7 +64,7 @@ result<void> read_query(address& into, std::string_view query) {
     const auto text = percent_decode(written);
     if (!text) return wrong(name.substr(0, 64), text.error().public_text);
     if (text->size() > longest_value) return wrong(name.substr(0, 64), "too long");
-    if (auto taken = take(into, name, *text); !taken) return taken;
+    HONDANA_TRY(take(into, name, *text));
   }
   return {};
 }
@@ -85,16 +84,17 @@ result<void> read_analysis(address& into, std::string_view path) {
   constexpr std::string_view votes = "votes/";
   if (!rest.starts_with(votes) || rest.size() == votes.size() || rest.find('/', votes.size()) != std::string_view::npos)
     return not_there("An analysis has flow and votes/PROVIDER.");
-  auto provider = percent_decode(rest.substr(votes.size()));
-  if (!provider) return tl::unexpected(std::move(provider.error()));
-  into.provider = std::move(*provider);
+  HONDANA_TRY(auto provider, percent_decode(rest.substr(votes.size())));
+  into.provider = std::move(provider);
   into.of = place::vote;
   return {};
 }
 
 }  // namespace
 
-bool is_id(std::string_view text) noexcept { return text.size() == id_digits && std::all_of(text.begin(), text.end(), is_hex); }
+bool is_id(std::string_view text) noexcept {
+  return text.size() == id_digits && std::all_of(text.begin(), text.end(), ascii::is_lower_hex_digit);
+}
 
 result<address> parse_address(std::string_view uri) {
   const auto parts = split_uri(uri);
@@ -103,8 +103,7 @@ result<address> parse_address(std::string_view uri) {
   auto path = parts.path;
   if (path.starts_with('/')) path.remove_prefix(1);
   if (*parts.authority == "analyses") {
-    if (!path.empty())
-      if (auto read = read_analysis(made, path); !read) return tl::unexpected(std::move(read.error()));
+    if (!path.empty()) HONDANA_TRY(read_analysis(made, path));
   } else if (*parts.authority == "by-prompt") {
     auto digest = analyses::digest_spelled(path);
     if (!digest) return not_there("A digest of a prompt has 64 lower-case hexadecimal digits.");
@@ -115,8 +114,7 @@ result<address> parse_address(std::string_view uri) {
   } else {
     return not_there("There is no such resource.");
   }
-  if (auto read = read_query(made, parts.query.value_or(std::string_view())); !read)
-    return tl::unexpected(std::move(read.error()));
+  HONDANA_TRY(read_query(made, parts.query.value_or(std::string_view())));
   return made;
 }
 
@@ -153,7 +151,7 @@ std::optional<std::string> id_behind(std::string_view key) {
   auto segment = key.substr(analyses_prefix.size());
   std::string out;
   for (const char c : segment.substr(0, id_digits)) {
-    if (!is_hex(c)) break;
+    if (!ascii::is_lower_hex_digit(c)) break;
     out += c;
   }
   // A whole id is behind itself and its parts; of its beginning, what stands right before all that begin so.

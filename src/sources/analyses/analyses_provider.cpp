@@ -61,8 +61,7 @@ result<list_result> analyses_provider::page_of(const list_request& request) cons
     return request.after.empty() || std::is_gt(compare_by_segment(uri, request.after));
   };
   if (request.limit == 0) return out;
-  auto kept = on_->kept();
-  if (!kept) return tl::unexpected(std::move(kept.error()));
+  HONDANA_TRY(auto kept, on_->kept());
   if (is_after(index_uri)) out.entries.push_back(index_entry());
   auto behind = request.after.empty() ? std::optional(std::string()) : id_behind(request.after);
   if (behind) {
@@ -73,7 +72,7 @@ result<list_result> analyses_provider::page_of(const list_request& request) cons
         return out;
       }
       if (request.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
-      auto page = (*kept)->in().list({}, *behind, std::min(request.limit - out.entries.size(), most_of_a_page));
+      auto page = kept->in().list({}, *behind, std::min(request.limit - out.entries.size(), most_of_a_page));
       if (!page) return tl::unexpected(std::move(page.error()));
       is_last = page->is_last;
       behind = page->next;
@@ -93,39 +92,34 @@ result<list_result> analyses_provider::page_of(const list_request& request) cons
 }
 
 result<resource> analyses_provider::describe(const describe_request& request) {
-  const auto at = parse_address(request.uri);
-  if (!at) return tl::unexpected(at.error());
-  if (at->of == place::index || at->of == place::statistics) {
-    auto entry = at->of == place::index ? index_entry() : statistics_entry();
+  HONDANA_TRY(const auto at, parse_address(request.uri));
+  if (at.of == place::index || at.of == place::statistics) {
+    auto entry = at.of == place::index ? index_entry() : statistics_entry();
     entry.uri = request.uri;
-    if (at->as == format::json) entry.mimeType = mime_of(format::json);
+    if (at.as == format::json) entry.mimeType = mime_of(format::json);
     return entry;
   }
-  auto kept = on_->kept();
-  if (!kept) return tl::unexpected(std::move(kept.error()));
+  HONDANA_TRY(auto kept, on_->kept());
   const auto with_uri = [&](resource entry) {
     entry.uri = request.uri;
     return entry;
   };
-  if (at->of == place::by_prompt) {
-    const auto found = find_by_prompt(*on_, *follower_, request, at->prompt, **kept);
-    if (!found) return tl::unexpected(found.error());
-    return with_uri(entry_of(*at, on_->shown(found->about), about_now()));
+  if (at.of == place::by_prompt) {
+    HONDANA_TRY(const auto found, find_by_prompt(*on_, *follower_, request, at.prompt, *kept));
+    return with_uri(entry_of(at, on_->shown(found.about), about_now()));
   }
-  auto about = (*kept)->in().about(at->id);
-  if (!about) return tl::unexpected(std::move(about.error()));
-  if (!*about) return no_analysis();
-  if (at->of == place::vote) {
-    auto whole = (*kept)->get(at->id);
-    if (!whole) return tl::unexpected(std::move(whole.error()));
-    if (!*whole) return no_analysis();
-    const auto has_it = analyses::analysis_of(**whole).map([&](const analyses::analysis& one) {
-      return std::any_of(one.votes.begin(), one.votes.end(), [&](const auto& vote) { return vote.provider == at->provider; });
+  HONDANA_TRY(auto about, kept->in().about(at.id));
+  if (!about) return no_analysis();
+  if (at.of == place::vote) {
+    HONDANA_TRY(auto whole, kept->get(at.id));
+    if (!whole) return no_analysis();
+    const auto has_it = analyses::analysis_of(*whole).map([&](const analyses::analysis& one) {
+      return std::any_of(one.votes.begin(), one.votes.end(), [&](const auto& vote) { return vote.provider == at.provider; });
     });
     if (!has_it) return tl::unexpected(has_it.error());
     if (!*has_it) return fail(errc::resource_not_found, "There is no vote of that provider.");
   }
-  return with_uri(entry_of(*at, on_->shown(**about), about_now()));
+  return with_uri(entry_of(at, on_->shown(*about), about_now()));
 }
 
 void analyses_provider::watch(std::shared_ptr<change_listener> to) { follower_->tell_to(std::move(to)); }

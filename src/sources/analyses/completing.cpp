@@ -58,10 +58,9 @@ result<std::vector<std::string>> texts_of(const complete_request& request, const
 }
 
 result<void> add_providers(const analyses::cache& in, const std::string& id, std::set<std::string, std::less<>>& into) {
-  const auto found = in.get(id);
-  if (!found) return tl::unexpected(found.error());
-  if (!*found) return {};
-  const auto whole = analyses::analysis_of(**found);
+  HONDANA_TRY(const auto found, in.get(id));
+  if (!found) return {};
+  const auto whole = analyses::analysis_of(*found);
   if (!whole) return tl::unexpected(whole.error());
   for (const auto& one : whole->votes) into.insert(one.provider);
   return {};
@@ -73,9 +72,8 @@ result<std::vector<std::string>> providers_for(const complete_request& request, 
   const auto id = request.chosen("id");
   result<void> done;
   if (is_id(id)) {
-    const auto about = in.in().about(id);
-    if (!about) return tl::unexpected(about.error());
-    if (*about && is_readable(**about)) done = add_providers(in, id, names);
+    HONDANA_TRY(const auto about, in.in().about(id));
+    if (about && is_readable(*about)) done = add_providers(in, id, names);
   } else {
     std::size_t opened = 0;
     result<void> read;
@@ -123,9 +121,8 @@ result<std::vector<std::string>> values_for(const complete_request& request, con
 }  // namespace
 
 result<complete_result> completed(const complete_request& request, const ground& on, analyses::cache& in) {
-  auto values = values_for(request, on, in);
-  if (!values) return tl::unexpected(std::move(values.error()));
-  return complete_from(request.value, *values);
+  HONDANA_TRY(auto values, values_for(request, on, in));
+  return complete_from(request.value, values);
 }
 
 result<complete_result> analyses_provider::complete(const complete_request& request) {
@@ -135,9 +132,8 @@ result<complete_result> analyses_provider::complete(const complete_request& requ
   if (request.argument == "format") return complete_from(request.value, formats);
   if (request.argument == "task") return complete_from(request.value, tasks);
   if (request.argument == "limit") return complete_from(request.value, limits);
-  auto kept = on_->kept();
-  if (!kept) return tl::unexpected(std::move(kept.error()));
-  return completed(request, *on_, **kept);
+  HONDANA_TRY(auto kept, on_->kept());
+  return completed(request, *on_, *kept);
 }
 
 }  // namespace hondana::analyses_source

@@ -89,14 +89,13 @@ result<void> resolve(const ground& on, follower& with, const call& by, analyses:
 
 result<bool> hold(const ground& on, const follower& with, const call& by, const std::vector<analyses::basis>& all,
                   std::vector<std::string>& changed) {
-  const auto there = on.neighbours();
-  if (!there) return tl::unexpected(there.error());
-  if (!*there) return true;
+  HONDANA_TRY(const auto there, on.neighbours());
+  if (!there) return true;
   bool are_all_there = true;
   for (const auto& one : all) {
     // Our own are asked for on other threads than these: the look that is made every while sees to them.
     if (one.uri.starts_with(std::string(scheme_name) + ':')) continue;
-    const auto version = (*there)->version_for_itself(by, one.uri);
+    const auto version = there->version_for_itself(by, one.uri);
     if (version) {
       if (one.version.empty() ? !with.may_rest_on(one.uri, *version) : !is_still(one.version, *version))
         changed.push_back(one.uri);

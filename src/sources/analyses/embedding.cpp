@@ -72,9 +72,8 @@ result<analysis_answer> answer_of(const analyses::answer& from) {
   }
   if (from.found) {
     out.id = from.found->about.id;
-    auto whole = analyses_source::parsed(from.found->to_json());
-    if (!whole) return tl::unexpected(std::move(whole.error()));
-    out.analysis = std::move(*whole);
+    HONDANA_TRY(auto whole, analyses_source::parsed(from.found->to_json()));
+    out.analysis = std::move(whole);
   } else if (from.claim) {
     out.id = from.claim->id;
     out.until = from.claim->until;
@@ -104,7 +103,7 @@ result<std::shared_ptr<analysis_cache>> analysis_cache::open(const analysis_cach
   how.by.lease = from.lease;
   how.by.kept.bytes = from.most_bytes;
   how.by.kept.entries = from.most_entries;
-  if (auto sound = analyses::check(how.by); !sound) return tl::unexpected(std::move(sound.error()));
+  HONDANA_TRY(analyses::check(how.by));
   if (!from.redis.empty()) {
     auto& redis = how.redis.emplace();
     redis.at.url = from.redis;
@@ -113,17 +112,16 @@ result<std::shared_ptr<analysis_cache>> analysis_cache::open(const analysis_cach
     redis.at.certificate = from.redis_certificate;
     redis.at.key = from.redis_key;
     redis.at.prefix = from.redis_prefix;
-    if (auto sound = analyses::check(redis.at); !sound) return tl::unexpected(std::move(sound.error()));
+    HONDANA_TRY(analyses::check(redis.at));
   }
-  auto needs = analyses_source::needs_of(how);
-  if (!needs) return tl::unexpected(std::move(needs.error()));
+  HONDANA_TRY(auto needs, analyses_source::needs_of(how));
   auto made = std::make_unique<state>();
   auto kept = analyses_source::open_cache(how, from.log);
   if (!kept) return tl::unexpected(std::move(kept.error()));
   made->kept = std::move(*kept);
   analyses_source::provider_options options;
   options.open = [kept = made->kept] { return result<std::shared_ptr<analyses::cache>>(kept); };
-  options.needs = std::move(*needs);
+  options.needs = std::move(needs);
   options.redact = from.redact;
   options.log = from.log;
   made->source = std::make_shared<analyses_source::analyses_provider>(std::move(options));
@@ -131,13 +129,11 @@ result<std::shared_ptr<analysis_cache>> analysis_cache::open(const analysis_cach
 }
 
 result<analysis_claim> analysis_cache::claim(const analysis_claim_request& what) {
-  const auto task = task_of(what.task);
-  if (!task) return tl::unexpected(task.error());
-  auto asked = question_of(what.asked);
-  if (!asked) return tl::unexpected(std::move(asked.error()));
+  HONDANA_TRY(const auto task, task_of(what.task));
+  HONDANA_TRY(auto asked, question_of(what.asked));
   analyses::claim_request wanted;
-  wanted.asked = std::move(*asked);
-  wanted.task = *task;
+  wanted.asked = std::move(asked);
+  wanted.task = task;
   wanted.session = what.session;
   wanted.tags = what.tags;
   wanted.who = what.who;
@@ -145,22 +141,19 @@ result<analysis_claim> analysis_cache::claim(const analysis_claim_request& what)
   wanted.wait = what.wait;
   wanted.is_forced = what.is_forced;
   wanted.stop = what.stop;
-  const auto got = state_->kept->claim(wanted);
-  if (!got) return tl::unexpected(got.error());
-  auto there = answer_of(got->there);
-  if (!there) return tl::unexpected(std::move(there.error()));
+  HONDANA_TRY(const auto got, state_->kept->claim(wanted));
+  HONDANA_TRY(auto there, answer_of(got.there));
   analysis_claim out;
-  if (got->by) out.ticket = analyses::spelled(*got->by);
-  out.until = got->until;
-  out.there = std::move(*there);
+  if (got.by) out.ticket = analyses::spelled(*got.by);
+  out.until = got.until;
+  out.there = std::move(there);
   return out;
 }
 
 result<analysis_kept> analysis_cache::put(const std::string& ticket, const value& analysis) {
-  const auto by = analyses::ticket_spelled(ticket);
-  if (!by) return tl::unexpected(by.error());
+  HONDANA_TRY(const auto by, analyses::ticket_spelled(ticket));
   return analyses::decode(analysis, {}).and_then([&](const analyses::analysis& one) {
-    return state_->kept->put(*by, one).map([](const auto& kept) { return kept_of(kept); });
+    return state_->kept->put(by, one).map([](const auto& kept) { return kept_of(kept); });
   });
 }
 
@@ -171,41 +164,35 @@ result<analysis_kept> analysis_cache::put(const value& analysis) {
 }
 
 result<void> analysis_cache::put_part(const std::string& ticket, const value& so_far) {
-  const auto by = analyses::ticket_spelled(ticket);
-  if (!by) return tl::unexpected(by.error());
-  const auto part = analyses::decode(so_far, {});
-  if (!part) return tl::unexpected(part.error());
-  if (auto put = state_->kept->put_part(*by, *part); !put) return tl::unexpected(std::move(put.error()));
+  HONDANA_TRY(const auto by, analyses::ticket_spelled(ticket));
+  HONDANA_TRY(const auto part, analyses::decode(so_far, {}));
+  HONDANA_TRY(state_->kept->put_part(by, part));
   return {};
 }
 
 result<void> analysis_cache::fail(const std::string& ticket, std::string_view why) {
-  const auto by = analyses::ticket_spelled(ticket);
-  if (!by) return tl::unexpected(by.error());
-  return state_->kept->fail(*by, why);
+  HONDANA_TRY(const auto by, analyses::ticket_spelled(ticket));
+  return state_->kept->fail(by, why);
 }
 
 result<void> analysis_cache::give_up(const std::string& ticket) {
-  const auto by = analyses::ticket_spelled(ticket);
-  if (!by) return tl::unexpected(by.error());
-  return state_->kept->give_up(*by);
+  HONDANA_TRY(const auto by, analyses::ticket_spelled(ticket));
+  return state_->kept->give_up(by);
 }
 
 result<analysis_answer> analysis_cache::get(const analysis_question& asked, std::string_view task) {
-  const auto type = task_of(task);
-  if (!type) return tl::unexpected(type.error());
+  HONDANA_TRY(const auto type, task_of(task));
   return question_of(asked)
-      .and_then([&](const analyses::question& one) { return state_->kept->look(one, *type); })
+      .and_then([&](const analyses::question& one) { return state_->kept->look(one, type); })
       .and_then(answer_of);
 }
 
 result<value> analysis_cache::get(const std::string& id) {
   if (!analyses_source::is_id(id))
     return hondana::fail(errc::invalid_argument, "id: expected 32 lower-case hexadecimal digits");
-  const auto found = state_->kept->get(id);
-  if (!found) return tl::unexpected(found.error());
-  if (!*found) return tl::unexpected(analyses_source::no_analysis());
-  return analyses_source::parsed((*found)->to_json());
+  HONDANA_TRY(const auto found, state_->kept->get(id));
+  if (!found) return tl::unexpected(analyses_source::no_analysis());
+  return analyses_source::parsed(found->to_json());
 }
 
 result<std::uint64_t> analysis_cache::invalidate(const analysis_selection& which) {

@@ -45,12 +45,11 @@ class forgetter {
   template <class Place, class Reading>
   [[nodiscard]] result<std::uint64_t> forget_pages(const Reading& page_behind) {
     for (Place behind;;) {
-      if (auto may = may_go_on(); !may) return tl::unexpected(std::move(may.error()));
-      const auto page = page_behind(behind);
-      if (!page) return tl::unexpected(page.error());
-      if (auto done = forget(page->all); !done) return tl::unexpected(std::move(done.error()));
-      if (page->is_last) return count_;
-      behind = page->next;
+      HONDANA_TRY(may_go_on());
+      HONDANA_TRY(const auto page, page_behind(behind));
+      HONDANA_TRY(forget(page.all));
+      if (page.is_last) return count_;
+      behind = page.next;
     }
   }
 
@@ -62,11 +61,10 @@ class forgetter {
   }
   [[nodiscard]] result<void> forget(const std::vector<analyses::summary>& all) {
     for (const auto& one : all) {
-      if (auto may = may_go_on(); !may) return may;
+      HONDANA_TRY(may_go_on());
       if (!on_.may_read(by_.who, entry_of(one, about_now()))) continue;
-      const auto gone = forget_one(in_, one.id);
-      if (!gone) return tl::unexpected(gone.error());
-      count_ += *gone;
+      HONDANA_TRY(const auto gone, forget_one(in_, one.id));
+      count_ += gone;
     }
     return {};
   }
@@ -127,10 +125,9 @@ result<named_analyses> named_in(const value& arguments) {
 
 result<std::uint64_t> forget(const ground& on, const call& by, const named_analyses& which, analyses::cache& in) {
   if (!which.id.empty()) {
-    const auto about = in.in().about(which.id);
-    if (!about) return tl::unexpected(about.error());
-    if (!*about) return tl::unexpected(no_analysis());
-    if (auto may = on.may_read(by.who, entry_of(**about, about_now())); !may) {
+    HONDANA_TRY(const auto about, in.in().about(which.id));
+    if (!about) return tl::unexpected(no_analysis());
+    if (auto may = on.may_read(by.who, entry_of(*about, about_now())); !may) {
       if (may.error().code == errc::scope_missing) return tl::unexpected(std::move(may.error()));
       return tl::unexpected(no_analysis());
     }
@@ -139,7 +136,7 @@ result<std::uint64_t> forget(const ground& on, const call& by, const named_analy
   if (!which.context.empty()) {
     resource named;
     named.uri = which.context;
-    if (auto may = on.may_read(by.who, named); !may) return tl::unexpected(std::move(may.error()));
+    HONDANA_TRY(on.may_read(by.who, named));
   }
   analyses::selection chosen;
   chosen.session = which.session;

@@ -23,9 +23,8 @@ struct foundation {
 };
 
 result<foundation> foundation_of(const ground& on, follower& with, const call& by, const analyses::entry& of) {
-  const auto whole = analyses::analysis_of(of);
-  if (!whole) return tl::unexpected(whole.error());
-  const auto& context = whole->asked.context;
+  HONDANA_TRY(const auto whole, analyses::analysis_of(of));
+  const auto& context = whole.asked.context;
   if (context.empty()) return foundation{true, true};
   std::vector<std::string> changed;
   // Before they are asked for, so that what changes from then on is heard of.
@@ -61,14 +60,12 @@ result<by_prompt> find_by_prompt(const ground& on, follower& with, const call& b
                                  const analyses::cache& in) {
   analyses::selection which;
   which.prompt = prompt;
-  const auto now = in.in().now();
-  if (!now) return tl::unexpected(now.error());
+  HONDANA_TRY(const auto now, in.in().now());
   std::optional<failure> why;
   const auto holds = [&](const analyses::summary& one) -> result<std::optional<by_prompt>> {
-    const auto whole = in.get(one.id);
-    if (!whole) return tl::unexpected(whole.error());
-    if (!*whole) return std::nullopt;
-    return foundation_of(on, with, by, **whole).map([&](const foundation& rests) {
+    HONDANA_TRY(const auto whole, in.get(one.id));
+    if (!whole) return std::nullopt;
+    return foundation_of(on, with, by, *whole).map([&](const foundation& rests) {
       return rests.holds ? std::optional(by_prompt{one, rests.is_watched}) : std::nullopt;
     });
   };
@@ -79,31 +76,29 @@ result<by_prompt> find_by_prompt(const ground& on, follower& with, const call& b
   std::string behind;
   bool are_more = true;
   for (std::size_t looked = 0; are_more && looked < most_of_a_prompt && opened < most_founded; looked += entries_at_once) {
-    if (auto wanted = still_wanted(by); !wanted) return tl::unexpected(std::move(wanted.error()));
+    HONDANA_TRY(still_wanted(by));
     auto page = in.in().list(which, behind, entries_at_once);
     if (!page) return tl::unexpected(std::move(page.error()));
     are_more = !page->is_last;
     behind = page->next;
     for (const auto& one : page->all) {
       if (one.how != analyses::status::complete || opened == most_founded) continue;
-      const bool is_stale = is_stale_at(one, *now);
+      const bool is_stale = is_stale_at(one, now);
       if (is_stale && stale.size() == most_founded) continue;
-      if (auto may = on.may_read(by.who, entry_of(one, *now)); !may) {
+      if (auto may = on.may_read(by.who, entry_of(one, now)); !may) {
         why = std::move(may.error());
       } else if (is_stale) {
         stale.push_back(one);
       } else {
         ++opened;
-        auto found = holds(one);
-        if (!found) return tl::unexpected(std::move(found.error()));
-        if (*found) return std::move(**found);
+        HONDANA_TRY(auto found, holds(one));
+        if (found) return std::move(*found);
       }
     }
   }
   for (const auto& one : stale) {
-    auto found = holds(one);
-    if (!found) return tl::unexpected(std::move(found.error()));
-    if (*found) return std::move(**found);
+    HONDANA_TRY(auto found, holds(one));
+    if (found) return std::move(*found);
   }
   if (why && why->code == errc::scope_missing) return tl::unexpected(std::move(*why));
   return fail(errc::resource_not_found,

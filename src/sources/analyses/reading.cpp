@@ -31,19 +31,17 @@ result<std::string> text_of(const address& at, const ground& on, const analyses:
   const bool is_whole = at.of == place::analysis || at.of == place::by_prompt;
   if (at.as == format::json) {
     if (is_whole) return json;
-    auto whole = parsed(json);
-    if (!whole) return tl::unexpected(std::move(whole.error()));
-    if (at.of == place::flow) return flow_in(*whole).to_text();
-    return vote_in(*whole, at.provider).map([](const value& vote) { return vote.to_text(); });
+    HONDANA_TRY(auto whole, parsed(json));
+    if (at.of == place::flow) return flow_in(whole).to_text();
+    return vote_in(whole, at.provider).map([](const value& vote) { return vote.to_text(); });
   }
-  auto whole = decoded(json);
-  if (!whole) return tl::unexpected(std::move(whole.error()));
+  HONDANA_TRY(auto whole, decoded(json));
   const auto about = on.shown(from.about);
-  if (is_whole) return markdown_of(about, *whole, from.is_stale);
-  if (at.of == place::flow) return markdown_of_flow(about, *whole, from.is_stale);
+  if (is_whole) return markdown_of(about, whole, from.is_stale);
+  if (at.of == place::flow) return markdown_of_flow(about, whole, from.is_stale);
   const auto vote =
-      std::find_if(whole->votes.begin(), whole->votes.end(), [&](const auto& one) { return one.provider == at.provider; });
-  if (vote != whole->votes.end()) return markdown_of_vote(about, *vote);
+      std::find_if(whole.votes.begin(), whole.votes.end(), [&](const auto& one) { return one.provider == at.provider; });
+  if (vote != whole.votes.end()) return markdown_of_vote(about, *vote);
   // Says which there are.
   return parsed(json).and_then([&](const value& all) { return vote_in(all, at.provider); }).map([](const value& one) {
     return one.to_text();
@@ -67,18 +65,15 @@ std::shared_ptr<const validity> analyses_provider::vouch(const cache_there& in, 
 }
 
 result<reading> analyses_provider::read(const read_request& request) {
-  auto at = parse_address(request.uri);
-  if (!at) return tl::unexpected(std::move(at.error()));
-  auto kept = on_->kept();
-  if (!kept) return tl::unexpected(std::move(kept.error()));
-  if (at->of == place::index) return read_index(request, *at, **kept);
-  if (at->of == place::statistics) return read_statistics(*at, **kept);
-  const vouching::moment then{(*kept)->generation(), follower_->news()->load()};
-  if (at->of != place::by_prompt) return read_analysis(request, *at, at->id, true, then, *kept);
-  const auto found = find_by_prompt(*on_, *follower_, request, at->prompt, **kept);
-  if (!found) return tl::unexpected(found.error());
+  HONDANA_TRY(auto at, parse_address(request.uri));
+  HONDANA_TRY(auto kept, on_->kept());
+  if (at.of == place::index) return read_index(request, at, *kept);
+  if (at.of == place::statistics) return read_statistics(at, *kept);
+  const vouching::moment then{kept->generation(), follower_->news()->load()};
+  if (at.of != place::by_prompt) return read_analysis(request, at, at.id, true, then, kept);
+  HONDANA_TRY(const auto found, find_by_prompt(*on_, *follower_, request, at.prompt, *kept));
   // Which one it leads to depends on scopes, too.
-  return read_analysis(request, *at, found->about.id, found->is_watched && !request.who.proof, then, *kept);
+  return read_analysis(request, at, found.about.id, found.is_watched && !request.who.proof, then, kept);
 }
 
 result<reading> analyses_provider::read_analysis(const read_request& request, const address& at, const std::string& id,
@@ -87,24 +82,21 @@ result<reading> analyses_provider::read_analysis(const read_request& request, co
     return (at.of == place::by_prompt ? of.id + '-' : std::string()) + version_of(of, is_stale);
   };
   if (request.if_version) {
-    const auto about = in->in().about(id);
-    if (!about) return tl::unexpected(about.error());
-    if (!*about) return no_analysis();
+    HONDANA_TRY(const auto about, in->in().about(id));
+    if (!about) return no_analysis();
     const auto now = in->in().now();
-    if (now && version(**about, is_stale_at(**about, *now)) == *request.if_version) {
+    if (now && version(*about, is_stale_at(*about, *now)) == *request.if_version) {
       reading same;
       same.version = *request.if_version;
-      if (is_vouched) same.valid = vouch(in, then, **about, is_stale_at(**about, *now));
+      if (is_vouched) same.valid = vouch(in, then, *about, is_stale_at(*about, *now));
       return same;
     }
   }
-  auto found = in->get(id);
-  if (!found) return tl::unexpected(std::move(found.error()));
-  if (!*found) return no_analysis();
-  const auto& entry = **found;
-  auto text = text_of(at, *on_, entry);
-  if (!text) return tl::unexpected(std::move(text.error()));
-  auto made = reading_of(at, std::move(*text));
+  HONDANA_TRY(auto found, in->get(id));
+  if (!found) return no_analysis();
+  const auto& entry = *found;
+  HONDANA_TRY(auto text, text_of(at, *on_, entry));
+  auto made = reading_of(at, std::move(text));
   made.version = version(entry.about, entry.is_stale);
   if (is_vouched) made.valid = vouch(in, then, entry.about, entry.is_stale);
   if (at.of == place::by_prompt) made.contents.front().metadata.emplace_back("dev.hondana/analysis", analysis_uri(id));
@@ -146,11 +138,9 @@ result<reading> analyses_provider::read_index(const read_request& request, const
 }
 
 result<reading> analyses_provider::read_statistics(const address& at, const analyses::cache& in) const {
-  const auto counted = in.counted();
-  if (!counted) return tl::unexpected(counted.error());
-  const auto facts = in.in().facts();
-  if (!facts) return tl::unexpected(facts.error());
-  return reading_of(at, at.as == format::json ? value_of(*counted, *facts).to_text() : markdown_of(*counted, *facts));
+  HONDANA_TRY(const auto counted, in.counted());
+  HONDANA_TRY(const auto facts, in.in().facts());
+  return reading_of(at, at.as == format::json ? value_of(counted, facts).to_text() : markdown_of(counted, facts));
 }
 
 }  // namespace hondana::analyses_source

@@ -34,10 +34,9 @@ void take_span(config::section& from, config::table_reader& reader, std::string_
 }
 
 result<void> read_task(config::section& from, std::string_view name, analyses::task_policy& into) {
-  auto table = from.subsection(name);
-  if (!table) return tl::unexpected(std::move(table.error()));
-  if (!*table) return {};
-  auto& of = **table;
+  HONDANA_TRY(auto table, from.subsection(name));
+  if (!table) return {};
+  auto& of = *table;
   config::table_reader reader(of);
   take_span(of, reader, "fresh", into.fresh, milliseconds(1'000), a_century);
   take_span(of, reader, "stale", into.stale, milliseconds(0), a_century);
@@ -96,9 +95,8 @@ result<settings> read_settings(config::section& from) {
   if (!url) refuse_redis_keys(reader);
   if (url && store) reader.wrong("store", "analyses are kept in a file or in Redis, not in both; remove store or redis");
   if (url) {
-    auto redis = read_redis(from, reader, std::move(*url));
-    if (!redis) return tl::unexpected(std::move(redis.error()));
-    out.redis = std::move(*redis);
+    HONDANA_TRY(auto redis, read_redis(from, reader, std::move(*url)));
+    out.redis = std::move(redis);
   } else if (store && *store != ":memory:") {
     out.path = store->empty() || store->ends_with('/') ? std::string() : reader.path("store", *store);
     if (out.path.empty()) reader.wrong("store", "expected the path of a file, or \":memory:\"");
@@ -109,8 +107,7 @@ result<settings> read_settings(config::section& from) {
     out.path = usual.value_or(std::string());
   }
   for (const auto task : {analyses::task_type::basic, analyses::task_type::premium, analyses::task_type::critical})
-    if (auto read = read_task(from, analyses::name_of(task), out.by.of(task)); !read)
-      return tl::unexpected(std::move(read.error()));
+    HONDANA_TRY(read_task(from, analyses::name_of(task), out.by.of(task)));
   take_span(from, reader, "failures", out.by.failures, milliseconds(0), std::chrono::hours(24));
   take_span(from, reader, "longest_lease", out.by.longest_lease, milliseconds(1'000), std::chrono::hours(24));
   take_span(from, reader, "lease", out.by.lease, milliseconds(1'000), out.by.longest_lease);
@@ -121,7 +118,7 @@ result<settings> read_settings(config::section& from) {
   take_span(from, reader, "check_interval", out.check_every, milliseconds(1'000), std::chrono::hours(24));
   out.redact = reader.truth("redact", out.redact);
   out.watch = reader.truth("watch", out.watch);
-  if (auto done = reader.finish(); !done) return tl::unexpected(std::move(done.error()));
+  HONDANA_TRY(reader.finish());
   if (auto sound = analyses::check(out.by); !sound) return tl::unexpected(from.wrong("type", sound.error().public_text));
   return out;
 }
@@ -132,9 +129,8 @@ result<hondana::needs> needs_of(const settings& what) {
     if (!what.path.empty()) out.folders.push_back({std::filesystem::path(what.path).parent_path().string(), true});
     return out;
   }
-  const auto at = analyses::redis_address_of(what.redis->at.url);
-  if (!at) return tl::unexpected(at.error());
-  out.sockets.push_back(place_of(*at));
+  HONDANA_TRY(const auto at, analyses::redis_address_of(what.redis->at.url));
+  out.sockets.push_back(place_of(at));
   // Whoever exchanges a file puts another in its place.
   for (const auto& one :
        {what.redis->password_file, what.redis->at.authorities, what.redis->at.certificate, what.redis->at.key})

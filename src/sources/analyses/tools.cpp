@@ -52,7 +52,7 @@ result<analyses::question> question_in(const desk& at, const tool_call& call) {
     if (const auto* found = call.arguments.find(name)) asked.emplace_back(name, *found);
   auto question = analyses::decode_question(value(std::move(asked)), {});
   if (!question) return question;
-  if (auto done = resolve(*at.on, *at.with, call, *question, "context"); !done) return tl::unexpected(std::move(done.error()));
+  HONDANA_TRY(resolve(*at.on, *at.with, call, *question, "context"));
   return question;
 }
 
@@ -99,10 +99,9 @@ bool may_read(const desk& at, const caller& who, const analyses::summary& of) {
 /// Until when, and when it is worth while to ask again.
 result<void> add_times(value::object& to, analyses::instant until, const analyses::cache& in) {
   constexpr analyses::milliseconds usual{1'000};
-  const auto now = in.in().now();
-  if (!now) return tl::unexpected(now.error());
+  HONDANA_TRY(const auto now, in.in().now());
   to.emplace_back("until", model::iso_8601(until));
-  to.emplace_back("retryAfterMs", std::clamp(until - *now, analyses::milliseconds(0), usual).count());
+  to.emplace_back("retryAfterMs", std::clamp(until - now, analyses::milliseconds(0), usual).count());
   return {};
 }
 
@@ -111,13 +110,12 @@ result<void> add_answer(value::object& to, const desk& at, const tool_call& call
                         const analyses::cache& in) {
   if (there.found && may_read(at, call.who, there.found->about)) {
     name_analysis(to, there.found->about.id);
-    auto whole = shown(at, *there.found);
-    if (!whole) return tl::unexpected(std::move(whole.error()));
-    to.emplace_back("analysis", std::move(*whole));
+    HONDANA_TRY(auto whole, shown(at, *there.found));
+    to.emplace_back("analysis", std::move(whole));
   } else if (there.what == answer::kind::computing && there.claim) {
     const auto about = in.in().about(there.claim->id);
     if (about && *about && may_read(at, call.who, **about)) name_analysis(to, there.claim->id);
-    if (auto done = add_times(to, there.claim->until, in); !done) return done;
+    HONDANA_TRY(add_times(to, there.claim->until, in));
   }
   if (there.what != answer::kind::failed) return {};
   to.emplace_back("why", at.on->how.redact ? secrets::redact_text(there.why) : there.why);
@@ -132,12 +130,10 @@ std::string named_caller(const caller& who) {
 }
 
 result<tool_outcome> claim(const desk& at, const tool_call& call) {
-  auto kept = at.on->kept();
-  if (!kept) return tl::unexpected(std::move(kept.error()));
-  auto asked = question_in(at, call);
-  if (!asked) return tl::unexpected(std::move(asked.error()));
+  HONDANA_TRY(auto kept, at.on->kept());
+  HONDANA_TRY(auto asked, question_in(at, call));
   analyses::claim_request wanted;
-  wanted.asked = std::move(*asked);
+  wanted.asked = std::move(asked);
   wanted.task = task_in(call.arguments);
   wanted.session = text_at(call.arguments, "session");
   if (const auto* tags = call.arguments.find("tags"))
@@ -149,20 +145,18 @@ result<tool_outcome> claim(const desk& at, const tool_call& call) {
   wanted.stop = call.stop;
   // What it may not read is not there for this caller, who computes its own.
   wanted.is_hidden = [&](const analyses::summary& of) { return !may_read(at, call.who, of); };
-  auto got = (*kept)->claim(wanted);
-  if (!got) return tl::unexpected(std::move(got.error()));
-  value::object out{{"outcome", got->by ? "claimed" : outcome_of(got->there)}};
-  if (got->by) {
-    out.emplace_back("ticket", analyses::spelled(*got->by));
-    out.emplace_back("until", model::iso_8601(got->until));
-    auto there = got->there;
+  HONDANA_TRY(auto got, kept->claim(wanted));
+  value::object out{{"outcome", got.by ? "claimed" : outcome_of(got.there)}};
+  if (got.by) {
+    out.emplace_back("ticket", analyses::spelled(*got.by));
+    out.emplace_back("until", model::iso_8601(got.until));
+    auto there = got.there;
     if (there.found && may_read(at, call.who, there.found->about)) {
-      auto old = shown(at, *there.found);
-      if (!old) return tl::unexpected(std::move(old.error()));
-      out.emplace_back("analysis", std::move(*old));
+      HONDANA_TRY(auto old, shown(at, *there.found));
+      out.emplace_back("analysis", std::move(old));
     }
-    name_analysis(out, got->by->id);
-  } else if (auto done = add_answer(out, at, call, got->there, **kept); !done) {
+    name_analysis(out, got.by->id);
+  } else if (auto done = add_answer(out, at, call, got.there, *kept); !done) {
     return tl::unexpected(std::move(done.error()));
   }
   out.emplace_back("byPrompt", by_prompt_uri(analyses::key_of(wanted.asked).prompt));
@@ -182,45 +176,39 @@ result<tool_outcome> put_analysis(const desk& at, const tool_call& call, analyse
   const auto* given = call.arguments.find("analysis");
   if (given == nullptr)
     return fail(errc::invalid_argument, "analysis: missing. It is what is put; fail and give_up are the steps without one.");
-  auto whole = analyses::decode(*given, "analysis");
-  if (!whole) return tl::unexpected(std::move(whole.error()));
-  if (auto done = resolve(*at.on, *at.with, call, whole->asked, "analysis.context"); !done)
-    return tl::unexpected(std::move(done.error()));
+  HONDANA_TRY(auto whole, analyses::decode(*given, "analysis"));
+  HONDANA_TRY(resolve(*at.on, *at.with, call, whole.asked, "analysis.context"));
   if (step == "part") {
-    const auto about = in.put_part(*by, *whole);
-    if (!about) return tl::unexpected(about.error());
-    auto out = put_answer(step, *about);
-    out.emplace_back("until", model::iso_8601(about->expires));
+    HONDANA_TRY(const auto about, in.put_part(*by, whole));
+    auto out = put_answer(step, about);
+    out.emplace_back("until", model::iso_8601(about.expires));
     return structured(std::move(out));
   }
-  const auto stored = by ? in.put(*by, *whole) : in.put(*whole);
-  if (!stored) return tl::unexpected(stored.error());
-  auto out = put_answer(step, stored->about);
-  if (!stored->why_not.empty()) out.emplace_back("whyNot", stored->why_not);
-  out.emplace_back("expires", model::iso_8601(stored->about.expires));
-  if (stored->about.how == analyses::status::complete) out.emplace_back("byPrompt", by_prompt_uri(stored->about.of.prompt));
+  HONDANA_TRY(const auto stored, by ? in.put(*by, whole) : in.put(whole));
+  auto out = put_answer(step, stored.about);
+  if (!stored.why_not.empty()) out.emplace_back("whyNot", stored.why_not);
+  out.emplace_back("expires", model::iso_8601(stored.about.expires));
+  if (stored.about.how == analyses::status::complete) out.emplace_back("byPrompt", by_prompt_uri(stored.about.of.prompt));
   return structured(std::move(out));
 }
 
 result<tool_outcome> put(const desk& at, const tool_call& call) {
-  auto kept = at.on->kept();
-  if (!kept) return tl::unexpected(std::move(kept.error()));
+  HONDANA_TRY(auto kept, at.on->kept());
   const auto given_step = text_at(call.arguments, "step");
   const std::string step = given_step.empty() ? "whole" : given_step;
   std::optional<analyses::ticket> by;
   if (const auto text = text_at(call.arguments, "ticket"); !text.empty()) {
-    auto read = analyses::ticket_spelled(text);
-    if (!read) return tl::unexpected(std::move(read.error()));
-    by = std::move(*read);
+    HONDANA_TRY(auto read, analyses::ticket_spelled(text));
+    by = std::move(read);
   }
   if (!by && step != "whole")
     return fail(errc::invalid_argument,
                 "ticket: missing. It is what analysis_claim gave, and says which claim the step is of.");
-  if (step == "whole" || step == "part") return put_analysis(at, call, **kept, step, by);
+  if (step == "whole" || step == "part") return put_analysis(at, call, *kept, step, by);
   value::object out{{"step", step}};
   name_analysis(out, by->id);
   if (step == "renew") {
-    const auto until = (*kept)->renew(*by, time_at(call.arguments, "leaseMs"));
+    const auto until = kept->renew(*by, time_at(call.arguments, "leaseMs"));
     if (!until) return tl::unexpected(until.error());
     out.emplace_back("until", model::iso_8601(*until));
     return structured(std::move(out));
@@ -228,34 +216,30 @@ result<tool_outcome> put(const desk& at, const tool_call& call) {
   const auto why = text_at(call.arguments, "why");
   if (step == "fail" && why.empty())
     return fail(errc::invalid_argument, "why: missing. It is what others are told who ask the same meanwhile.");
-  if (auto done = step == "fail" ? (*kept)->fail(*by, why) : (*kept)->give_up(*by); !done)
-    return tl::unexpected(std::move(done.error()));
+  HONDANA_TRY(step == "fail" ? kept->fail(*by, why) : kept->give_up(*by));
   return structured(std::move(out));
 }
 
 /// One that is named. Errors: resource_not_found.
 result<tool_outcome> get_one(const desk& at, const tool_call& call, const std::string& id, const analyses::cache& in) {
-  const auto found = in.get(id);
-  if (!found) return tl::unexpected(found.error());
-  if (!*found) return tl::unexpected(no_analysis());
-  const auto& entry = **found;
+  HONDANA_TRY(const auto found, in.get(id));
+  if (!found) return tl::unexpected(no_analysis());
+  const auto& entry = *found;
   if (auto may = at.on->may_read(call.who, entry_of(entry.about, about_now())); !may) {
     if (may.error().code == errc::scope_missing) return tl::unexpected(std::move(may.error()));
     return tl::unexpected(no_analysis());
   }
-  const auto founded = is_founded(*at.on, *at.with, call, entry);
-  if (!founded) return tl::unexpected(founded.error());
-  if (!*founded) return tl::unexpected(no_analysis());
+  HONDANA_TRY(const auto founded, is_founded(*at.on, *at.with, call, entry));
+  if (!founded) return tl::unexpected(no_analysis());
   const auto outcome = entry.about.how == analyses::status::computing ? "computing"
                        : entry.about.how == analyses::status::below   ? "below"
                        : entry.is_stale                               ? "stale"
                                                                       : "fresh";
-  auto whole = shown(at, entry);
-  if (!whole) return tl::unexpected(std::move(whole.error()));
+  HONDANA_TRY(auto whole, shown(at, entry));
   value::object out{{"outcome", outcome}};
   name_analysis(out, id);
   out.emplace_back("byPrompt", by_prompt_uri(entry.about.of.prompt));
-  out.emplace_back("analysis", std::move(*whole));
+  out.emplace_back("analysis", std::move(whole));
   return structured(std::move(out));
 }
 
@@ -268,8 +252,7 @@ result<tool_outcome> get_by_digest(const desk& at, const tool_call& call, const 
 }
 
 result<tool_outcome> get(const desk& at, const tool_call& call) {
-  auto kept = at.on->kept();
-  if (!kept) return tl::unexpected(std::move(kept.error()));
+  HONDANA_TRY(auto kept, at.on->kept());
   const auto uri = text_at(call.arguments, "uri");
   const auto digest = text_at(call.arguments, "digest");
   const bool has_question = call.arguments.find("prompt") != nullptr;
@@ -277,32 +260,28 @@ result<tool_outcome> get(const desk& at, const tool_call& call) {
     return fail(errc::invalid_argument, "Give one of prompt (with options, models and context), uri and digest.");
   if (!uri.empty()) {
     const auto named = canonical_uri(uri).and_then([](const std::string& one) { return parse_address(one); });
-    if (named && named->of == place::by_prompt) return get_by_digest(at, call, named->prompt, **kept);
+    if (named && named->of == place::by_prompt) return get_by_digest(at, call, named->prompt, *kept);
     if (!named || named->of != place::analysis)
       return fail(errc::invalid_argument, "uri: expected wallbounce://analyses/ID or wallbounce://by-prompt/DIGEST");
-    return get_one(at, call, named->id, **kept);
+    return get_one(at, call, named->id, *kept);
   }
-  if (!digest.empty()) return get_by_digest(at, call, analyses::digest_spelled(digest).value_or(std::string()), **kept);
-  auto asked = question_in(at, call);
-  if (!asked) return tl::unexpected(std::move(asked.error()));
+  if (!digest.empty()) return get_by_digest(at, call, analyses::digest_spelled(digest).value_or(std::string()), *kept);
+  HONDANA_TRY(auto asked, question_in(at, call));
   auto there =
-      (*kept)->look(*asked, task_in(call.arguments), [&](const analyses::summary& of) { return !may_read(at, call.who, of); });
+      kept->look(asked, task_in(call.arguments), [&](const analyses::summary& of) { return !may_read(at, call.who, of); });
   if (!there) return tl::unexpected(std::move(there.error()));
   value::object out{{"outcome", outcome_of(*there)}};
-  if (auto done = add_answer(out, at, call, *there, **kept); !done) return tl::unexpected(std::move(done.error()));
-  out.emplace_back("byPrompt", by_prompt_uri(analyses::key_of(*asked).prompt));
-  if (!asked->context.empty()) out.emplace_back("context", value_of_context(asked->context));
+  HONDANA_TRY(add_answer(out, at, call, *there, *kept));
+  out.emplace_back("byPrompt", by_prompt_uri(analyses::key_of(asked).prompt));
+  if (!asked.context.empty()) out.emplace_back("context", value_of_context(asked.context));
   return structured(std::move(out));
 }
 
 result<tool_outcome> invalidate(const desk& at, const tool_call& call) {
-  auto kept = at.on->kept();
-  if (!kept) return tl::unexpected(std::move(kept.error()));
-  const auto which = named_in(call.arguments);
-  if (!which) return tl::unexpected(which.error());
-  const auto count = forget(*at.on, call, *which, **kept);
-  if (!count) return tl::unexpected(count.error());
-  return structured({{"forgotten", *count}});
+  HONDANA_TRY(auto kept, at.on->kept());
+  HONDANA_TRY(const auto which, named_in(call.arguments));
+  HONDANA_TRY(const auto count, forget(*at.on, call, which, *kept));
+  return structured({{"forgotten", count}});
 }
 
 /// The resources that arguments name: an analysis, and a context. A ticket is no resource.

@@ -9,7 +9,7 @@
 
 #include <hondana/uri.hpp>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "sources/config/collector.hpp"
 
 namespace hondana::config {

@@ -7,7 +7,7 @@
 #include <limits>
 #include <utility>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 
 namespace hondana::config {
 namespace {
@@ -188,9 +188,8 @@ result<std::vector<std::pair<std::string, std::string>>> section::strings_by_nam
 result<std::vector<std::pair<std::string, std::vector<std::string>>>> section::string_lists_by_name() {
   std::vector<std::pair<std::string, std::vector<std::string>>> all;
   for (const auto& [name, item] : members_) {
-    auto words = strings(name);
-    if (!words) return tl::unexpected(std::move(words.error()));
-    all.emplace_back(name, std::move(*words));
+    HONDANA_TRY(auto words, strings(name));
+    all.emplace_back(name, std::move(words));
   }
   return all;
 }
@@ -198,9 +197,8 @@ result<std::vector<std::pair<std::string, std::vector<std::string>>>> section::s
 result<std::vector<std::pair<std::string, std::int64_t>>> section::integers_by_name(std::int64_t low, std::int64_t high) {
   std::vector<std::pair<std::string, std::int64_t>> all;
   for (const auto& [name, item] : members_) {
-    auto number = integer(name, low, high);
-    if (!number) return tl::unexpected(std::move(number.error()));
-    all.emplace_back(name, **number);
+    HONDANA_TRY(auto number, integer(name, low, high));
+    all.emplace_back(name, *number);
   }
   return all;
 }

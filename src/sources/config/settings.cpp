@@ -12,7 +12,7 @@
 
 #include <hondana/uri.hpp>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "sources/config/access_settings.hpp"
 #include "sources/config/audit_settings.hpp"
 #include "sources/config/collector.hpp"
@@ -100,27 +100,26 @@ failure settings::wrong(std::string_view key, std::string_view what) const {
 }
 
 result<settings> parse(std::string_view text, const std::string& file) {
-  auto root = parse_toml(text, file);
-  if (!root) return tl::unexpected(std::move(root.error()));
+  HONDANA_TRY(auto root, parse_toml(text, file));
   settings made;
-  made.file = *root;
+  made.file = root;
   collector errors;
-  errors.take(root->string("name"), made.name);
-  errors.take(root->string("title"), made.title);
-  errors.take(root->string("instructions"), made.instructions);
-  errors.take(root->boolean("tools"), made.tools);
-  errors.take(root->integer("page_size", 1, 10'000), made.page_size);
-  errors.take(root->bytes("read_limit"), made.read_limit);
-  errors.take(root->bytes("read_cache"), made.read_cache);
-  errors.take(root->bytes("page_cache"), made.page_cache);
-  errors.take(root->boolean("announce_lists"), made.announces_lists);
-  errors.take(root->boolean("announce_contents"), made.announces_contents);
-  errors.take_time(*root, "call_deadline_ms", made.call_deadline);
-  errors.take_time(*root, "stall_limit_ms", made.stall_limit);
-  read_table(*root, "http", read_http, made.http, errors);
-  read_table(*root, "stdio", read_stdio, made.stdio_drain, errors);
+  errors.take(root.string("name"), made.name);
+  errors.take(root.string("title"), made.title);
+  errors.take(root.string("instructions"), made.instructions);
+  errors.take(root.boolean("tools"), made.tools);
+  errors.take(root.integer("page_size", 1, 10'000), made.page_size);
+  errors.take(root.bytes("read_limit"), made.read_limit);
+  errors.take(root.bytes("read_cache"), made.read_cache);
+  errors.take(root.bytes("page_cache"), made.page_cache);
+  errors.take(root.boolean("announce_lists"), made.announces_lists);
+  errors.take(root.boolean("announce_contents"), made.announces_contents);
+  errors.take_time(root, "call_deadline_ms", made.call_deadline);
+  errors.take_time(root, "stall_limit_ms", made.stall_limit);
+  read_table(root, "http", read_http, made.http, errors);
+  read_table(root, "stdio", read_stdio, made.stdio_drain, errors);
   std::optional<section> auth;
-  errors.take(root->subsection("auth"), auth);
+  errors.take(root.subsection("auth"), auth);
   if (auth) {
     auto read = read_auth(std::move(*auth), made.scopes, made.rules);
     if (read) {
@@ -129,21 +128,21 @@ result<settings> parse(std::string_view text, const std::string& file) {
       errors.note(std::move(read.error()));
     }
   }
-  read_table(*root, "sandbox", read_sandbox, made.sandbox, errors);
-  read_table(*root, "audit", read_audit, made.audit, errors);
-  read_table(*root, "tracing", read_tracing, made.tracing, errors);
-  read_table(*root, "search", read_search, made.search, errors);
+  read_table(root, "sandbox", read_sandbox, made.sandbox, errors);
+  read_table(root, "audit", read_audit, made.audit, errors);
+  read_table(root, "tracing", read_tracing, made.tracing, errors);
+  read_table(root, "search", read_search, made.search, errors);
   const auto read_rules = [&made](section from) { return read_access(std::move(from), made.access_tables); };
-  read_table(*root, "access", read_rules, made.access, errors);
-  read_table(*root, "limits", read_limits, made.limits, errors);
-  read_sources(*root, made.sources, errors);
-  auto links = root->sections("link");
+  read_table(root, "access", read_rules, made.access, errors);
+  read_table(root, "limits", read_limits, made.limits, errors);
+  read_sources(root, made.sources, errors);
+  auto links = root.sections("link");
   if (!links) {
     errors.note(std::move(links.error()));
   } else {
     for (auto& one : *links) read_link(one, made.links, errors);
   }
-  errors.check(root->finish());
+  errors.check(root.finish());
   if (errors.first()) return tl::unexpected(std::move(*errors.first()));
   return made;
 }

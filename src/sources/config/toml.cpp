@@ -29,9 +29,8 @@ failure at(const toml::source_region& where, const std::string& file, std::strin
 result<table> convert_table(const toml::table& from, const std::string& file, int depth) {
   table members;
   for (const auto& [key, node] : from) {
-    auto member = convert(node, file, depth + 1);
-    if (!member) return tl::unexpected(std::move(member.error()));
-    members.emplace(std::string(key.str()), std::move(*member));
+    HONDANA_TRY(auto member, convert(node, file, depth + 1));
+    members.emplace(std::string(key.str()), std::move(member));
   }
   return members;
 }
@@ -39,9 +38,8 @@ result<table> convert_table(const toml::table& from, const std::string& file, in
 result<list> convert_array(const toml::array& from, const std::string& file, int depth) {
   list items;
   for (const auto& node : from) {
-    auto item = convert(node, file, depth + 1);
-    if (!item) return tl::unexpected(std::move(item.error()));
-    items.push_back(std::move(*item));
+    HONDANA_TRY(auto item, convert(node, file, depth + 1));
+    items.push_back(std::move(item));
   }
   return items;
 }
@@ -51,13 +49,11 @@ result<value> convert(const toml::node& node, const std::string& file, int depth
   made.line = node.source().begin.line;
   if (depth > max_nesting) return tl::unexpected(at(node.source(), file, "nested too deeply"));
   if (const auto* members = node.as_table()) {
-    auto converted = convert_table(*members, file, depth);
-    if (!converted) return tl::unexpected(std::move(converted.error()));
-    made.data = std::move(*converted);
+    HONDANA_TRY(auto converted, convert_table(*members, file, depth));
+    made.data = std::move(converted);
   } else if (const auto* items = node.as_array()) {
-    auto converted = convert_array(*items, file, depth);
-    if (!converted) return tl::unexpected(std::move(converted.error()));
-    made.data = std::move(*converted);
+    HONDANA_TRY(auto converted, convert_array(*items, file, depth));
+    made.data = std::move(converted);
   } else if (const auto* text = node.as_string()) {
     made.data = text->get();
   } else if (const auto* whole = node.as_integer()) {
@@ -77,9 +73,8 @@ result<value> convert(const toml::node& node, const std::string& file, int depth
 result<section> parse_toml(std::string_view text, const std::string& file) {
   auto parsed = toml::parse(text, file);
   if (!parsed) return tl::unexpected(at(parsed.error().source(), file, parsed.error().description()));
-  auto members = convert_table(parsed.table(), file, 0);
-  if (!members) return tl::unexpected(std::move(members.error()));
-  return section(file, {}, 1, std::move(*members));
+  HONDANA_TRY(auto members, convert_table(parsed.table(), file, 0));
+  return section(file, {}, 1, std::move(members));
 }
 
 }  // namespace hondana::config

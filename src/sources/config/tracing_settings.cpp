@@ -8,7 +8,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "sources/config/collector.hpp"
 
 namespace hondana::config {

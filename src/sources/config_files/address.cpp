@@ -23,12 +23,11 @@ result<void> read_parameters(std::string_view query, bool has_key, bool has_form
   bool is_format_given = false;
   while (!query.empty()) {
     const auto [name, written] = uri::take_parameter(query);
-    auto value = percent_decode(written);
-    if (!value) return tl::unexpected(std::move(value.error()));
+    HONDANA_TRY(auto value, percent_decode(written));
     if (name == "key" && has_key && !into.key) {
-      into.key = std::move(*value);
+      into.key = std::move(value);
     } else if (name == "format" && has_format && !is_format_given) {
-      if (*value != "json")
+      if (value != "json")
         return fail(errc::invalid_argument, "format: the only one is json. Leave it out for the file itself.");
       into.as_json = is_format_given = true;
     } else {
@@ -92,10 +91,9 @@ result<address> address_of(std::string_view set, std::string_view uri) {
   if (take("/file/")) {
     // An escaped slash is in no name.
     if (rest.empty() || rest.find("%2F") != std::string_view::npos) return no_such_resource();
-    auto path = percent_decode(rest);
-    if (!path) return tl::unexpected(std::move(path.error()));
+    HONDANA_TRY(auto path, percent_decode(rest));
     made.what = topic::file;
-    made.path = std::move(*path);
+    made.path = std::move(path);
     return with_parameters(std::move(made), parts.query, true, true);
   }
   if (take("/layers/")) {

@@ -93,9 +93,8 @@ result<std::vector<std::string>> set_provider::values_of(const complete_request&
   const bool is_merged = request.uriTemplate == claim_of(set_->name()) + "/merged{?key}";
   std::vector<std::string> values;
   if (request.argument == "path") {
-    const auto now = refreshed(request);
-    if (!now) return tl::unexpected(now.error());
-    for (const auto& [path, file] : (*now)->files) {
+    HONDANA_TRY(const auto now, refreshed(request));
+    for (const auto& [path, file] : now->files) {
       const auto uri = uri_of_file(set_->name(), path);
       const bool is_seen = !view || (view->may_see(uri) &&
                                      (!view->looks_at_entries() || view->may_see_entry(entry_of(set_->name(), path, file))) &&
@@ -115,10 +114,9 @@ result<std::vector<std::string>> set_provider::values_of(const complete_request&
     const auto uri = uri_of_merged(set_->name());
     if (view && (!view->may_see(uri) || !view->may_read(uri))) return values;
     if (!may_use_layers(files, set_->name(), request.who, true)) return values;
-    const auto layers = files.layers();
-    if (!layers) return tl::unexpected(layers.error());
-    if (!may_use(*layers, set_->name(), request.who, true)) return values;
-    const auto all = merged(*layers);
+    HONDANA_TRY(const auto layers, files.layers());
+    if (!may_use(layers, set_->name(), request.who, true)) return values;
+    const auto all = merged(layers);
     key_list keys;
     keys.add_below(all);
     return keys.take();

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "base/ascii/slug.hpp"
 #include "sources/config/section.hpp"
 #include "sources/config/table_reader.hpp"
@@ -42,7 +42,7 @@ result<layer_options> read_layer(config::section& from) {
   made.flags = reader.take(from.strings("flags"));
   made.values = reader.take(from.strings_by_name("values"));
   // A key that is not known is said first: it may be one of these, misspelt.
-  if (auto known = reader.finish(); !known) return tl::unexpected(std::move(known.error()));
+  HONDANA_TRY(reader.finish());
   if (!is_layer_name(made.name) || made.name == merged_name) {
     reader.wrong("name", "expected 1 to 64 letters, digits, - and _, and not merged");
   }
@@ -58,7 +58,7 @@ result<layer_options> read_layer(config::section& from) {
   }
   if (has_flags) made.is = layer_options::kind::flags;
   if (has_values) made.is = layer_options::kind::values;
-  if (auto done = reader.finish(); !done) return tl::unexpected(std::move(done.error()));
+  HONDANA_TRY(reader.finish());
   return made;
 }
 
@@ -102,7 +102,7 @@ result<options> read_options(config::section& from) {
     reader.wrong("path", "missing; name a file or a folder of configuration, or layers");
   }
   auto name = reader.slug("name");
-  if (auto done = reader.finish(); !done) return tl::unexpected(std::move(done.error()));
+  HONDANA_TRY(reader.finish());
   made.name = name ? *name : slug_of(made.paths.empty() ? std::string() : made.paths.front());
   made.kept_back = from.kept_back();
   return made;
@@ -111,10 +111,9 @@ result<options> read_options(config::section& from) {
 }  // namespace
 
 result<std::shared_ptr<provider>> configure(config::section& from, const std::function<void(std::string_view)>& log) {
-  auto all = read_options(from);
-  if (!all) return tl::unexpected(std::move(all.error()));
-  all->log = log;
-  auto opened = set_provider::open(std::move(*all));
+  HONDANA_TRY(auto all, read_options(from));
+  all.log = log;
+  auto opened = set_provider::open(std::move(all));
   if (opened) return std::shared_ptr<provider>(std::move(*opened));
   auto why = std::move(opened.error());
   if (why.code == errc::invalid_argument) why = from.wrong("path", why.public_text);

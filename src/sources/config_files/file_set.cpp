@@ -60,10 +60,9 @@ result<file_set::found_file> file_set::open_in_folders(const std::string& path) 
 result<file_set::found_file> file_set::open_file(const std::string& path) const {
   const auto named = named_.find(path);
   if (named == named_.end()) return open_in_folders(path);
-  auto file = grounds_[named->second.ground]->open_file(named->second.below);
-  if (!file) return tl::unexpected(std::move(file.error()));
-  auto behind = behind_link(named->second.ground, named->second.below, file->real);
-  return found_file{std::move(*file), rules_.format_of(path).value_or(located::format::toml), std::move(behind)};
+  HONDANA_TRY(auto file, grounds_[named->second.ground]->open_file(named->second.below));
+  auto behind = behind_link(named->second.ground, named->second.below, file.real);
+  return found_file{std::move(file), rules_.format_of(path).value_or(located::format::toml), std::move(behind)};
 }
 
 result<seen_file> file_set::see(const std::string& path) const {
@@ -74,11 +73,10 @@ result<seen_file> file_set::see(const std::string& path) const {
 
 result<read_file> file_set::read(const std::string& path) {
   const auto turn = known_.turn();
-  auto found = open_file(path);
-  if (!found) return tl::unexpected(std::move(found.error()));
-  return read_text(found->file, path).map([&](file_text text) {
-    text.behind = std::move(found->behind);
-    return read_file{std::move(text), found->how, turn};
+  HONDANA_TRY(auto found, open_file(path));
+  return read_text(found.file, path).map([&](file_text text) {
+    text.behind = std::move(found.behind);
+    return read_file{std::move(text), found.how, turn};
   });
 }
 

@@ -36,16 +36,14 @@ result<file_text> read_text(const opened_file& from, std::string_view name) {
   file_text read;
   for (int attempt = 0; attempt < most_attempts; ++attempt) {
     const auto begun = disk::wall_clock();
-    const auto whole = read_once(from, name, read);
-    if (!whole) return tl::unexpected(whole.error());
-    if (!*whole) continue;
+    HONDANA_TRY(const auto whole, read_once(from, name, read));
+    if (!whole) continue;
     // As of before it was read: a thread may be held up after that for longer than a tick.
     read.is_racy = is_racy(read.state, begun);
     if (!read.is_racy) return read;
     file_text again;
-    const auto same = read_once(from, name, again);
-    if (!same) return tl::unexpected(same.error());
-    if (*same && again.bytes == read.bytes) return read;
+    HONDANA_TRY(const auto same, read_once(from, name, again));
+    if (same && again.bytes == read.bytes) return read;
   }
   return fail(errc::content_changed, '"' + std::string(name) + "\" changed while it was being read. Ask for it again.");
 }

@@ -78,14 +78,14 @@ struct walking {
     const int at = ::dirfd(names.get());
     if (entering) entering(prefix.substr(0, prefix.size() - (prefix.empty() ? 0 : 1)), at);
     for (;;) {
-      if (auto wanted = still_wanted(by); !wanted) return wanted;
+      HONDANA_TRY(still_wanted(by));
       errno = 0;
       const auto* one = ::readdir(names.get());
       if (one == nullptr && errno != 0) return refused_by_system(errno, prefix);
       if (one == nullptr || looked_at > most_looked_at) break;
       const std::string_view name(one->d_name);
       if (name == "." || name == "..") continue;
-      if (auto looked = look(at, prefix, one->d_name, depth); !looked) return looked;
+      HONDANA_TRY(look(at, prefix, one->d_name, depth));
     }
     struct stat facts{};
     if (::fstat(at, &facts) == 0) changed = std::max(changed, disk::stamp_of(facts).changed);
@@ -190,9 +190,8 @@ result<std::shared_ptr<const ground::place>> ground::held() const {
 
 result<opened_file> ground::open_file(const std::string& below, const entering_folder& entering) const {
   if (!is_plain(below)) return refused_by_system(ENOENT, below);
-  const auto in = held();
-  if (!in) return tl::unexpected(in.error());
-  const int root = (*in)->at.get();
+  HONDANA_TRY(const auto in, held());
+  const int root = in->at.get();
   opened_file made{{}, {}, below, false};
   tell_of_folder(root, below, entering);
   for (int tries = 0;; ++tries) {
@@ -207,7 +206,7 @@ result<opened_file> ground::open_file(const std::string& below, const entering_f
   }
   struct stat facts{};
   if (::fstat(made.file.get(), &facts) != 0) return refused_by_system(errno, below);
-  if (!S_ISREG(facts.st_mode) || (*in)->own.has_name(below) || (*in)->own.has_name(made.real) || (*in)->own.is_one(facts)) {
+  if (!S_ISREG(facts.st_mode) || in->own.has_name(below) || in->own.has_name(made.real) || in->own.is_one(facts)) {
     return refused_by_system(ENOENT, below);
   }
   made.state = disk::stamp_of(facts);
@@ -216,25 +215,23 @@ result<opened_file> ground::open_file(const std::string& below, const entering_f
 }
 
 result<std::int64_t> ground::enter(const entering_folder& entering) const {
-  const auto in = held();
-  if (!in) return tl::unexpected(in.error());
-  if (entering) entering({}, (*in)->at.get());
+  HONDANA_TRY(const auto in, held());
+  if (entering) entering({}, in->at.get());
   struct stat facts{};
-  if (::fstat((*in)->at.get(), &facts) != 0) return refused_by_system(errno, {});
+  if (::fstat(in->at.get(), &facts) != 0) return refused_by_system(errno, {});
   return disk::stamp_of(facts).changed;
 }
 
 result<std::int64_t> ground::walk(const call& by, const entering_folder& entering, const std::function<bool(found)>& take,
                                   const std::function<void(std::string, std::string)>& refused) const {
-  const auto in = held();
-  if (!in) return tl::unexpected(in.error());
+  HONDANA_TRY(const auto in, held());
   // A descriptor of its own, since its position is that of the walk.
-  disk::handle again(::openat((*in)->at.get(), ".", folder_flags));
+  disk::handle again(::openat(in->at.get(), ".", folder_flags));
   if (!again.is_open()) {
     return fail(errc::source_unavailable, "A folder of this set of configuration cannot be read. Ask again later.",
                 path_ + ": " + words_of(errno));
   }
-  walking one{by, entering, take, refused, (*in)->own};
+  walking one{by, entering, take, refused, in->own};
   if (auto done = one.enter(std::move(again), {}, 1); !done) {
     auto why = std::move(done.error());
     // Whatever it is for a file, for the whole it is that the source does not work.

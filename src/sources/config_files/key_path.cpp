@@ -5,7 +5,7 @@
 #include <charconv>
 #include <utility>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 
 namespace hondana::config_files {
 namespace {
@@ -31,9 +31,8 @@ class key_reader {
     while (at_ < text_.size()) {
       if (text_[at_] == '[') {
         ++at_;
-        auto part = read_bracket();
-        if (!part) return tl::unexpected(std::move(part.error()));
-        parts.push_back(std::move(*part));
+        HONDANA_TRY(auto part, read_bracket());
+        parts.push_back(std::move(part));
       } else {
         if (!parts.empty()) ++at_;  // the dot
         auto name = read_plain();

@@ -27,9 +27,8 @@ std::string without_links_above(const std::string& folder) {
 }  // namespace
 
 result<std::unique_ptr<file_set>> file_set::open(const options& all, std::function<void(const std::string&)> log) {
-  auto which = rules::from(all);
-  if (!which) return tl::unexpected(std::move(which.error()));
-  std::unique_ptr<file_set> made(new file_set(all, std::move(*which), std::move(log)));
+  HONDANA_TRY(auto which, rules::from(all));
+  std::unique_ptr<file_set> made(new file_set(all, std::move(which), std::move(log)));
   std::vector<std::string> files;
   for (const auto& path : all.paths) {
     struct stat facts{};
@@ -37,25 +36,23 @@ result<std::unique_ptr<file_set>> file_set::open(const options& all, std::functi
       files.push_back(path);
       continue;
     }
-    const auto at = made->ground_at(path);
-    if (!at) return tl::unexpected(at.error());
-    made->is_walked_[*at] = true;
+    HONDANA_TRY(const auto at, made->ground_at(path));
+    made->is_walked_[at] = true;
   }
   for (const auto& path : files) {
-    if (auto named = made->name_file(path, true); !named) return tl::unexpected(std::move(named.error()));
+    HONDANA_TRY(made->name_file(path, true));
   }
   for (std::size_t i = 0; i < all.layers.size(); ++i) {
     const auto& layer = all.layers[i];
     if (!layer.file.empty()) {
-      auto named = made->name_file(layer.file, false);
-      if (!named) return tl::unexpected(std::move(named.error()));
+      HONDANA_TRY(auto named, made->name_file(layer.file, false));
       const bool is_environment = layer.is == layer_options::kind::environment;
-      if (is_environment && made->rules_.format_of(*named) != located::format::dotenv) {
+      if (is_environment && made->rules_.format_of(named) != located::format::dotenv) {
         return tl::unexpected(bad_setting("layer \"" + layer.name +
                                           "\": variables are read from files of the format dotenv; say "
                                           "so in formats, or leave out env"));
       }
-      made->files_of_layers_[i] = std::move(*named);
+      made->files_of_layers_[i] = std::move(named);
     } else if (layer.is == layer_options::kind::environment) {
       made->fixed_[i] = of_environment(all.environment ? all.environment() : process_environment(), layer.prefix, all.redact);
     } else if (layer.is == layer_options::kind::flags) {
@@ -72,9 +69,8 @@ result<std::size_t> file_set::ground_at(const std::string& folder) {
   for (std::size_t i = 0; i < grounds_.size(); ++i) {
     if (without_links_above(grounds_[i]->path()) == real) return i;
   }
-  auto opened = ground::open(folder, kept_back_);
-  if (!opened) return tl::unexpected(std::move(opened.error()));
-  grounds_.push_back(std::move(*opened));
+  HONDANA_TRY(auto opened, ground::open(folder, kept_back_));
+  grounds_.push_back(std::move(opened));
   is_walked_.push_back(false);
   return grounds_.size() - 1;
 }
@@ -93,9 +89,8 @@ result<std::string> file_set::name_file(const std::string& path, bool must_be_th
     break;
   }
   if (made.ground == grounds_.size()) {
-    auto at = ground_at(whole.parent_path().string());
-    if (!at) return tl::unexpected(std::move(at.error()));
-    made.ground = *at;
+    HONDANA_TRY(auto at, ground_at(whole.parent_path().string()));
+    made.ground = at;
   }
   for (const auto& [known, one] : named_) {
     if (one.ground == made.ground && one.below == made.below) return known;

@@ -38,15 +38,12 @@ std::string_view folder_of(std::string_view path) noexcept {
 
 result<rules> rules::from(const options& all) {
   rules made;
-  auto include = compiled(all.include, "include");
-  if (!include) return tl::unexpected(std::move(include.error()));
-  auto exclude = compiled(all.exclude, "exclude");
-  if (!exclude) return tl::unexpected(std::move(exclude.error()));
-  auto allow = compiled(all.allow, "allow");
-  if (!allow) return tl::unexpected(std::move(allow.error()));
-  made.include_ = std::move(*include);
-  made.exclude_ = std::move(*exclude);
-  made.allow_ = std::move(*allow);
+  HONDANA_TRY(auto include, compiled(all.include, "include"));
+  HONDANA_TRY(auto exclude, compiled(all.exclude, "exclude"));
+  HONDANA_TRY(auto allow, compiled(all.allow, "allow"));
+  made.include_ = std::move(include);
+  made.exclude_ = std::move(exclude);
+  made.allow_ = std::move(allow);
   made.has_include_ = !all.include.empty();
   made.hidden_ = all.hidden;
   made.redact_ = all.redact;

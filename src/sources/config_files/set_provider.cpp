@@ -41,9 +41,8 @@ set_provider::set_provider(std::shared_ptr<watched_set> set, const options& all)
 set_provider::~set_provider() { set_->be_silent(); }
 
 result<std::shared_ptr<set_provider>> set_provider::open(options all) {
-  auto set = watched_set::open(all);
-  if (!set) return tl::unexpected(std::move(set.error()));
-  return std::shared_ptr<set_provider>(new set_provider(std::move(*set), all));
+  HONDANA_TRY(auto set, watched_set::open(all));
+  return std::shared_ptr<set_provider>(new set_provider(std::move(set), all));
 }
 
 result<std::shared_ptr<const scene>> set_provider::refreshed(const call& by) {
@@ -60,12 +59,11 @@ result<list_result> set_provider::list(const list_request& request) {
 }
 
 result<reading> set_provider::read(const read_request& request) {
-  const auto what = address_of(set_->name(), request.uri);
-  if (!what) return tl::unexpected(what.error());
-  if (what->what == topic::folder) return read_folder(request);
-  auto made = give(set_->files(), set_->name(), *what, request.who, redacts_, request.asked_uri, request.max_bytes);
+  HONDANA_TRY(const auto what, address_of(set_->name(), request.uri));
+  if (what.what == topic::folder) return read_folder(request);
+  auto made = give(set_->files(), set_->name(), what, request.who, redacts_, request.asked_uri, request.max_bytes);
   if (!made) {
-    const bool may_be_folder = what->what == topic::file && !what->key && !what->as_json && is_missing(made.error());
+    const bool may_be_folder = what.what == topic::file && !what.key && !what.as_json && is_missing(made.error());
     if (may_be_folder) {
       if (auto folder = read_folder(request)) return folder;
     }
@@ -110,14 +108,12 @@ result<reading> set_provider::read_folder(const read_request& request) {
 }
 
 result<resource> set_provider::describe(const describe_request& request) {
-  const auto what = address_of(set_->name(), request.uri);
-  if (!what) return tl::unexpected(what.error());
-  const bool is_plain_file = what->what == topic::file && !what->key && !what->as_json;
+  HONDANA_TRY(const auto what, address_of(set_->name(), request.uri));
+  const bool is_plain_file = what.what == topic::file && !what.key && !what.as_json;
   if (is_plain_file) {
-    if (const auto file = set_->files().see(what->path)) {
-      auto may = may_read_behind(set_->name(), what->path, file->behind, request.who);
-      if (!may) return tl::unexpected(std::move(may.error()));
-      auto entry = entry_of(set_->name(), what->path, *file);
+    if (const auto file = set_->files().see(what.path)) {
+      HONDANA_TRY(may_read_behind(set_->name(), what.path, file->behind, request.who));
+      auto entry = entry_of(set_->name(), what.path, *file);
       if (entry.version.empty()) entry.version = request.known_version;
       if (!entry.version.empty()) return entry;
     } else if (!is_missing(file.error())) {
@@ -128,37 +124,33 @@ result<resource> set_provider::describe(const describe_request& request) {
   static_cast<call&>(content) = static_cast<const call&>(request);
   content.uri = content.asked_uri = request.uri;
   content.max_bytes = most_described;
-  const auto now = refreshed(request);
-  if (!now) return tl::unexpected(now.error());
-  auto listed = (*now)->entries->find(request.uri);
-  if (what->what == topic::folder || (listed && listed->mimeType == "inode/directory")) {
+  HONDANA_TRY(const auto now, refreshed(request));
+  auto listed = now->entries->find(request.uri);
+  if (what.what == topic::folder || (listed && listed->mimeType == "inode/directory")) {
     resource entry = listed.value_or(resource{.uri = request.uri, .name = set_->name(), .mimeType = "inode/directory"});
     entry.kind = "folder";
-    auto read = read_folder(content);
-    if (!read) return tl::unexpected(std::move(read.error()));
-    entry.version = std::move(read->version);
+    HONDANA_TRY(auto read, read_folder(content));
+    entry.version = std::move(read.version);
     return entry;
   }
-  auto made = give(set_->files(), set_->name(), *what, request.who, redacts_, request.uri, most_described);
-  if (!made) return tl::unexpected(std::move(made.error()));
-  resource entry = listed.value_or(resource{.uri = request.uri, .name = made->name, .mimeType = made->type});
-  entry.kind = made->kind;
-  entry.version = std::move(made->version);
-  entry.size = made->text.size();
+  HONDANA_TRY(auto made, give(set_->files(), set_->name(), what, request.who, redacts_, request.uri, most_described));
+  resource entry = listed.value_or(resource{.uri = request.uri, .name = made.name, .mimeType = made.type});
+  entry.kind = made.kind;
+  entry.version = std::move(made.version);
+  entry.size = made.text.size();
   return entry;
 }
 
 result<list_result> set_provider::children(const children_request& request) {
-  const auto now = refreshed(request);
-  if (!now) return tl::unexpected(now.error());
-  const auto entry = (*now)->entries->find(request.uri);
+  HONDANA_TRY(const auto now, refreshed(request));
+  const auto entry = now->entries->find(request.uri);
   if (request.uri != claim_of(set_->name()) && (!entry || entry->mimeType != "inode/directory")) {
     if (entry) return fail(errc::invalid_argument, request.uri + " is not a folder. Read it with resources/read.");
     return fail(errc::resource_not_found, "There is no folder of this name in the set.");
   }
   auto asked = request;
-  asked.who = mindful_of_links(request.who, set_->name(), *now);
-  return (*now)->entries->children(asked);
+  asked.who = mindful_of_links(request.who, set_->name(), now);
+  return now->entries->children(asked);
 }
 
 std::vector<resource_template> set_provider::templates() const {

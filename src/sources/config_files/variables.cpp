@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "sources/config_files/key_path.hpp"
 
 namespace hondana::config_files {

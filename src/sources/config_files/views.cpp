@@ -62,7 +62,7 @@ tl::unexpected<failure> not_masked(const std::string& path, const read_file& fil
 result<given> give_raw(file_set& from, std::string_view set, const std::string& path, const caller& who, bool redacts) {
   auto file = from.read(path);
   if (!file) return tl::unexpected(std::move(file.error()));
-  if (auto may = may_read_behind(set, path, file->text.behind, who); !may) return tl::unexpected(std::move(may.error()));
+  HONDANA_TRY(may_read_behind(set, path, file->text.behind, who));
   given made{std::move(file->text.bytes), std::string(media_type_of(file->how)), "file", path, {}};
   made.is_racy = file->text.is_racy;
   if (redacts) {
@@ -86,24 +86,22 @@ result<given> give_raw(file_set& from, std::string_view set, const std::string& 
 }
 
 result<given> give_values(file_set& from, std::string_view set, const address& what, const caller& who) {
-  auto said = from.values(what.path);
-  if (!said) return tl::unexpected(std::move(said.error()));
-  if (auto may = may_read_behind(set, what.path, said->behind, who); !may) return tl::unexpected(std::move(may.error()));
-  const auto& root = said->what->shown.root;
+  HONDANA_TRY(auto said, from.values(what.path));
+  HONDANA_TRY(may_read_behind(set, what.path, said.behind, who));
+  const auto& root = said.what->shown.root;
   if (!what.key) {
     auto made = json_of(located::json_text(root), "file", what.path);
-    made.facts = facts_of(*said);
+    made.facts = facts_of(said);
     made.version = digest_of(made.text, made.facts);
     return made;
   }
-  const auto along = parse_key(*what.key);
-  if (!along) return tl::unexpected(along.error());
-  const auto found = seek(root, *along);
-  if (found.used < along->size()) {
-    return no_such_key('"' + what.path + '"', *along, found.key, found.used, names_in(*found.at, most_nearby));
+  HONDANA_TRY(const auto along, parse_key(*what.key));
+  const auto found = seek(root, along);
+  if (found.used < along.size()) {
+    return no_such_key('"' + what.path + '"', along, found.key, found.used, names_in(*found.at, most_nearby));
   }
-  auto made = json_of(render_value(*found.at, found.key, what.path, said->stale), "value", found.key);
-  made.facts = facts_of(*said);
+  auto made = json_of(render_value(*found.at, found.key, what.path, said.stale), "value", found.key);
+  made.facts = facts_of(said);
   made.version = digest_of(made.text, made.facts);
   return made;
 }
@@ -134,11 +132,10 @@ result<side> side_called(const file_set& from, std::string_view name) {
 
 result<given> give_merged(std::string_view set, const layer_states& layers, const address& what, budget within) {
   const auto all = merged(layers);
-  const auto along = parse_key(what.key.value_or(""));
-  if (!along) return tl::unexpected(along.error());
-  const auto found = seek(all, *along);
-  if (found.used < along->size()) {
-    return no_such_key("the merged configuration", *along, found.key, found.used, names_in(found, most_nearby));
+  HONDANA_TRY(const auto along, parse_key(what.key.value_or("")));
+  const auto found = seek(all, along);
+  if (found.used < along.size()) {
+    return no_such_key("the merged configuration", along, found.key, found.used, names_in(found, most_nearby));
   }
   return json_of(render_merged(set, layers, found, !what.key, within), what.key ? "value" : "merged",
                  what.key ? found.key : "merged");
@@ -159,21 +156,18 @@ result<given> give_of_layers(file_set& from, std::string_view set, const address
     layer = layer_called(from.layer_settings(), what.layer);
     if (!layer) return no_such_layer(from, what.layer);
   } else if (what.what == topic::diff) {
-    const auto one = side_called(from, what.layer);
-    if (!one) return tl::unexpected(one.error());
-    const auto other = side_called(from, what.to);
-    if (!other) return tl::unexpected(other.error());
-    before = *one;
-    after = *other;
+    HONDANA_TRY(const auto one, side_called(from, what.layer));
+    HONDANA_TRY(const auto other, side_called(from, what.to));
+    before = one;
+    after = other;
   }
-  const auto layers = from.layers();
-  if (!layers) return tl::unexpected(layers.error());
-  if (!may_use(*layers, set, who)) return may_not_use_layers();
-  if (layer) return json_of(render_layer(set, *layers, *layer, within), "layer", "layer " + what.layer);
+  HONDANA_TRY(const auto layers, from.layers());
+  if (!may_use(layers, set, who)) return may_not_use_layers();
+  if (layer) return json_of(render_layer(set, layers, *layer, within), "layer", "layer " + what.layer);
   if (what.what == topic::diff) {
-    return json_of(render_difference(set, *layers, before, after, within), "diff", what.layer + ".." + what.to);
+    return json_of(render_difference(set, layers, before, after, within), "diff", what.layer + ".." + what.to);
   }
-  return give_merged(set, *layers, what, within);
+  return give_merged(set, layers, what, within);
 }
 
 }  // namespace

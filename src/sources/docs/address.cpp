@@ -47,19 +47,16 @@ result<void> read_parameters(std::string_view query, address& into) {
   if (query.ends_with('&')) return fail(errc::invalid_argument, "The URI ends in \"&\". Leave it out, or name what follows.");
   while (!query.empty()) {
     const auto [name, written] = uri::take_parameter(query);
-    auto said = percent_decode(written);
-    if (!said) return tl::unexpected(std::move(said.error()));
+    HONDANA_TRY(auto said, percent_decode(written));
     if (name == "section" && !into.section && !into.is_set) {
-      if (said->empty() || said->size() > longest_section) return fail(errc::invalid_argument, "section: expected a heading.");
-      into.section = std::move(*said);
+      if (said.empty() || said.size() > longest_section) return fail(errc::invalid_argument, "section: expected a heading.");
+      into.section = std::move(said);
     } else if (name == "pages" && !into.pages && !into.is_set) {
-      const auto pages = pages_of(*said);
-      if (!pages) return tl::unexpected(pages.error());
-      into.pages = *pages;
+      HONDANA_TRY(const auto pages, pages_of(said));
+      into.pages = pages;
     } else if (name == "format" && into.how == form::usual) {
-      const auto how = form_of(*said);
-      if (!how) return tl::unexpected(how.error());
-      into.how = *how;
+      HONDANA_TRY(const auto how, form_of(said));
+      into.how = how;
     } else {
       return fail(errc::invalid_argument,
                   "The URI has a parameter that is not known here, or one twice. Documents have section, "
@@ -83,11 +80,10 @@ result<address> address_of(std::string_view set, std::string_view uri) {
     const auto written = parts.path.substr(1);
     // An escaped slash is in no name.
     if (written.find("%2F") != std::string_view::npos || written.ends_with('/')) return no_such_document();
-    auto path = percent_decode(written);
-    if (!path) return tl::unexpected(std::move(path.error()));
-    if (path->find('\0') != std::string::npos) return no_such_document();
-    made.is_as_listed = written == percent_encode(*path, true);
-    made.path = std::move(*path);
+    HONDANA_TRY(auto path, percent_decode(written));
+    if (path.find('\0') != std::string::npos) return no_such_document();
+    made.is_as_listed = written == percent_encode(path, true);
+    made.path = std::move(path);
   }
   if (auto read = read_parameters(parts.query.value_or(std::string_view()), made); !read) {
     return tl::unexpected(std::move(read.error()));

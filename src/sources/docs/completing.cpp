@@ -78,7 +78,7 @@ result<complete_result> docs_provider::complete_paths(const scene& in, const com
   std::size_t looks = 0;
   for (const auto& [path, one] : in.documents()) {
     if (++looks % looks_between_checks == 0) {
-      if (auto wanted = still_wanted(request); !wanted) return tl::unexpected(std::move(wanted.error()));
+      HONDANA_TRY(still_wanted(request));
     }
     if (wants_pages && (!one.type.rendered || (one.known && one.known->pages == 0))) continue;
     if (!is_seen(request.who, one.entry)) continue;
@@ -134,9 +134,8 @@ result<complete_result> docs_provider::complete(const complete_request& request)
     return complete_from(request.value, is_of_set ? std::vector<std::string>{"json", "outline"} : of_documents);
   }
   if (request.argument != "path" && request.argument != "section" && request.argument != "pages") return complete_result();
-  const auto now = current(request);
-  if (!now) return tl::unexpected(now.error());
-  return request.argument == "path" ? complete_paths(**now, request) : complete_sections(**now, request);
+  HONDANA_TRY(const auto now, current(request));
+  return request.argument == "path" ? complete_paths(*now, request) : complete_sections(*now, request);
 }
 
 }  // namespace hondana::docs

@@ -51,7 +51,7 @@ result<options> read_options(config::section& from) {
   if (const auto calls = reader.take(from.integer("concurrency", 1, most_calls))) made.calls = static_cast<std::size_t>(*calls);
   made.rendered_at_once = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 2, 4);
   made.rendered.memory = reader.bytes("render_memory", least_memory, 1ull << 36, made.rendered.memory);
-  if (auto done = reader.finish(); !done) return tl::unexpected(std::move(done.error()));
+  HONDANA_TRY(reader.finish());
   if (renders) made.renderer = rendering::renderer::make({}, made.rendered_at_once);
   made.kept_back = from.kept_back();
   return made;
@@ -60,10 +60,9 @@ result<options> read_options(config::section& from) {
 }  // namespace
 
 result<std::shared_ptr<provider>> configure(config::section& from, const std::function<void(std::string_view)>& log) {
-  auto all = read_options(from);
-  if (!all) return tl::unexpected(std::move(all.error()));
-  all->log = log;
-  auto opened = docs_provider::open(std::move(*all));
+  HONDANA_TRY(auto all, read_options(from));
+  all.log = log;
+  auto opened = docs_provider::open(std::move(all));
   if (opened) return std::shared_ptr<provider>(std::move(*opened));
   auto why = std::move(opened.error());
   if (why.code == errc::invalid_argument) why = from.wrong("include", why.public_text);

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "base/bytes/digest.hpp"
 #include "sources/docs/naming.hpp"
 

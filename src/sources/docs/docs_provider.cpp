@@ -74,9 +74,8 @@ docs_provider::~docs_provider() {
 }
 
 result<std::shared_ptr<docs_provider>> docs_provider::open(options all) {
-  auto made = library::open(std::move(all));
-  if (!made) return tl::unexpected(std::move(made.error()));
-  return std::shared_ptr<docs_provider>(new docs_provider(std::move(*made)));
+  HONDANA_TRY(auto made, library::open(std::move(all)));
+  return std::shared_ptr<docs_provider>(new docs_provider(std::move(made)));
 }
 
 std::vector<std::string> docs_provider::claims() const { return {claim_of(library_->set())}; }
@@ -102,33 +101,30 @@ result<list_result> docs_provider::list(const list_request& request) {
 }
 
 result<list_result> docs_provider::children(const children_request& request) {
-  const auto now = refreshed(request);
-  if (!now) return tl::unexpected(now.error());
-  const auto what = address_of(library_->set(), request.uri);
-  if (!what) return tl::unexpected(what.error());
-  const bool is_whole = !what->is_part() && !what->is_set;
-  if (is_whole && is_folder(**now, *what, request.who)) {
+  HONDANA_TRY(const auto now, refreshed(request));
+  HONDANA_TRY(const auto what, address_of(library_->set(), request.uri));
+  const bool is_whole = !what.is_part() && !what.is_set;
+  if (is_whole && is_folder(*now, what, request.who)) {
     auto wanted = request;
-    if (!what->is_as_listed) wanted.uri = uri_of(library_->set(), what->path);
-    return (*now)->entries().children(wanted);
+    if (!what.is_as_listed) wanted.uri = uri_of(library_->set(), what.path);
+    return now->entries().children(wanted);
   }
-  if (what->is_set || find(**now, *what, request.who)) {
+  if (what.is_set || find(*now, what, request.who)) {
     return fail(errc::invalid_argument, request.uri + " is not a folder. Read it with resources/read.");
   }
   return fail(errc::resource_not_found, "There is no folder of this name in the set.");
 }
 
 result<reading> docs_provider::read(const read_request& request) {
-  const auto what = address_of(library_->set(), request.uri);
-  if (!what) return tl::unexpected(what.error());
+  HONDANA_TRY(const auto what, address_of(library_->set(), request.uri));
   auto now = current(request);
   if (!now) return tl::unexpected(now.error());
-  auto made = give(**now, *what, request);
+  auto made = give(**now, what, request);
   // It may have come since. Unknown names are many, and a walk for each would be dear.
-  if (!made && made.error().code == errc::resource_not_found && library_->may_hold(what->path)) {
+  if (!made && made.error().code == errc::resource_not_found && library_->may_hold(what.path)) {
     if (auto newer = refreshed(request); newer && *newer != *now) {
       now = std::move(newer);
-      made = give(**now, *what, request);
+      made = give(**now, what, request);
     }
   }
   if (!made) return tl::unexpected(std::move(made.error()));
@@ -143,45 +139,41 @@ result<reading> docs_provider::read(const read_request& request) {
 result<resource> docs_provider::describe(const describe_request& request) {
   const auto what = address_of(library_->set(), request.uri);
   if (!what) return tl::unexpected(what.error());
-  const auto now = current(request);
-  if (!now) return tl::unexpected(now.error());
-  if (!what->is_part() && !what->is_set && !is_folder(**now, *what, request.who)) {
-    const auto known = find(**now, *what, request.who);
+  HONDANA_TRY(const auto now, current(request));
+  if (!what->is_part() && !what->is_set && !is_folder(*now, *what, request.who)) {
+    const auto known = find(*now, *what, request.who);
     const auto state = known ? library_->state_of(**known) : result<disk::stamp>(tl::unexpected(known.error()));
     if (state && *state == (*known)->state && !(*known)->entry.version.empty()) return (*known)->entry;
   }
-  const auto newer = refreshed(request);
-  if (!newer) return tl::unexpected(newer.error());
+  HONDANA_TRY(const auto newer, refreshed(request));
   read_request content;
   static_cast<call&>(content) = static_cast<const call&>(request);
   content.uri = content.asked_uri = request.uri;
   content.max_bytes = most_described;
   resource entry;
-  const auto listed = (*newer)->entries().find(request.uri);
-  const bool is_document = !what->is_part() && !what->is_set && !is_folder(**newer, *what, request.who);
+  const auto listed = newer->entries().find(request.uri);
+  const bool is_document = !what->is_part() && !what->is_set && !is_folder(*newer, *what, request.who);
   if (is_document) {
-    const auto known = find(**newer, *what, request.who);
-    if (!known) return tl::unexpected(known.error());
-    entry = (*known)->entry;
+    HONDANA_TRY(const auto known, find(*newer, *what, request.who));
+    entry = known->entry;
     // A file that may change without a trace has the version of its content, and what must be rendered is not for this.
-    if (!entry.version.empty() || (*known)->type.rendered) return entry;
+    if (!entry.version.empty() || known->type.rendered) return entry;
   } else if (listed) {
     entry = *listed;
   }
-  auto made = give(**newer, *what, content);
-  if (!made) return tl::unexpected(std::move(made.error()));
+  HONDANA_TRY(auto made, give(*newer, *what, content));
   if (entry.uri.empty()) {
-    const auto& first = made->contents.front();
+    const auto& first = made.contents.front();
     entry.uri = request.uri;
     entry.name = first.name;
     entry.title = first.title;
     entry.mimeType = first.mimeType;
     entry.metadata = first.metadata;
-    entry.kind = made->kind;
-    if (const auto known = find(**newer, *what, request.who)) entry.annotations = (*known)->entry.annotations;
+    entry.kind = made.kind;
+    if (const auto known = find(*newer, *what, request.who)) entry.annotations = (*known)->entry.annotations;
   }
-  entry.version = std::move(made->version);
-  if (const auto* bytes = std::get_if<shared_bytes>(&made->contents.front().data)) entry.size = (*bytes)->size();
+  entry.version = std::move(made.version);
+  if (const auto* bytes = std::get_if<shared_bytes>(&made.contents.front().data)) entry.size = (*bytes)->size();
   return entry;
 }
 

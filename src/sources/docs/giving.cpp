@@ -70,9 +70,8 @@ bool docs_provider::is_folder(const scene& in, const address& what, const caller
 
 result<docs_provider::given> docs_provider::give(const scene& in, const address& what, const read_request& request) {
   if (what.section || what.pages || what.how == form::original || (!what.is_set && !is_folder(in, what, request.who))) {
-    const auto found = find(in, what, request.who);
-    if (!found) return tl::unexpected(found.error());
-    return what.how == form::original ? give_original(**found, request) : give_document(in, **found, what, request);
+    HONDANA_TRY(const auto found, find(in, what, request.who));
+    return what.how == form::original ? give_original(*found, request) : give_document(in, *found, what, request);
   }
   if (!what.is_set && what.how == form::usual) return give_folder(in, what, request);
   const bool is_json = what.how == form::json;
@@ -132,16 +131,14 @@ result<docs_provider::given> docs_provider::give_document(const scene& in, const
     std::tie(item, made.version) = versioned(std::move(outline), what.how == form::json ? "application/json" : "text/markdown");
     item.title = title;
   } else if (what.section) {
-    const auto section = section_called(**text, *what.section);
-    if (!section) return tl::unexpected(section.error());
-    const auto end = std::min(section->end, (*text)->text->size());
-    const auto begin = std::min(section->begin, end);
+    HONDANA_TRY(const auto section, section_called(**text, *what.section));
+    const auto end = std::min(section.end, (*text)->text->size());
+    const auto begin = std::min(section.begin, end);
     item = text_content((*text)->text->substr(begin, end - begin), of.type.text);
-    item.title = section->heading;
+    item.title = section.heading;
   } else if (what.pages) {
-    auto pages = pages_of(**text, *what.pages);
-    if (!pages) return tl::unexpected(std::move(pages.error()));
-    item = text_content(std::move(*pages), of.type.text);
+    HONDANA_TRY(auto pages, pages_of(**text, *what.pages));
+    item = text_content(std::move(pages), of.type.text);
     item.title = title;
   } else {
     item.mimeType = of.type.text;
@@ -195,22 +192,20 @@ void docs_provider::add_original(given& to, const document& of, const std::share
 }
 
 result<docs_provider::given> docs_provider::give_original(const document& of, const read_request& request) {
-  const auto state = library_->state_of(of);
-  if (!state) return tl::unexpected(state.error());
-  if (state->size > request.max_bytes) return too_large(request, state->size, {});
-  auto original = library_->original_of(of, request);
-  if (!original) return tl::unexpected(std::move(original.error()));
+  HONDANA_TRY(const auto state, library_->state_of(of));
+  if (state.size > request.max_bytes) return too_large(request, state.size, {});
+  HONDANA_TRY(auto original, library_->original_of(of, request));
   given made;
   made.kind = "document";
-  made.is_racy = is_racy(*state, disk::wall_clock());
-  made.version = made.is_racy ? digest_of(*original->bytes) : version_of(*state, {});
+  made.is_racy = is_racy(state, disk::wall_clock());
+  made.version = made.is_racy ? digest_of(*original.bytes) : version_of(state, {});
   content item;
   item.name = of.entry.name;
   item.title = of.entry.title;
-  item.mimeType = type_of_original(of, of.known && of.known->state == *state ? of.known.get() : nullptr);
+  item.mimeType = type_of_original(of, of.known && of.known->state == state ? of.known.get() : nullptr);
   item.form = content_form::blob;
-  item.data = std::move(original->bytes);
-  if (original->masked > 0) item.metadata = secrets::facts_of(original->masked);
+  item.data = std::move(original.bytes);
+  if (original.masked > 0) item.metadata = secrets::facts_of(original.masked);
   made.contents.push_back(std::move(item));
   return made;
 }

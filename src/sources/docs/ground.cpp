@@ -57,12 +57,10 @@ std::shared_ptr<const ground::place> ground::hold(disk::handle root) const {
 
 result<std::unique_ptr<ground>> ground::open(const options& from) {
   std::unique_ptr<ground> made(new ground(from));
-  auto include = patterns::compile(from.include, "include");
-  if (!include) return tl::unexpected(std::move(include.error()));
-  made->include_ = std::move(*include);
-  auto exclude = patterns::compile(from.exclude, "exclude");
-  if (!exclude) return tl::unexpected(std::move(exclude.error()));
-  made->exclude_ = std::move(*exclude);
+  HONDANA_TRY(auto include, patterns::compile(from.include, "include"));
+  made->include_ = std::move(include);
+  HONDANA_TRY(auto exclude, patterns::compile(from.exclude, "exclude"));
+  made->exclude_ = std::move(exclude);
   auto root = open_root(from.path);
   if (!root.is_open()) {
     return fail(errc::source_unavailable, "The folder of documents \"" + from.path + "\" cannot be opened: " + words_of(errno) +
@@ -85,10 +83,9 @@ result<std::shared_ptr<const ground::place>> ground::root() const {
 }
 
 result<walked> ground::walk(const call& by, const std::function<void(const std::string&, int)>& entering) const {
-  const auto held = root();
-  if (!held) return tl::unexpected(held.error());
-  walker one(by, entering, {include_, exclude_, (*held)->own, obeys_});
-  auto found = one.walk((*held)->at.get());
+  HONDANA_TRY(const auto held, root());
+  walker one(by, entering, {include_, exclude_, held->own, obeys_});
+  auto found = one.walk(held->at.get());
   if (found) return found;
   auto why = std::move(found.error());
   // Whatever it is for a file, for the whole it is that the source does not work.
@@ -99,14 +96,13 @@ result<walked> ground::walk(const call& by, const std::function<void(const std::
 }
 
 result<opened_file> ground::open_file(std::string_view below) const {
-  const auto held = root();
-  if (!held) return tl::unexpected(held.error());
-  if (!is_plain(below) || (*held)->own.has_name(below)) return refused(ENOENT, below);
-  auto file = disk::open_without_links((*held)->at.get(), std::string(below), file_flags);
+  HONDANA_TRY(const auto held, root());
+  if (!is_plain(below) || held->own.has_name(below)) return refused(ENOENT, below);
+  auto file = disk::open_without_links(held->at.get(), std::string(below), file_flags);
   if (!file.is_open()) return refused(errno == ENXIO ? ENOENT : errno, below);
   struct stat facts{};
   if (::fstat(file.get(), &facts) != 0) return refused(errno, below);
-  if (!S_ISREG(facts.st_mode) || (*held)->own.is_one(facts)) return refused(ENOENT, below);
+  if (!S_ISREG(facts.st_mode) || held->own.is_one(facts)) return refused(ENOENT, below);
   return opened_file{std::move(file), disk::stamp_of(facts)};
 }
 
@@ -120,10 +116,9 @@ bool ground::has(std::string_view below) const {
 
 result<std::string> read_whole(const opened_file& file) {
   std::string bytes(file.state.size, '\0');
-  const auto count = read_into(file, bytes);
-  if (!count) return tl::unexpected(count.error());
+  HONDANA_TRY(const auto count, read_into(file, bytes));
   struct stat after{};
-  if (*count < bytes.size() || ::fstat(file.file.get(), &after) != 0 || disk::stamp_of(after) != file.state) {
+  if (count < bytes.size() || ::fstat(file.file.get(), &after) != 0 || disk::stamp_of(after) != file.state) {
     return fail(errc::content_changed, "The document changed while it was being read. Ask for it again.");
   }
   return bytes;
@@ -131,9 +126,8 @@ result<std::string> read_whole(const opened_file& file) {
 
 result<std::string> read_front(const opened_file& file, std::size_t most) {
   std::string bytes(static_cast<std::size_t>(std::min<std::uint64_t>(file.state.size, most)), '\0');
-  const auto count = read_into(file, bytes);
-  if (!count) return tl::unexpected(count.error());
-  bytes.resize(*count);
+  HONDANA_TRY(const auto count, read_into(file, bytes));
+  bytes.resize(count);
   return bytes;
 }
 

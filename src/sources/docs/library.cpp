@@ -56,9 +56,8 @@ library::library(options all, std::unique_ptr<ground> where)
       press_(bounds_for(*how_)) {}
 
 result<std::shared_ptr<library>> library::open(options all) {
-  auto where = ground::open(all);
-  if (!where) return tl::unexpected(std::move(where.error()));
-  return std::shared_ptr<library>(new library(std::move(all), std::move(*where)));
+  HONDANA_TRY(auto where, ground::open(all));
+  return std::shared_ptr<library>(new library(std::move(all), std::move(where)));
 }
 
 std::shared_ptr<const scene> library::latest() const {
@@ -125,9 +124,8 @@ result<void> library::read_rules() {
       }();
     } else {
       const auto begun = disk::wall_clock();
-      auto text = read_front(*file, rules::most_bytes + 1);
-      if (!text) return tl::unexpected(std::move(text.error()));
-      auto parsed = rules::parse(*text, std::string(rules_file_name));
+      HONDANA_TRY(auto text, read_front(*file, rules::most_bytes + 1));
+      auto parsed = rules::parse(text, std::string(rules_file_name));
       rules_state_ = file->state;
       are_rules_racy_ = is_racy(file->state, begun);
       if (parsed) {
@@ -157,7 +155,7 @@ void library::remember(const std::string& path, std::shared_ptr<const facts> wha
 
 result<void> library::learn(const walked& found, const call& by) {
   for (const auto& file : found.documents) {
-    if (auto wanted = still_wanted(by); !wanted) return wanted;
+    HONDANA_TRY(still_wanted(by));
     const auto type = type_of(file.path).value_or(plain_type());
     const auto said = rules_->of(readable(file.path));
     std::shared_ptr<const facts> known;
@@ -207,8 +205,8 @@ result<std::shared_ptr<const scene>> library::refreshed(const call& by) {
   }
   if (!found) return tl::unexpected(std::move(found.error()));
   const auto rules_before = rules_;
-  if (auto read = read_rules(); !read) return tl::unexpected(std::move(read.error()));
-  if (auto learnt = learn(*found, by); !learnt) return tl::unexpected(std::move(learnt.error()));
+  HONDANA_TRY(read_rules());
+  HONDANA_TRY(learn(*found, by));
 
   std::unique_lock lock(mutex_);
   if (latest_ && *found == seen_ && rules_ == rules_before && !is_news_) {
@@ -260,21 +258,19 @@ result<std::shared_ptr<const prose>> library::rendered(const document& which, op
 }
 
 result<std::shared_ptr<const prose>> library::text_of(const document& which, const call& by, bool is_for_later) {
-  auto file = ground_->open_file(which.on_disk);
-  if (!file) return tl::unexpected(std::move(file.error()));
-  if (auto kept = texts_->find(which.on_disk, file->state, which.rule.charset)) {
+  HONDANA_TRY(auto file, ground_->open_file(which.on_disk));
+  if (auto kept = texts_->find(which.on_disk, file.state, which.rule.charset)) {
     // Who waited for the rendering may have gone before it was done.
     if (which.type.rendered) remember(which.on_disk, kept->about);
     return kept;
   }
-  if (which.type.rendered && which.known && which.known->problem && which.known->state == file->state &&
+  if (which.type.rendered && which.known && which.known->problem && which.known->state == file.state &&
       is_lasting(*which.known->problem)) {
     return tl::unexpected(*which.known->problem);
   }
-  const auto state = file->state;
+  const auto state = file.state;
   const bool is_slow = which.type.rendered && how_->renderer;
-  auto read =
-      is_slow ? rendered(which, std::move(*file), by, is_for_later) : read_prose(*file, assignment_of(which), *how_, by);
+  auto read = is_slow ? rendered(which, std::move(file), by, is_for_later) : read_prose(file, assignment_of(which), *how_, by);
   if (!read) {
     if (is_lasting(read.error())) remember(which.on_disk, problem_of(state, which.rule.charset, read.error()));
     return read;
@@ -285,19 +281,18 @@ result<std::shared_ptr<const prose>> library::text_of(const document& which, con
 }
 
 result<original> library::original_of(const document& which, const call& by, std::shared_ptr<const prose> text) {
-  auto file = ground_->open_file(which.on_disk);
-  if (!file) return tl::unexpected(std::move(file.error()));
-  if (text && text->about->state != file->state) text.reset();
+  HONDANA_TRY(auto file, ground_->open_file(which.on_disk));
+  if (text && text->about->state != file.state) text.reset();
   if (how_->redact && !text) {
     // Only its text shows whether it has secrets that are not found in its bytes.
     auto read = text_of(which, by);
     if (!read) return tl::unexpected(why_withheld(std::move(read.error()), by));
     text = std::move(*read);
-    if (text->about->state != file->state) {
+    if (text->about->state != file.state) {
       return fail(errc::content_changed, "The document changed while it was being read. Ask for it again.");
     }
   }
-  return read_original(*file, assignment_of(which), *how_, text ? text->about.get() : nullptr);
+  return read_original(file, assignment_of(which), *how_, text ? text->about.get() : nullptr);
 }
 
 void library::note_problem(const document& which, failure why) {

@@ -172,7 +172,7 @@ press::text press::print(order what, const call& by) {
   auto mine = all.find(what);
   if (!mine) {
     if (all.jobs.size() - all.begun >= all.within.queued) return too_many("many others are before it");
-    if (auto there = all.have_worker(held); !there) return tl::unexpected(std::move(there.error()));
+    HONDANA_TRY(all.have_worker(held));
     mine = std::make_shared<job>();
     mine->what = std::move(what);
     all.jobs.push_back(mine);

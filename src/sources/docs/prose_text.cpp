@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "base/ascii/stars.hpp"
 #include "text/markup/inlines.hpp"
 

@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "base/bytes/prepare.hpp"
 #include "base/bytes/sha256.hpp"
 #include "base/json/utf8.hpp"
@@ -245,7 +245,7 @@ bool is_lasting(const failure& why) noexcept {
 
 result<std::shared_ptr<const prose>> read_prose(const opened_file& file, const assignment& what, const options& with,
                                                 const call& by) {
-  if (auto fits = check_size(file, with); !fits) return tl::unexpected(std::move(fits.error()));
+  HONDANA_TRY(check_size(file, with));
   result<found_text> found;
   bool is_unsure = is_racy(file.state, disk::wall_clock());
   if (what.type.rendered) {
@@ -255,15 +255,14 @@ result<std::shared_ptr<const prose>> read_prose(const opened_file& file, const a
       return fail(errc::content_changed, "The document changed while it was being read. Ask for it again.");
     }
   } else {
-    auto bytes = read_whole(file);
-    if (!bytes) return tl::unexpected(std::move(bytes.error()));
+    HONDANA_TRY(auto bytes, read_whole(file));
     if (is_unsure) {
       // The first reading may be a mix that the time stamps do not show.
       const auto again = read_whole(file);
       if (!again) return tl::unexpected(again.error());
-      if (*again != *bytes) return fail(errc::content_changed, "The document keeps changing. Ask for it again.");
+      if (*again != bytes) return fail(errc::content_changed, "The document keeps changing. Ask for it again.");
     }
-    found = text_of(std::move(*bytes), what, with);
+    found = text_of(std::move(bytes), what, with);
   }
   if (!found) return tl::unexpected(std::move(found.error()));
   look_into(*found, what, with);
@@ -280,20 +279,18 @@ result<std::shared_ptr<const prose>> read_prose(const opened_file& file, const a
 }
 
 result<std::shared_ptr<const facts>> glance(const opened_file& file, const assignment& what, const options& with) {
-  if (auto fits = check_size(file, with); !fits) return tl::unexpected(std::move(fits.error()));
+  HONDANA_TRY(check_size(file, with));
   const bool is_whole = file.state.size <= glanced_whole;
   const auto begun = disk::wall_clock();
-  auto bytes = is_whole ? read_whole(file) : read_front(file, glanced_front);
-  if (!bytes) return tl::unexpected(std::move(bytes.error()));
+  HONDANA_TRY(auto bytes, is_whole ? read_whole(file) : read_front(file, glanced_front));
   if (!is_whole) {
     // Its last character may be cut.
-    const auto end = bytes->rfind('\n');
-    if (end != std::string::npos) bytes->resize(end + 1);
+    const auto end = bytes.rfind('\n');
+    if (end != std::string::npos) bytes.resize(end + 1);
   }
-  auto found = text_of(std::move(*bytes), what, with);
-  if (!found) return tl::unexpected(std::move(found.error()));
-  look_into(*found, what, with);
-  auto& about = found->about;
+  HONDANA_TRY(auto found, text_of(std::move(bytes), what, with));
+  look_into(found, what, with);
+  auto& about = found.about;
   about.state = file.state;
   about.is_racy = is_racy(file.state, begun);
   if (!is_whole) {
@@ -309,7 +306,7 @@ failure withheld(const std::string& why) {
 }
 
 result<original> read_original(const opened_file& file, const assignment& what, const options& with, const facts* about) {
-  if (auto fits = check_size(file, with); !fits) return tl::unexpected(std::move(fits.error()));
+  HONDANA_TRY(check_size(file, with));
   if (with.redact) {
     if (about == nullptr) return tl::unexpected(withheld("its text is not known."));
     if (about->masked > 0 && !about->equals_original) {
@@ -323,18 +320,17 @@ result<original> read_original(const opened_file& file, const assignment& what, 
     if (about->is_cut)
       return tl::unexpected(withheld("not all that it holds is rendered: it is too long, or has files within."));
   }
-  auto bytes = read_whole(file);
-  if (!bytes) return tl::unexpected(std::move(bytes.error()));
+  HONDANA_TRY(auto bytes, read_whole(file));
   original made;
   if (with.redact) {
     const masker mask(what.path, true);
-    made.masked = mask(*bytes);
+    made.masked = mask(bytes);
     const bool is_less = about->equals_original && made.masked < about->masked;
-    if (is_less || hides_some(*bytes, what, mask)) {
+    if (is_less || hides_some(bytes, what, mask)) {
       return tl::unexpected(withheld("they are written in it so that they cannot be masked. Take them out of it."));
     }
   }
-  made.bytes = std::make_shared<const std::string>(std::move(*bytes));
+  made.bytes = std::make_shared<const std::string>(std::move(bytes));
   return made;
 }
 

@@ -23,21 +23,19 @@ class rule_reader {
     auto compiled = patterns::compile(*match, "match");
     if (!compiled) return tl::unexpected(from_.wrong("match", compiled.error().public_text));
     made.match = std::move(*compiled);
-    if (auto done = read_priority(made); !done) return tl::unexpected(std::move(done.error()));
-    if (auto done = read_audience(made); !done) return tl::unexpected(std::move(done.error()));
+    HONDANA_TRY(read_priority(made));
+    HONDANA_TRY(read_audience(made));
     for (auto [name, to] :
          {std::pair("lang", &made.lang), std::pair("title", &made.title), std::pair("charset", &made.charset)}) {
-      auto text = from_.string(name);
-      if (!text) return tl::unexpected(std::move(text.error()));
-      *to = std::move(*text);
+      HONDANA_TRY(auto text, from_.string(name));
+      *to = std::move(text);
     }
     if (made.lang && !is_language_tag(*made.lang)) {
       return tl::unexpected(from_.wrong("lang", "expected a language tag such as ja or en-GB"));
     }
-    const auto exclude = from_.boolean("exclude");
-    if (!exclude) return tl::unexpected(exclude.error());
-    made.exclude = *exclude;
-    if (auto done = from_.finish(); !done) return tl::unexpected(std::move(done.error()));
+    HONDANA_TRY(const auto exclude, from_.boolean("exclude"));
+    made.exclude = exclude;
+    HONDANA_TRY(from_.finish());
     return made;
   }
 
@@ -69,18 +67,16 @@ class rule_reader {
 
 result<rules> rules::parse(std::string_view text, const std::string& file) {
   if (text.size() > most_bytes) return fail(errc::invalid_argument, file + ": it is larger than 1 MiB.");
-  auto whole = config::parse_toml(text, file);
-  if (!whole) return tl::unexpected(std::move(whole.error()));
-  auto tables = whole->sections("rule");
+  HONDANA_TRY(auto whole, config::parse_toml(text, file));
+  auto tables = whole.sections("rule");
   if (!tables) return tl::unexpected(std::move(tables.error()));
-  if (tables->size() > most_rules) return tl::unexpected(whole->wrong("rule", "there may be no more than 1000"));
-  if (auto done = whole->finish(); !done) return tl::unexpected(std::move(done.error()));
+  if (tables->size() > most_rules) return tl::unexpected(whole.wrong("rule", "there may be no more than 1000"));
+  HONDANA_TRY(whole.finish());
   rules made;
   made.all_.reserve(tables->size());
   for (auto& table : *tables) {
-    auto rule = rule_reader(table).read();
-    if (!rule) return tl::unexpected(std::move(rule.error()));
-    made.all_.push_back(std::move(*rule));
+    HONDANA_TRY(auto rule, rule_reader(table).read());
+    made.all_.push_back(std::move(rule));
   }
   return made;
 }

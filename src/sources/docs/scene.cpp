@@ -6,7 +6,7 @@
 
 #include <hondana/uri.hpp>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "protocol/model/entry_access.hpp"
 #include "sources/docs/describe.hpp"
 #include "sources/docs/naming.hpp"

@@ -95,7 +95,7 @@ result<walked> walker::walk_or_throw(int root) {
     if (at.is_open()) info = load(at.get(), "exclude", ".git/info/exclude");
     ignored = ignore::stack(rules_in(root, {}), std::move(info));
   }
-  if (auto done = enter(std::move(top), {}, ignored, 1); !done) return tl::unexpected(std::move(done.error()));
+  HONDANA_TRY(enter(std::move(top), {}, ignored, 1));
   const auto by_path = [](const auto& a, const auto& b) { return a.path < b.path; };
   std::sort(found_.documents.begin(), found_.documents.end(), by_path);
   std::sort(found_.others.begin(), found_.others.end(), by_path);
@@ -109,13 +109,13 @@ result<void> walker::enter(disk::handle folder, const std::string& prefix, const
   const int at = ::dirfd(names.get());
   if (entering_) entering_(prefix.substr(0, prefix.size() - (prefix.empty() ? 0 : 1)), at);
   for (;;) {
-    if (auto wanted = still_wanted(by_); !wanted) return wanted;
+    HONDANA_TRY(still_wanted(by_));
     errno = 0;
     const auto* one = ::readdir(names.get());
     if (one == nullptr && errno != 0) return refused(errno, prefix.empty() ? "." : prefix);
     if (one == nullptr || is_full_) return {};
     if (one->d_name[0] == '.') continue;
-    if (auto looked = look(at, prefix, one->d_name, ignored, depth); !looked) return looked;
+    HONDANA_TRY(look(at, prefix, one->d_name, ignored, depth));
   }
 }
 

@@ -1,5 +1,6 @@
 /// By name, by links, by age.
 #include "sources/docs/weighing.hpp"
+#include "base/ascii/characters.hpp"
 
 #include <algorithm>
 #include <array>
@@ -84,14 +85,12 @@ constexpr std::array guide_names{name_rule{"guide", reach::word},
                                  name_rule{"チュートリアル", reach::word},
                                  name_rule{"案内", reach::word}};
 
-bool is_part_of_word(char c) noexcept { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
-
 bool says(std::string_view name, const name_rule& rule) noexcept {
   if (rule.how == reach::whole) return name == rule.name;
   for (auto at = name.find(rule.name); at != std::string_view::npos; at = name.find(rule.name, at + 1)) {
     const auto end = at + rule.name.size();
-    const bool begins = at == 0 || !is_part_of_word(name[at - 1]) || !is_part_of_word(rule.name.front());
-    const bool ends = end == name.size() || !is_part_of_word(name[end]) || !is_part_of_word(rule.name.back());
+    const bool begins = at == 0 || !ascii::is_lower_or_digit(name[at - 1]) || !ascii::is_lower_or_digit(rule.name.front());
+    const bool ends = end == name.size() || !ascii::is_lower_or_digit(name[end]) || !ascii::is_lower_or_digit(rule.name.back());
     if (begins && ends) return true;
   }
   return false;

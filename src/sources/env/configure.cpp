@@ -23,11 +23,9 @@ result<std::shared_ptr<provider>> configure(config::section& from, const std::fu
   if (!name) return tl::unexpected(name.error());
   const auto process = from.boolean("process");
   if (!process) return tl::unexpected(process.error());
-  const auto redact = from.boolean("redact");
-  if (!redact) return tl::unexpected(redact.error());
-  const auto watch = from.boolean("watch");
-  if (!watch) return tl::unexpected(watch.error());
-  if (auto done = from.finish(); !done) return tl::unexpected(std::move(done.error()));
+  HONDANA_TRY(const auto redact, from.boolean("redact"));
+  HONDANA_TRY(const auto watch, from.boolean("watch"));
+  HONDANA_TRY(from.finish());
   if (*name && !*file)
     return tl::unexpected(from.wrong("name", files->empty()
                                                  ? "it is what file is called, and there is no file; name one with file"
@@ -43,8 +41,8 @@ result<std::shared_ptr<provider>> configure(config::section& from, const std::fu
     return tl::unexpected(from.wrong("process", "there is nothing else to serve; leave it out, or name a file"));
   }
   with.allow = std::move(*allow);
-  with.redact = redact->value_or(true);
-  with.watch = watch->value_or(true);
+  with.redact = redact.value_or(true);
+  with.watch = watch.value_or(true);
   with.kept_back = from.kept_back();
   with.log = log;
   auto opened = env_provider::open(std::move(with));

@@ -1,11 +1,10 @@
 /// Measuring runs.
 #include "sources/env/drawn.hpp"
+#include "base/ascii/characters.hpp"
 
 #include <algorithm>
 #include <array>
 #include <string>
-
-#include "base/ascii/lower_case.hpp"
 
 namespace hondana::env {
 namespace {
@@ -15,8 +14,6 @@ using secrets::kind;
 
 constexpr std::size_t longest_piece = 15;  // of a name made of several
 
-bool is_number(char c) noexcept { return c >= '0' && c <= '9'; }
-bool is_small(char c) noexcept { return c >= 'a' && c <= 'z'; }
 bool is_of_run(char c) noexcept { return is(kind::word, c) || c == '+' || c == '/'; }
 bool is_separator(char c) noexcept { return c == '-' || c == '_'; }
 
@@ -24,7 +21,7 @@ bool is_of_one_case(std::string_view what) noexcept {
   bool has_small = false;
   bool has_capital = false;
   for (const char c : what) {
-    has_small = has_small || is_small(c);
+    has_small = has_small || ascii::is_lower(c);
     has_capital = has_capital || (c >= 'A' && c <= 'Z');
   }
   return !has_small || !has_capital;
@@ -34,7 +31,7 @@ bool are_hex_digits(std::string_view what) noexcept {
   bool has_letter = false;
   for (const char c : what) {
     if (!is(kind::hex, ascii::lower(c))) return false;
-    has_letter = has_letter || !is_number(c);
+    has_letter = has_letter || !ascii::is_digit(c);
   }
   return has_letter && is_of_one_case(what);
 }
@@ -62,8 +59,8 @@ bool has_case_of_words(std::string_view what) noexcept {
   std::size_t changes = 0;
   std::size_t words = 1;
   for (std::size_t i = 1; i < what.size(); ++i) {
-    changes += is_small(what[i]) != is_small(what[i - 1]) ? 1 : 0;
-    words += is(kind::capital, what[i]) && !is_number(what[i]) && is_small(what[i - 1]) ? 1 : 0;
+    changes += ascii::is_lower(what[i]) != ascii::is_lower(what[i - 1]) ? 1 : 0;
+    words += is(kind::capital, what[i]) && !ascii::is_digit(what[i]) && ascii::is_lower(what[i - 1]) ? 1 : 0;
   }
   return is_of_one_case(what) || (changes * 5 < what.size() * 2 && what.size() >= words * shortest_word);
 }
@@ -77,7 +74,7 @@ bool are_words_of_name(std::string_view what) {
 }
 
 bool is_time_stamp(std::string_view what) noexcept {
-  return std::all_of(what.begin(), what.end(), [](char c) { return is_number(c) || c == 'T' || c == 'Z'; });
+  return std::all_of(what.begin(), what.end(), [](char c) { return ascii::is_digit(c) || c == 'T' || c == 'Z'; });
 }
 
 /// UUIDs, hosts, versions with dates: short pieces, none of which mixes everything.

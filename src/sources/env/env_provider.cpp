@@ -68,12 +68,11 @@ env_provider::~env_provider() {
 }
 
 result<std::shared_ptr<env_provider>> env_provider::open(options with) {
-  auto allow = allow_list::of(std::move(with.allow));
-  if (!allow) return tl::unexpected(std::move(allow.error()));
+  HONDANA_TRY(auto allow, allow_list::of(std::move(with.allow)));
   if (!with.process && with.files.empty()) {
     return fail(errc::invalid_argument, "there is nothing to serve. Serve the process or name a file.");
   }
-  const rules by{std::move(*allow), with.redact};
+  const rules by{std::move(allow), with.redact};
   std::shared_ptr<const variables> process;
   if (with.process) process = std::make_shared<const variables>(std::string(process_prefix), split(*with.process), by);
   auto files = std::make_shared<watched_files>();
@@ -87,15 +86,14 @@ result<std::shared_ptr<env_provider>> env_provider::open(options with) {
       return fail(errc::invalid_argument, "two files would be called \"" + one.slug +
                                               "\" in URIs. Give one of them a [[source]] of its own with a name.");
     }
-    auto file = env_file::open(one.path, with.kept_back);
-    if (!file) return tl::unexpected(std::move(file.error()));
-    files->push_back(std::make_unique<watched_file>(one.slug, std::move(*file), by, with.log));
+    HONDANA_TRY(auto file, env_file::open(one.path, with.kept_back));
+    files->push_back(std::make_unique<watched_file>(one.slug, std::move(file), by, with.log));
   }
   std::shared_ptr<env_provider> made(new env_provider(std::move(process), std::move(files), with.redact));
   if (with.watch && !made->files_->empty()) made->begin_watching(std::move(with.log));
   // Later changes are told in comparison with this.
   for (const auto& one : *made->files_) {
-    if (auto looked = one->refreshed(call{}); !looked) return tl::unexpected(std::move(looked.error()));
+    HONDANA_TRY(one->refreshed(call{}));
   }
   return made;
 }
@@ -154,9 +152,8 @@ result<env_provider::shelf> env_provider::shelf_of(const std::string& uri, const
   if (process_ && uri.starts_with(process_prefix)) return shelf{process_->prefix(), std::string(process_origin), process_, {}};
   for (const auto& one : *files_) {
     if (!uri.starts_with(one->prefix())) continue;
-    auto state = one->refreshed(by);
-    if (!state) return tl::unexpected(std::move(state.error()));
-    return shelf{one->prefix(), one->origin(), (*state)->now, (*state)->trouble};
+    HONDANA_TRY(auto state, one->refreshed(by));
+    return shelf{one->prefix(), one->origin(), state->now, state->trouble};
   }
   return no_such_variable();
 }
@@ -212,48 +209,46 @@ result<list_result> env_provider::children(const children_request& request) {
 
 result<reading> env_provider::read(const read_request& request) {
   start_watching();
-  const auto of = shelf_of(request.uri, request);
-  if (!of) return tl::unexpected(of.error());
+  HONDANA_TRY(const auto of, shelf_of(request.uri, request));
   // Of what cannot be read nobody can say which names it has.
-  if (!of->now) return tl::unexpected(*of->trouble);
+  if (!of.now) return tl::unexpected(*of.trouble);
   content item;
-  if (of->trouble) item.metadata.emplace_back("dev.hondana/stale", of->trouble->public_text);
+  if (of.trouble) item.metadata.emplace_back("dev.hondana/stale", of.trouble->public_text);
   const auto add_facts = [&item](std::size_t masked) {
     for (auto& one : secrets::facts_of(masked)) item.metadata.push_back(std::move(one));
   };
-  if (request.uri == of->prefix) {
-    auto all = summary_of(*of->now, of->origin, request.who);
-    auto version = version_with(bytes::to_hex(bytes::digest_of(all.text)), of->trouble);
+  if (request.uri == of.prefix) {
+    auto all = summary_of(*of.now, of.origin, request.who);
+    auto version = version_with(bytes::to_hex(bytes::digest_of(all.text)), of.trouble);
     const auto size = all.text.size();
     item.mimeType = "application/json";
     item.data = std::make_shared<const std::string>(std::move(all.text));
     add_facts(all.masked);
     return reading_of(request, std::move(version), std::move(item), size);
   }
-  const auto* one = of->now->find(request.uri);
+  const auto* one = of.now->find(request.uri);
   if (one == nullptr) return no_such_variable();
   item.name = one->label;
   item.mimeType = one->is_text ? "text/plain" : "application/octet-stream";
   item.data = one->shown;
   add_facts(one->masked);
-  return reading_of(request, version_with(one->version, of->trouble), std::move(item), one->shown->size());
+  return reading_of(request, version_with(one->version, of.trouble), std::move(item), one->shown->size());
 }
 
 result<resource> env_provider::describe(const describe_request& request) {
-  const auto of = shelf_of(request.uri, request);
-  if (!of) return tl::unexpected(of.error());
-  if (!of->now) return tl::unexpected(*of->trouble);
-  if (request.uri == of->prefix) {
-    auto entry = summary_entry(of->prefix, of->origin);
-    const auto all = summary_of(*of->now, of->origin, request.who);
-    entry.version = version_with(bytes::to_hex(bytes::digest_of(all.text)), of->trouble);
+  HONDANA_TRY(const auto of, shelf_of(request.uri, request));
+  if (!of.now) return tl::unexpected(*of.trouble);
+  if (request.uri == of.prefix) {
+    auto entry = summary_entry(of.prefix, of.origin);
+    const auto all = summary_of(*of.now, of.origin, request.who);
+    entry.version = version_with(bytes::to_hex(bytes::digest_of(all.text)), of.trouble);
     entry.size = all.text.size();
     return entry;
   }
-  const auto* one = of->now->find(request.uri);
+  const auto* one = of.now->find(request.uri);
   if (one == nullptr) return no_such_variable();
-  auto entry = entry_of(request.uri, *one, of->origin);
-  entry.version = version_with(std::move(entry.version), of->trouble);
+  auto entry = entry_of(request.uri, *one, of.origin);
+  entry.version = version_with(std::move(entry.version), of.trouble);
   return entry;
 }
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 
 namespace hondana::env {
 namespace {

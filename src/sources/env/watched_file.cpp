@@ -188,7 +188,7 @@ void watched_file::tell_log(const file_state& before, const file_state& now) {
 }
 
 result<std::shared_ptr<const file_state>> watched_file::refreshed(const call& by) {
-  if (auto wanted = still_wanted(by); !wanted) return tl::unexpected(std::move(wanted.error()));
+  HONDANA_TRY(still_wanted(by));
   std::unique_lock looking(looking_, std::defer_lock);
   // Longer than a day would overflow what the system's clock can wait for.
   const auto until = std::min(by.deadline, monotonic_clock::now() + std::chrono::hours(24));

@@ -111,13 +111,12 @@ tl::expected<disk::handle, not_found> beneath::open_file(const located& what) co
   if (descriptor < 0) {
     const auto slash = what.path.rfind('/');
     const std::string name = what.path.substr(slash == std::string::npos ? 0 : slash + 1);
-    auto holder =
-        locate_by_steps(slash == std::string::npos ? std::string_view() : std::string_view(what.path).substr(0, slash));
-    if (!holder) return tl::unexpected(holder.error());
+    HONDANA_TRY(auto holder, locate_by_steps(slash == std::string::npos ? std::string_view()
+                                                                        : std::string_view(what.path).substr(0, slash)));
     struct stat now{};
-    if (::fstatat(holder->at.get(), name.c_str(), &now, AT_SYMLINK_NOFOLLOW) != 0) return tl::unexpected(obstacle_of(errno));
+    if (::fstatat(holder.at.get(), name.c_str(), &now, AT_SYMLINK_NOFOLLOW) != 0) return tl::unexpected(obstacle_of(errno));
     if (!S_ISREG(now.st_mode)) return tl::unexpected(not_found{});
-    descriptor = ::openat(holder->at.get(), name.c_str(), for_reading | O_NOFOLLOW);
+    descriptor = ::openat(holder.at.get(), name.c_str(), for_reading | O_NOFOLLOW);
     if (descriptor < 0) return tl::unexpected(obstacle_of(errno));
   }
   disk::handle opened(descriptor);

@@ -148,7 +148,7 @@ result<gathered> gather_names(const root& of, const question& asked, const call&
   const auto until = clock::now() + longest_look;
   match::best<candidate> best(compared_limit);
   for (const auto& [how, name] : fitting) {
-    if (auto still = still_wanted(by); !still) return tl::unexpected(std::move(still.error()));
+    HONDANA_TRY(still_wanted(by));
     if (clock::now() >= until) {
       found.is_all = false;
       break;
@@ -228,10 +228,9 @@ result<complete_result> complete_path(const root& of, const listing* listed, std
     asked.wanted = path;
   }
   asked.at = std::move(*folder);
-  auto found = is_whole ? gather_listed(of, *listed, asked, by) : gather_names(of, asked, by);
-  if (!found) return tl::unexpected(std::move(found.error()));
-  if (auto still = still_wanted(by); !still) return tl::unexpected(std::move(still.error()));
-  return answer_of(of, asked, std::move(*found), by);
+  HONDANA_TRY(auto found, is_whole ? gather_listed(of, *listed, asked, by) : gather_names(of, asked, by));
+  HONDANA_TRY(still_wanted(by));
+  return answer_of(of, asked, std::move(found), by);
 }
 
 }  // namespace hondana::files

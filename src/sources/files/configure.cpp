@@ -22,17 +22,15 @@ result<priority_rule> read_rule(config::section& from) {
   if (!pattern) return tl::unexpected(std::move(pattern.error()));
   if (!*pattern) return tl::unexpected(from.wrong("pattern", "missing; write it as in .gitignore"));
   rule.pattern = std::move(**pattern);
-  auto priority = from.number("priority", 0.0, 1.0);
-  if (!priority) return tl::unexpected(std::move(priority.error()));
-  rule.priority = *priority;
+  HONDANA_TRY(auto priority, from.number("priority", 0.0, 1.0));
+  rule.priority = priority;
   auto audience = from.strings("audience");
   if (!audience) return tl::unexpected(std::move(audience.error()));
   for (const auto& one : *audience) {
-    auto who = role_of(from, one);
-    if (!who) return tl::unexpected(std::move(who.error()));
-    rule.audience.push_back(*who);
+    HONDANA_TRY(auto who, role_of(from, one));
+    rule.audience.push_back(who);
   }
-  if (auto done = from.finish(); !done) return tl::unexpected(std::move(done.error()));
+  HONDANA_TRY(from.finish());
   return rule;
 }
 
@@ -40,27 +38,21 @@ result<priority_rule> read_rule(config::section& from) {
 result<root_options> read_root(config::section& from) {
   root_options root;
   root.kept_back = from.kept_back();
-  const auto hidden = from.boolean("hidden");
-  if (!hidden) return tl::unexpected(hidden.error());
-  root.show_hidden = hidden->value_or(root.show_hidden);
-  const auto obey = from.boolean("ignore_files");
-  if (!obey) return tl::unexpected(obey.error());
-  root.obey_ignore_files = obey->value_or(root.obey_ignore_files);
-  const auto redact = from.boolean("redact");
-  if (!redact) return tl::unexpected(redact.error());
-  root.redact = redact->value_or(root.redact);
-  auto allow = from.strings("allow");
-  if (!allow) return tl::unexpected(std::move(allow.error()));
-  root.allow = std::move(*allow);
-  auto exclude = from.strings("exclude");
-  if (!exclude) return tl::unexpected(std::move(exclude.error()));
-  root.exclude = std::move(*exclude);
+  HONDANA_TRY(const auto hidden, from.boolean("hidden"));
+  root.show_hidden = hidden.value_or(root.show_hidden);
+  HONDANA_TRY(const auto obey, from.boolean("ignore_files"));
+  root.obey_ignore_files = obey.value_or(root.obey_ignore_files);
+  HONDANA_TRY(const auto redact, from.boolean("redact"));
+  root.redact = redact.value_or(root.redact);
+  HONDANA_TRY(auto allow, from.strings("allow"));
+  root.allow = std::move(allow);
+  HONDANA_TRY(auto exclude, from.strings("exclude"));
+  root.exclude = std::move(exclude);
   auto rules = from.sections("rule");
   if (!rules) return tl::unexpected(std::move(rules.error()));
   for (auto& one : *rules) {
-    auto rule = read_rule(one);
-    if (!rule) return tl::unexpected(std::move(rule.error()));
-    root.priorities.push_back(std::move(*rule));
+    HONDANA_TRY(auto rule, read_rule(one));
+    root.priorities.push_back(std::move(rule));
   }
   return root;
 }
@@ -70,8 +62,7 @@ result<root_options> read_root(config::section& from) {
 result<std::shared_ptr<provider>> configure(config::section& from, const std::function<void(std::string_view)>& log) {
   options made;
   made.log = log;
-  auto common = read_root(from);
-  if (!common) return tl::unexpected(std::move(common.error()));
+  HONDANA_TRY(auto common, read_root(from));
   const auto path = from.string("path");
   if (!path) return tl::unexpected(path.error());
   auto paths = from.strings("paths");
@@ -79,20 +70,17 @@ result<std::shared_ptr<provider>> configure(config::section& from, const std::fu
   if (*path) paths->push_back(**path);
   if (paths->empty()) return tl::unexpected(from.wrong("path", "missing; name the folder to serve"));
   for (const auto& one : *paths) {
-    auto root = *common;
+    auto root = common;
     root.path = from.path_from(one);
     made.roots.push_back(std::move(root));
   }
-  const auto budget = from.bytes("folder_budget");
-  if (!budget) return tl::unexpected(budget.error());
-  made.folder_budget = budget->value_or(made.folder_budget);
-  const auto watches = from.boolean("watch");
-  if (!watches) return tl::unexpected(watches.error());
-  made.watches = watches->value_or(made.watches);
-  if (auto done = from.finish(); !done) return tl::unexpected(std::move(done.error()));
-  auto opened = files_provider::open(std::move(made));
-  if (!opened) return tl::unexpected(std::move(opened.error()));
-  return std::shared_ptr<provider>(std::move(*opened));
+  HONDANA_TRY(const auto budget, from.bytes("folder_budget"));
+  made.folder_budget = budget.value_or(made.folder_budget);
+  HONDANA_TRY(const auto watches, from.boolean("watch"));
+  made.watches = watches.value_or(made.watches);
+  HONDANA_TRY(from.finish());
+  HONDANA_TRY(auto opened, files_provider::open(std::move(made)));
+  return std::shared_ptr<provider>(std::move(opened));
 }
 
 }  // namespace hondana::files

@@ -28,9 +28,8 @@ class attempt {
         room_(room) {}
 
   result<file_content> run() {
-    auto before = file_->state();
-    if (!before) return tl::unexpected(std::move(before.error()));
-    state_ = *before;
+    HONDANA_TRY(auto before, file_->state());
+    state_ = before;
     is_racy_ = is_racy(state_, disk::wall_clock());
     if (!wanted_ && state_.size > request_.max_bytes) return too_large(state_.size);
     return !wanted_ && state_.size <= whole_bytes ? read_small() : read_judged();
@@ -47,17 +46,16 @@ class attempt {
     if (!buffer) return read_judged(false);  // too much memory waits for slow peers: it is read while it is sent
     auto& bytes = **buffer;
     file_content found;
-    if (auto count = fill(bytes, 0, found.masked); !count) return tl::unexpected(std::move(count.error()));
-    const auto stable = is_settled();
-    if (!stable) return tl::unexpected(stable.error());
-    if (!*stable) {
-      if (auto same = matches(bytes, 0); !same) return tl::unexpected(std::move(same.error()));
+    HONDANA_TRY(fill(bytes, 0, found.masked));
+    HONDANA_TRY(const auto stable, is_settled());
+    if (!stable) {
+      HONDANA_TRY(matches(bytes, 0));
     }
     found.form = bytes::form_of(bytes);
     found.is_checked = true;
     found.front = bytes.substr(0, head_bytes);
-    found.version = *stable ? version_of(state_) : bytes::to_hex(bytes::digest_of(bytes));
-    found.is_racy = !*stable;
+    found.version = stable ? version_of(state_) : bytes::to_hex(bytes::digest_of(bytes));
+    found.is_racy = !stable;
     found.data = shared_bytes(std::move(*buffer));
     return found;
   }
@@ -65,13 +63,12 @@ class attempt {
   /// A large file or a part. The form of a part comes from a pass over the whole; that of the whole is left to its sender.
   result<file_content> read_judged(bool has_buffers = true) {
     file_content found;
-    if (auto judged = judge(found); !judged) return tl::unexpected(std::move(judged.error()));
+    HONDANA_TRY(judge(found));
     const bool is_text = found.form == content_form::text;
     extent where{0, state_.size};
     if (wanted_) {
-      auto part = locate(is_text);
-      if (!part) return tl::unexpected(std::move(part.error()));
-      where = *part;
+      HONDANA_TRY(auto part, locate(is_text));
+      where = part;
     }
     const auto size = where.end - where.begin;
     if (size > request_.max_bytes) return too_large(size);
@@ -79,26 +76,23 @@ class attempt {
     auto buffer = room_.buffers.borrow(static_cast<std::size_t>(size));
     if (!buffer) return stream(std::move(found), where);
     auto& bytes = **buffer;
-    if (auto count = fill(bytes, where.begin, found.masked); !count) return tl::unexpected(std::move(count.error()));
-    const auto stable = is_settled();
-    if (!stable) return tl::unexpected(stable.error());
-    if (!*stable) {
+    HONDANA_TRY(fill(bytes, where.begin, found.masked));
+    HONDANA_TRY(const auto stable, is_settled());
+    if (!stable) {
       if (wanted_) {
-        const auto again = locate(is_text);
-        if (!again) return tl::unexpected(again.error());
-        if (*again != where) return changed();
+        HONDANA_TRY(const auto again, locate(is_text));
+        if (again != where) return changed();
       }
-      if (auto same = matches(bytes, where.begin); !same) return tl::unexpected(std::move(same.error()));
+      HONDANA_TRY(matches(bytes, where.begin));
     }
-    found.is_racy = !*stable;
+    found.is_racy = !stable;
     found.data = shared_bytes(std::move(*buffer));
     return found;
   }
 
   result<file_content> stream(file_content found, const extent& where) {
-    auto place = room_.readers.enter(request_.who.address);
-    if (!place) return tl::unexpected(std::move(place.error()));
-    found.data = std::make_shared<file_reader>(file_, where.begin, where.end - where.begin, std::move(*place));
+    HONDANA_TRY(auto place, room_.readers.enter(request_.who.address));
+    found.data = std::make_shared<file_reader>(file_, where.begin, where.end - where.begin, std::move(place));
     return found;
   }
 
@@ -116,16 +110,14 @@ class attempt {
       // Whoever sends all of it looks at all of it first, and decides then.
       if (!wanted_) return {};
     }
-    auto outcome = scan(*file_, state_.size, is_racy_, request_);
-    if (!outcome) return tl::unexpected(std::move(outcome.error()));
-    found.form = outcome->form;
+    HONDANA_TRY(auto outcome, scan(*file_, state_.size, is_racy_, request_));
+    found.form = outcome.form;
     if (is_racy_) {
-      found.version = outcome->digest ? bytes::to_hex(*outcome->digest) : std::string();
+      found.version = outcome.digest ? bytes::to_hex(*outcome.digest) : std::string();
       return {};
     }
-    const auto after = file_->state();
-    if (!after) return tl::unexpected(after.error());
-    if (*after == state_) room_.forms.remember(state_, found.form);
+    HONDANA_TRY(const auto after, file_->state());
+    if (after == state_) room_.forms.remember(state_, found.form);
     return {};
   }
 
@@ -140,9 +132,8 @@ class attempt {
 
   /// Whether the file certainly is as it was when the attempt began.
   result<bool> is_settled() const {
-    auto after = file_->state();
-    if (!after) return tl::unexpected(std::move(after.error()));
-    return *after == state_ && !is_racy_;
+    HONDANA_TRY(auto after, file_->state());
+    return after == state_ && !is_racy_;
   }
 
   /// Reads a second time and compares.
@@ -151,8 +142,7 @@ class attempt {
     const auto again = std::make_unique_for_overwrite<char[]>(most);
     for (std::size_t at = 0; at < bytes.size();) {
       const auto part = std::min(most, bytes.size() - at);
-      if (auto count = read_exactly(*file_, again.get(), part, from + at); !count)
-        return tl::unexpected(std::move(count.error()));
+      HONDANA_TRY(read_exactly(*file_, again.get(), part, from + at));
       if (std::memcmp(again.get(), bytes.data() + at, part) != 0) return changed();
       at += part;
     }

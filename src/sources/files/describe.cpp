@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "base/json/utf8.hpp"
 
 namespace hondana::files {

@@ -54,7 +54,7 @@ bool leads_to_hidden(const block& in, std::size_t index, const call& by) {
 /// What a path leads to; what the caller's view does not show, or not to be read, is answered like what does not exist.
 result<located> look_up(const root& of, std::string_view path, const call& by, const std::string& asked_uri, bool is_read) {
   auto found = of.find(path, &by);
-  if (auto wanted = still_wanted(by); !wanted) return tl::unexpected(std::move(wanted.error()));
+  HONDANA_TRY(still_wanted(by));
   if (!found) return tl::unexpected(failure_of(found.error(), asked_uri));
   const bool is_shown = is_read ? of.is_readable(path, *found, by.who) : of.is_visible(path, *found, by.who);
   if (!is_shown) {
@@ -96,9 +96,8 @@ result<std::shared_ptr<files_provider>> files_provider::open(options from) {
   if (from.roots.empty()) return fail(errc::invalid_argument, "There is no folder to serve. Give the path of one.");
   root_list roots;
   for (const auto& one : from.roots) {
-    auto opened = root::open(one, from);
-    if (!opened) return tl::unexpected(std::move(opened.error()));
-    roots.push_back(std::move(*opened));
+    HONDANA_TRY(auto opened, root::open(one, from));
+    roots.push_back(std::move(opened));
   }
   std::sort(roots.begin(), roots.end(),
             [](const auto& a, const auto& b) { return compare_by_segment(a->uri(), b->uri()) == std::strong_ordering::less; });
@@ -192,9 +191,8 @@ result<list_result> files_provider::list(const list_request& request) {
   watching_->follow();
   const auto until = monotonic_clock::now() + longest_catch_up;
   watching_->catch_up(request, until);
-  const auto listed = indexer_->current(request, until);
-  if (!listed) return tl::unexpected(listed.error());
-  auto page = (*listed)->page(request.after, request.limit, request);
+  HONDANA_TRY(const auto listed, indexer_->current(request, until));
+  auto page = listed->page(request.after, request.limit, request);
   if (!page) return tl::unexpected(std::move(page.error()));
   indexer_->await_descriptions(page->places, request);
   bool is_settled = is_described(page->places);
@@ -207,7 +205,7 @@ result<list_result> files_provider::list(const list_request& request) {
     is_settled = is_settled && !(entry.version.empty() && S_ISREG(one.in->at(one.index).mode));
   }
   answer.resume = std::move(page->resume);
-  if (is_settled && indexer_->is_calm_since(stirs, **listed)) {
+  if (is_settled && indexer_->is_calm_since(stirs, *listed)) {
     answer.valid = std::make_shared<const unchanged>(watching_->still(), indexer_->stir_count(), stirs);
   }
   return answer;
@@ -237,14 +235,12 @@ result<files_provider::target> files_provider::target_of(const std::string& aske
   auto path = of->path_of(uri);
   if (!path) return missing("no file can have that name");
   auto valid = is_read ? watching_->vouch(*of, *path) : nullptr;
-  auto found = look_up(*of, *path, by, asked_uri, is_read);
-  if (!found) return tl::unexpected(std::move(found.error()));
+  HONDANA_TRY(auto found, look_up(*of, *path, by, asked_uri, is_read));
   // Of what is not there nothing else is said, as of what the caller may not see.
-  auto part = parse_range(parts.query.value_or(std::string_view()));
-  if (!part) return tl::unexpected(std::move(part.error()));
-  const auto mode = found->facts.st_mode;
+  HONDANA_TRY(auto part, parse_range(parts.query.value_or(std::string_view())));
+  const auto mode = found.facts.st_mode;
   if (S_ISDIR(mode)) {
-    if (*part)
+    if (part)
       return fail(errc::invalid_argument,
                   "The parameters \"lines\" and \"bytes\" are for files; " + asked_uri + " is a folder.");
   } else if (uri.ends_with('/')) {
@@ -254,20 +250,19 @@ result<files_provider::target> files_provider::target_of(const std::string& aske
                                             ", which has no content to read. Only regular files and folders can be read.");
   }
   // A link may lead through folders that are not watched, and another name of a file may be written to.
-  if (!found->links.empty() || found->path != *path || found->facts.st_nlink != 1) valid.reset();
-  return target{of, std::move(*path), std::move(*found), *part, std::move(valid)};
+  if (!found.links.empty() || found.path != *path || found.facts.st_nlink != 1) valid.reset();
+  return target{of, std::move(*path), std::move(found), part, std::move(valid)};
 }
 
 result<reading> files_provider::read(const read_request& request) {
-  const auto what = target_of(request.uri, request.asked_uri, request, true);
-  if (!what) return tl::unexpected(what.error());
-  if (what->is_folder()) return read_folder(*what->of, what->place, options_.folder_budget, request, room_);
-  auto found = read_file(*what->of, what->place, request, what->part);
+  HONDANA_TRY(const auto what, target_of(request.uri, request.asked_uri, request, true));
+  if (what.is_folder()) return read_folder(*what.of, what.place, options_.folder_budget, request, room_);
+  auto found = read_file(*what.of, what.place, request, what.part);
   if (!found) return found;
-  found->valid = what->valid;
+  found->valid = what.valid;
   // Nothing is watched for those who come once. Where this cannot succeed it is not tried.
-  const bool is_plain = what->place.links.empty() && what->place.path == what->path && what->place.facts.st_nlink == 1;
-  if (!found->valid && is_plain && request.if_version) watching_->watch_way_to(*what->of, what->path);
+  const bool is_plain = what.place.links.empty() && what.place.path == what.path && what.place.facts.st_nlink == 1;
+  if (!found->valid && is_plain && request.if_version) watching_->watch_way_to(*what.of, what.path);
   return found;
 }
 
@@ -287,9 +282,8 @@ result<resource> files_provider::describe(const describe_request& request) {
   if (!request.known_version.empty()) {
     entry.version = request.known_version;
   } else if (entry.version.empty()) {
-    auto version = version_of_content(*what, request);
-    if (!version) return tl::unexpected(std::move(version.error()));
-    entry.version = std::move(*version);
+    HONDANA_TRY(auto version, version_of_content(*what, request));
+    entry.version = std::move(version);
   }
   return entry;
 }
@@ -325,23 +319,22 @@ result<reading> files_provider::read_file(const root& of, const located& what, c
   auto file = of.below()->open_file(what);
   if (!file) return tl::unexpected(failure_of(refusal_of(file.error()), request.asked_uri));
   const auto opened = std::make_shared<open_file>(std::move(*file));
-  auto read = read_content(opened, part, request, room_, of.masking_of(what.path));
-  if (!read) return tl::unexpected(std::move(read.error()));
+  HONDANA_TRY(auto read, read_content(opened, part, request, room_, of.masking_of(what.path)));
   const auto name = std::string_view(what.path).substr(what.path.rfind('/') + 1);
   content item;
   item.name = of.name_of(what.path);
-  item.mimeType = agreed_type(name, read->front, read->form);
-  label(item, name, read->front);
-  const bool is_front_whole = read->front.size() < head_bytes;
-  if (read->form != content_form::blob) item.title = files::describe(item.mimeType, read->front, is_front_whole).title;
-  item.form = read->form;
-  item.is_checked = read->is_checked;
-  item.data = std::move(read->data);
-  item.metadata = secrets::facts_of(read->masked);
+  item.mimeType = agreed_type(name, read.front, read.form);
+  label(item, name, read.front);
+  const bool is_front_whole = read.front.size() < head_bytes;
+  if (read.form != content_form::blob) item.title = files::describe(item.mimeType, read.front, is_front_whole).title;
+  item.form = read.form;
+  item.is_checked = read.is_checked;
+  item.data = std::move(read.data);
+  item.metadata = secrets::facts_of(read.masked);
   reading answer;
   answer.contents.push_back(std::move(item));
-  answer.version = std::move(read->version);
-  answer.is_racy = read->is_racy;
+  answer.version = std::move(read.version);
+  answer.is_racy = read.is_racy;
   return answer;
 }
 
@@ -349,10 +342,9 @@ result<list_result> files_provider::children(const children_request& request) {
   const auto of = root_of(request.uri);
   const auto path = of != nullptr ? of->path_of(request.uri) : std::nullopt;
   if (!path) return tl::unexpected(failure_of({obstacle::missing, 0, "it is below no root"}, request.uri));
-  const auto found = look_up(*of, *path, request, request.uri, false);
-  if (!found) return tl::unexpected(found.error());
-  if (!S_ISDIR(found->facts.st_mode)) return fail(errc::invalid_argument, request.uri + " is not a folder.");
-  return list_children(*of, *found, request);
+  HONDANA_TRY(const auto found, look_up(*of, *path, request, request.uri, false));
+  if (!S_ISDIR(found.facts.st_mode)) return fail(errc::invalid_argument, request.uri + " is not a folder.");
+  return list_children(*of, found, request);
 }
 
 std::vector<resource_template> files_provider::templates() const {

@@ -115,7 +115,7 @@ class listing_text {
   /// Errors: overloaded.
   result<void> add(std::string_view line) {
     if (text_->size() + line.size() + 1 > room_left_) {
-      if (auto moved = move_on(); !moved) return moved;
+      HONDANA_TRY(move_on());
     }
     (*text_ += line) += '\n';
     return {};
@@ -131,10 +131,9 @@ class listing_text {
   result<void> move_on() {
     const bool is_long = room_left_ == whole_bytes;
     const auto most = static_cast<std::size_t>(std::max<std::uint64_t>(request_.max_bytes, whole_bytes));
-    auto larger = is_long ? room_.long_listings.borrow(0, most) : room_.buffers.borrow(0, whole_bytes);
-    if (!larger) return tl::unexpected(std::move(larger.error()));
-    **larger = std::move(*text_);
-    text_ = std::move(*larger);
+    HONDANA_TRY(auto larger, is_long ? room_.long_listings.borrow(0, most) : room_.buffers.borrow(0, whole_bytes));
+    *larger = std::move(*text_);
+    text_ = std::move(larger);
     room_left_ = is_long ? std::numeric_limits<std::size_t>::max() : whole_bytes;
     return {};
   }
@@ -194,20 +193,18 @@ failure failure_of(const refusal& why, const std::string& asked_uri) {
 
 result<reading> read_folder(const root& of, const located& folder, std::uint64_t budget, const read_request& request,
                             reading_room& room) {
-  const auto inside = opened_folder::open(of, folder, request.asked_uri);
-  if (!inside) return tl::unexpected(inside.error());
+  HONDANA_TRY(const auto inside, opened_folder::open(of, folder, request.asked_uri));
   listing_text listed(room, request);
   std::uint64_t listing_size = 0;
   std::vector<child> files;
-  for (std::size_t i = 0; i < inside->size(); ++i) {
-    if (auto wanted = still_wanted(request); !wanted) return tl::unexpected(std::move(wanted.error()));
-    auto looked = inside->look(i, request);
-    if (!looked) return tl::unexpected(std::move(looked.error()));
-    auto& entry = *looked;
+  for (std::size_t i = 0; i < inside.size(); ++i) {
+    HONDANA_TRY(still_wanted(request));
+    HONDANA_TRY(auto looked, inside.look(i, request));
+    auto& entry = looked;
     if (!entry) continue;
     listing_size += entry->uri.size() + 1;
     if (listing_size > request.max_bytes) continue;  // the error names the whole size
-    if (auto added = listed.add(entry->uri); !added) return tl::unexpected(std::move(added.error()));
+    HONDANA_TRY(listed.add(entry->uri));
     const bool may_be_sent = S_ISREG(entry->facts.st_mode) && entry->facts.st_size > 0;
     if (budget > 0 && may_be_sent && files.size() < tried_files) files.push_back(std::move(*entry));
   }
@@ -232,11 +229,10 @@ result<reading> read_folder(const root& of, const located& folder, std::uint64_t
     const auto type = mime_of(std::string_view(one.path).substr(one.path.rfind('/') + 1));
     if (!type.name.empty() && !type.is_text) continue;
     if (size > left) break;
-    if (auto wanted = still_wanted(request); !wanted) return tl::unexpected(std::move(wanted.error()));
+    HONDANA_TRY(still_wanted(request));
     std::string version;
-    auto opened = small_text(of, one, left, request, room, version);
-    if (!opened) return tl::unexpected(std::move(opened.error()));
-    auto& item = *opened;
+    HONDANA_TRY(auto opened, small_text(of, one, left, request, room, version));
+    auto& item = opened;
     if (!item) continue;
     const auto* whole = std::get_if<shared_bytes>(&item->data);
     if (whole == nullptr) continue;
@@ -252,24 +248,22 @@ result<reading> read_folder(const root& of, const located& folder, std::uint64_t
 
 result<list_result> list_children(const root& of, const located& folder, const children_request& request,
                                   std::size_t most_passed) {
-  const auto inside = opened_folder::open(of, folder, request.uri);
-  if (!inside) return tl::unexpected(inside.error());
+  HONDANA_TRY(const auto inside, opened_folder::open(of, folder, request.uri));
   list_result page;
-  const auto first = inside->first_after(request.after);
+  const auto first = inside.first_after(request.after);
   auto next = first;
   std::string last_sent;
-  for (; next < inside->size() && page.entries.size() < request.limit; ++next) {
+  for (; next < inside.size() && page.entries.size() < request.limit; ++next) {
     // The page goes on after what was sent, since the key of what is hidden would say its name; so there must be something.
     if (next - first >= most_passed && !page.entries.empty()) break;
-    if (auto wanted = still_wanted(request); !wanted) return tl::unexpected(std::move(wanted.error()));
-    auto looked = inside->look(next, request);
-    if (!looked) return tl::unexpected(std::move(looked.error()));
-    const auto& entry = *looked;
+    HONDANA_TRY(still_wanted(request));
+    HONDANA_TRY(auto looked, inside.look(next, request));
+    const auto& entry = looked;
     if (!entry) continue;
     page.entries.push_back(entry_of(of, entry->path, entry->facts, entry->looked_at));
-    last_sent = inside->uri(next);
+    last_sent = inside.uri(next);
   }
-  if (next < inside->size()) page.resume = page.entries.empty() ? request.after : last_sent;
+  if (next < inside.size()) page.resume = page.entries.empty() ? request.after : last_sent;
   return page;
 }
 

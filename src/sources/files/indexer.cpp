@@ -49,7 +49,7 @@ indexer::~indexer() {
 }
 
 result<std::shared_ptr<const listing>> indexer::current(const call& by, monotonic_clock::time_point until) {
-  if (auto wanted = still_wanted(by); !wanted) return tl::unexpected(std::move(wanted.error()));
+  HONDANA_TRY(still_wanted(by));
   auto& s = *state_;
   std::unique_lock lock(s.mutex);
   try {

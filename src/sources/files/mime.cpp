@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <iterator>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 
 namespace hondana::files {
 namespace {

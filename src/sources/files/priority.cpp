@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "sources/files/mime.hpp"
 #include "sources/files/rules.hpp"
 
@@ -86,12 +86,11 @@ double usual_priority(std::string_view path, bool is_folder) noexcept {
 result<priorities> priorities::make(const std::vector<priority_rule>& configured) {
   priorities made;
   for (const auto& rule : configured) {
-    auto pattern = compile_patterns({rule.pattern}, "priorities");
-    if (!pattern) return tl::unexpected(std::move(pattern.error()));
+    HONDANA_TRY(auto pattern, compile_patterns({rule.pattern}, "priorities"));
     if (rule.priority && !(*rule.priority >= 0.0 && *rule.priority <= 1.0)) {
       return fail(errc::invalid_argument, "The priority of `" + rule.pattern + "` is not between 0 and 1.");
     }
-    made.configured_.push_back({std::move(*pattern), rule.priority, rule.audience});
+    made.configured_.push_back({std::move(pattern), rule.priority, rule.audience});
   }
   return made;
 }

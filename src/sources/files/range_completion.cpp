@@ -108,7 +108,7 @@ result<complete_result> complete_range(const root& of, std::string_view path, bo
   const auto decoded = percent_decode(path);
   const std::string asked = decoded ? *decoded : std::string(path);
   const auto found = of.find(asked, &by);
-  if (auto still = still_wanted(by); !still) return tl::unexpected(std::move(still.error()));
+  HONDANA_TRY(still_wanted(by));
   if (!found || !S_ISREG(found->facts.st_mode) || !of.is_readable(asked, *found, by.who)) return none;
   auto opened = of.below()->open_file(*found);
   if (!opened) return none;

@@ -123,7 +123,7 @@ result<extent> locate_lines(const open_file& file, std::uint64_t size, const ran
   if (!begin) {
     char last = '\n';
     if (size > 0) {
-      if (auto count = read_exactly(file, &last, 1, size - 1); !count) return tl::unexpected(std::move(count.error()));
+      HONDANA_TRY(read_exactly(file, &last, 1, size - 1));
     }
     return fail(errc::invalid_argument,
                 "The range begins beyond the end: the file has " + plural(last == '\n' ? line - 1 : line, "line") + ".");

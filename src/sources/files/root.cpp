@@ -115,10 +115,8 @@ result<std::shared_ptr<root>> root::open(const root_options& from, const options
     return cannot_serve(from.path,
                         "it is on a file system of the kernel's own (such as /proc or /sys), whose files are no files.");
   }
-  auto decisions = rules::make(from, path);
-  if (!decisions) return tl::unexpected(std::move(decisions.error()));
-  auto weights = priorities::make(from.priorities);
-  if (!weights) return tl::unexpected(std::move(weights.error()));
+  HONDANA_TRY(auto decisions, rules::make(from, path));
+  HONDANA_TRY(auto weights, priorities::make(from.priorities));
 
   std::vector<std::string> spellings{path};
   if (from.path.front() == '/') {
@@ -126,7 +124,7 @@ result<std::shared_ptr<root>> root::open(const root_options& from, const options
     if (given != path) spellings.push_back(std::move(given));
   }
   auto made = std::shared_ptr<root>(new root(std::move(path), std::move(folder), std::move(spellings), all.portable,
-                                             from.redact, std::move(*decisions), std::move(*weights), all.log));
+                                             from.redact, std::move(decisions), std::move(weights), all.log));
   if (made->uri().size() > max_uri_bytes / 2) return cannot_serve(from.path, "its URI would be too long to be used.");
   return made;
 }

@@ -5,7 +5,7 @@
 #include <array>
 #include <utility>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "text/secrets/file_names.hpp"
 
 namespace hondana::files {
@@ -75,13 +75,11 @@ result<ignore::pattern_list> compile_patterns(const std::vector<std::string>& pa
 }
 
 result<rules> rules::make(const root_options& from, std::string_view root) {
-  auto allow = compile_patterns(from.allow, "allow");
-  if (!allow) return tl::unexpected(std::move(allow.error()));
-  auto exclude = compile_patterns(from.exclude, "exclude");
-  if (!exclude) return tl::unexpected(std::move(exclude.error()));
+  HONDANA_TRY(auto allow, compile_patterns(from.allow, "allow"));
+  HONDANA_TRY(auto exclude, compile_patterns(from.exclude, "exclude"));
   rules made;
-  made.allow_ = std::move(*allow);
-  made.exclude_ = std::move(*exclude);
+  made.allow_ = std::move(allow);
+  made.exclude_ = std::move(exclude);
   made.own_ = disk::own_files(from.kept_back, root);
   made.show_hidden_ = from.show_hidden;
   made.obey_ignore_files_ = from.obey_ignore_files;

@@ -93,11 +93,10 @@ tl::expected<located, not_found> beneath::locate_by_steps(std::string_view path)
     found.spellings.push_back(found.links.back());
     for (auto rest = pending.rbegin(); rest != pending.rend(); ++rest) (found.spellings.back() += '/') += *rest;
     if (found.spellings.back().size() >= PATH_MAX) return tl::unexpected(not_found{obstacle::missing, ENAMETOOLONG});
-    const auto target = target_of(next.at.get());
-    if (!target) return tl::unexpected(target.error());
-    std::string_view rest = *target;
+    HONDANA_TRY(const auto target, target_of(next.at.get()));
+    std::string_view rest = target;
     if (rest.front() == '/') {
-      const char* inside = below(spellings_, *target);
+      const char* inside = below(spellings_, target);
       if (inside == nullptr) return tl::unexpected(not_found{obstacle::outside, 0});
       rest = inside;
       way.clear();

@@ -37,9 +37,9 @@ template <class Each>
   const auto capacity = static_cast<std::size_t>(std::min<std::uint64_t>(size, window_bytes));
   const auto window = std::make_unique_for_overwrite<char[]>(capacity);
   for (std::uint64_t at = 0; at < size;) {
-    if (auto wanted = still_wanted(by); !wanted) return wanted;
+    HONDANA_TRY(still_wanted(by));
     const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(size - at, capacity));
-    if (auto count = read_exactly(file, window.get(), part, at); !count) return tl::unexpected(std::move(count.error()));
+    HONDANA_TRY(read_exactly(file, window.get(), part, at));
     if (!each(std::string_view(window.get(), part))) break;
     at += part;
   }

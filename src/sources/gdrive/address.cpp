@@ -21,14 +21,13 @@ tl::unexpected<failure> no_such_file(std::string what) {
 result<void> read_parameters(std::string_view query, address& into) {
   while (!query.empty()) {
     const auto [name, written] = uri::take_parameter(query);
-    auto said = percent_decode(written);
-    if (!said) return tl::unexpected(std::move(said.error()));
+    HONDANA_TRY(auto said, percent_decode(written));
     if (name == "sheet" && !into.sheet) {
-      if (said->empty() || said->size() > longest_sheet_name)
+      if (said.empty() || said.size() > longest_sheet_name)
         return fail(errc::invalid_argument, "sheet: expected the name of a sheet.");
-      into.sheet = std::move(*said);
+      into.sheet = std::move(said);
     } else if (name == "format" && !into.is_original) {
-      if (*said != "original")
+      if (said != "original")
         return fail(errc::invalid_argument,
                     "format: there is no such form; format=original gives the file itself, of what is no Doc, Sheet or Slides. "
                     "Leave it out for the text.");
@@ -74,8 +73,7 @@ result<address> address_of(std::string_view scheme, std::string_view uri) {
     made.uri = uri.substr(0, uri.find('?'));
     if (made.uri.ends_with('/')) made.uri.pop_back();
   }
-  if (auto read = read_parameters(parts.query.value_or(std::string_view()), made); !read)
-    return tl::unexpected(std::move(read.error()));
+  HONDANA_TRY(read_parameters(parts.query.value_or(std::string_view()), made));
   return made;
 }
 

@@ -29,15 +29,13 @@ bool is_same_secret(std::string_view a, std::string_view b) noexcept {
 
 result<drive::watch_request> channels::request_for(const std::string& home, const std::string& page_token,
                                                    const std::string& address) {
-  auto id = bytes::random_bytes(bytes_of_id);
-  if (!id) return tl::unexpected(std::move(id.error()));
-  auto secret = bytes::random_bytes(bytes_of_secret);
-  if (!secret) return tl::unexpected(std::move(secret.error()));
+  HONDANA_TRY(auto id, bytes::random_bytes(bytes_of_id));
+  HONDANA_TRY(auto secret, bytes::random_bytes(bytes_of_secret));
   drive::watch_request made;
   made.from.page_token = page_token;
   made.from.drive_id = home;
-  made.id = bytes::to_hex(*id);
-  made.token = bytes::to_hex(*secret);
+  made.id = bytes::to_hex(id);
+  made.token = bytes::to_hex(secret);
   made.address = address;
   made.life = std::chrono::duration_cast<std::chrono::seconds>(life_of_channel);
   return made;

@@ -91,9 +91,8 @@ complete_result gdrive_provider::complete_ids(const scene& in, const complete_re
 
 result<complete_result> gdrive_provider::complete(const complete_request& request) {
   if (request.argument == "format") return complete_from(request.value, {"original"});
-  const auto now = ready(request);
-  if (!now) return tl::unexpected(now.error());
-  const auto& in = **now;
+  HONDANA_TRY(const auto now, ready(request));
+  const auto& in = *now;
   if (request.argument == "drive") {
     std::vector<std::string> slugs;
     for (const auto& [slug, name] : in.drives()) {

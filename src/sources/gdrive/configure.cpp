@@ -77,10 +77,9 @@ constexpr std::array<key_without<drive::settings>, 3> keys_of_drive{{
 }  // namespace
 
 result<std::shared_ptr<provider>> configure(config::section& from, const std::function<void(std::string_view)>& log) {
-  auto all = read_settings(from);
-  if (!all) return tl::unexpected(std::move(all.error()));
-  auto& how = all->how;
-  auto& who = all->who;
+  HONDANA_TRY(auto all, read_settings(from));
+  auto& how = all.how;
+  auto& who = all.who;
   if (log) {
     who.tokens.log = [log, name = how.name](std::string_view line) { log(name + ": " + std::string(line)); };
     who.drive.log = who.tokens.log;
@@ -112,7 +111,7 @@ result<std::shared_ptr<provider>> configure(config::section& from, const std::fu
     return tl::unexpected(from.wrong(key, client.error().public_text));
   }
   how.from = remote_of(std::move(*client));
-  if (all->renders) how.renderer = rendering::renderer::make();
+  if (all.renders) how.renderer = rendering::renderer::make();
   auto opened = gdrive_provider::open(std::move(how));
   if (!opened) {
     auto why = from.wrong("store", opened.error().public_text);

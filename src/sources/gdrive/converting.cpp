@@ -11,7 +11,7 @@
 #include <utility>
 #include <variant>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "base/json/utf8.hpp"
 #include "text/charsets/charsets.hpp"
 
@@ -22,12 +22,11 @@ namespace {
 result<std::string> all_of(byte_reader& from) {
   std::string bytes(from.size(), '\0');
   for (std::size_t done = 0; done < bytes.size();) {
-    auto count = from.read(std::span(bytes).subspan(done));
-    if (!count) return tl::unexpected(std::move(count.error()));
-    if (*count == 0) return fail(errc::content_changed, "The file ended before its end. Ask for it again.");
-    done += *count;
+    HONDANA_TRY(auto count, from.read(std::span(bytes).subspan(done)));
+    if (count == 0) return fail(errc::content_changed, "The file ended before its end. Ask for it again.");
+    done += count;
   }
-  if (auto again = from.rewind(); !again) return tl::unexpected(std::move(again.error()));
+  HONDANA_TRY(from.rewind());
   return bytes;
 }
 
@@ -51,18 +50,17 @@ result<bool> is_plain_throughout(byte_reader& from) {
   std::size_t kept = 0;
   bool is_so = true;
   for (auto left = from.size(); is_so && left > 0;) {
-    auto count =
-        from.read(std::span(bytes).subspan(kept, static_cast<std::size_t>(std::min<std::uint64_t>(left, window - kept))));
-    if (!count) return tl::unexpected(std::move(count.error()));
-    if (*count == 0) return fail(errc::content_changed, "The file ended before its end. Ask for it again.");
-    left -= *count;
-    const std::string_view there(bytes.data(), kept + *count);
+    HONDANA_TRY(auto count, from.read(std::span(bytes).subspan(
+                                kept, static_cast<std::size_t>(std::min<std::uint64_t>(left, window - kept)))));
+    if (count == 0) return fail(errc::content_changed, "The file ended before its end. Ask for it again.");
+    left -= count;
+    const std::string_view there(bytes.data(), kept + count);
     const auto begun = left > 0 ? begun_at_end(there) : 0;
     is_so = is_plain(there.substr(0, there.size() - begun));
     std::copy(there.end() - static_cast<std::ptrdiff_t>(begun), there.end(), bytes.begin());
     kept = begun;
   }
-  if (auto again = from.rewind(); !again) return tl::unexpected(std::move(again.error()));
+  HONDANA_TRY(from.rewind());
   return is_so;
 }
 
@@ -78,12 +76,10 @@ result<void> convert_to_utf8(part& of, std::uint64_t most) {
   } else {
     auto& reader = *std::get<std::shared_ptr<byte_reader>>(of.data);
     if (reader.size() > longest_converted) return {};
-    const auto is_so = is_plain_throughout(reader);
-    if (!is_so) return tl::unexpected(is_so.error());
-    if (*is_so) return {};
-    auto all = all_of(reader);
-    if (!all) return tl::unexpected(std::move(all.error()));
-    read = std::move(*all);
+    HONDANA_TRY(const auto is_so, is_plain_throughout(reader));
+    if (is_so) return {};
+    HONDANA_TRY(auto all, all_of(reader));
+    read = std::move(all);
     bytes = read;
   }
   if (is_plain(bytes)) return {};

@@ -46,57 +46,54 @@ std::vector<resource> gdrive_provider::wholes_of(const scene& in, const item& wh
 }
 
 result<resource> gdrive_provider::describe(const describe_request& request) {
-  const auto what = address_of(how_.scheme, request.uri);
-  if (!what) return tl::unexpected(what.error());
-  const auto known = ready(request);
-  if (!known) return tl::unexpected(known.error());
-  const auto& in = **known;
+  HONDANA_TRY(const auto what, address_of(how_.scheme, request.uri));
+  HONDANA_TRY(const auto known, ready(request));
+  const auto& in = *known;
   if (auto entry = in.entries().find(request.uri)) {
     const auto* listed = request.who.view ? in.at(request.uri) : nullptr;
     if (listed != nullptr && !may_follow(in, *listed->what, request.who)) return nothing_there();
     return std::move(*entry);
   }
-  const bool is_file = what->what == address::place::id || what->what == address::place::path;
+  const bool is_file = what.what == address::place::id || what.what == address::place::path;
   if (!is_file) {
-    auto content = what->what == address::place::top ? [&] {
+    auto content = what.what == address::place::top ? [&] {
       read_request inside;
       static_cast<call&>(inside) = static_cast<const call&>(request);
       return read_folder(in, {}, inside);
     }()
-                                                     : read_view(in, what->what, request.who);
+                                                    : read_view(in, what.what, request.who);
     if (!content) return tl::unexpected(std::move(content.error()));
     resource entry;
     entry.uri = request.uri;
     entry.name = content->contents.front().name.empty() ? how_.name : content->contents.front().name;
     entry.mimeType = content->contents.front().mimeType;
-    entry.kind = what->what == address::place::top ? "folder" : "list";
+    entry.kind = what.what == address::place::top ? "folder" : "list";
     entry.version = std::move(content->version);
     return entry;
   }
-  const auto one = find(in, *what, request);
-  if (!one) return tl::unexpected(one.error());
-  if (!may_follow(in, *one->what, request.who)) return nothing_there();
-  auto entry = entry_of(*one->what, request.uri, {});
-  const auto listed = one->uri.empty() ? std::nullopt : in.entries().find(one->uri);
+  HONDANA_TRY(const auto one, find(in, what, request));
+  if (!may_follow(in, *one.what, request.who)) return nothing_there();
+  auto entry = entry_of(*one.what, request.uri, {});
+  const auto listed = one.uri.empty() ? std::nullopt : in.entries().find(one.uri);
   if (listed) {
     entry = *listed;
     entry.uri = request.uri;
   }
-  const auto wholes = request.who.view ? wholes_of(in, *one->what, one->uri) : std::vector<resource>();
-  const auto* placed = in.find(one->what->id);
-  if (what->sheet) {
-    if (placed == nullptr || std::find(placed->sheets.begin(), placed->sheets.end(), *what->sheet) == placed->sheets.end())
+  const auto wholes = request.who.view ? wholes_of(in, *one.what, one.uri) : std::vector<resource>();
+  const auto* placed = in.find(one.what->id);
+  if (what.sheet) {
+    if (placed == nullptr || std::find(placed->sheets.begin(), placed->sheets.end(), *what.sheet) == placed->sheets.end())
       return fail(errc::resource_not_found, "The spreadsheet has no sheet of this name, or was not read yet.");
     auto base = entry;
     base.uri = request.uri.substr(0, request.uri.find('?'));
-    entry = entry_of_sheet(base, *what->sheet);
+    entry = entry_of_sheet(base, *what.sheet);
     entry.uri = request.uri;
-    if (!may_read_sheet(request.who, wholes, *what->sheet)) return nothing_there();
+    if (!may_read_sheet(request.who, wholes, *what.sheet)) return nothing_there();
   }
-  if (what->is_original) {
+  if (what.is_original) {
     if (!may_read_original(request.who, wholes)) return nothing_there();
-    entry.mimeType = one->what->mime_type;
-    entry.size = one->what->size;
+    entry.mimeType = one.what->mime_type;
+    entry.size = one.what->size;
   }
   return entry;
 }

@@ -163,11 +163,10 @@ drive::answer<fetcher::taken> fetcher::exported(const wanted& which, std::string
   const std::string mime_type(type);
   auto done = with_.from->exported(which.what->id, mime_type, into, how);
   if (!done && done.error().what == drive::trouble::export_too_large) {
-    const auto file = with_.from->file(which.what->id, how);
-    if (!file) return tl::unexpected(file.error());
+    HONDANA_TRY(const auto file, with_.from->file(which.what->id, how));
     made.bytes.clear();
     made.is_by_link = true;
-    done = with_.from->exported_by_link(*file, mime_type, into, how);
+    done = with_.from->exported_by_link(file, mime_type, into, how);
   }
   if (!done && done.error().what == drive::trouble::too_large) done.error().why = too_large(*which.what, into.most_bytes);
   if (!done) return tl::unexpected(std::move(done.error()));
@@ -176,11 +175,10 @@ drive::answer<fetcher::taken> fetcher::exported(const wanted& which, std::string
 
 drive::answer<fetched> fetcher::export_text(const wanted& which, const format& how, const call& by, std::uint64_t most,
                                             bool is_kept) const {
-  auto got = exported(which, how.asked, by, most);
-  if (!got) return tl::unexpected(std::move(got.error()));
+  HONDANA_TRY(auto got, exported(which, how.asked, by, most));
   fetched made;
-  made.is_by_link = got->is_by_link;
-  auto bytes = std::make_shared<const std::string>(std::move(got->bytes));
+  made.is_by_link = got.is_by_link;
+  auto bytes = std::make_shared<const std::string>(std::move(got.bytes));
   if (is_kept) keep(which, text_part, how.given, bytes, made.is_by_link);
   auto one = text_of(std::move(bytes), how.given);
   if (!how.is_text) one.form = content_form::blob;
@@ -196,19 +194,18 @@ drive::answer<fetched> fetcher::cut_workbook(const wanted& which, const format& 
     if (made) made->problem = "This is the first sheet alone: " + missing + '.';
     return made;
   }
-  auto got = exported(which, how.asked, by, with_.most_bytes);
-  if (!got) return tl::unexpected(std::move(got.error()));
+  HONDANA_TRY(auto got, exported(which, how.asked, by, with_.most_bytes));
   auto file = scratch::make();
   if (!file) return tl::unexpected(refusal_with(std::move(file.error())));
-  if (auto put = file->append(got->bytes); !put) return tl::unexpected(refusal_with(std::move(put.error())));
-  got->bytes = std::string();
+  if (auto put = file->append(got.bytes); !put) return tl::unexpected(refusal_with(std::move(put.error())));
+  got.bytes = std::string();
   auto sheets = with_.renderer->sheets(file->reader(), with_.rendered, by.stop, by.deadline);
   if (!sheets) return tl::unexpected(refusal_with(std::move(sheets.error())));
   std::string framed;
   for (const auto& one : *sheets) framed += rendering::line_of(one);
-  keep(which, sheets_part, how.given, std::make_shared<const std::string>(std::move(framed)), got->is_by_link);
+  keep(which, sheets_part, how.given, std::make_shared<const std::string>(std::move(framed)), got.is_by_link);
   fetched made;
-  made.is_by_link = got->is_by_link;
+  made.is_by_link = got.is_by_link;
   made.parts = parts_of(std::move(*sheets));
   return made;
 }
@@ -222,15 +219,14 @@ drive::answer<fetched> fetcher::render_export(const wanted& which, const format&
     if (made) made->problem = "The speakers' notes are not in it: " + missing + '.';
     return made;
   }
-  auto got = exported(which, how.asked, by, with_.most_bytes);
-  if (!got) return tl::unexpected(std::move(got.error()));
+  HONDANA_TRY(auto got, exported(which, how.asked, by, with_.most_bytes));
   auto file = scratch::make();
   if (!file) return tl::unexpected(refusal_with(std::move(file.error())));
-  if (auto put = file->append(got->bytes); !put) return tl::unexpected(refusal_with(std::move(put.error())));
+  if (auto put = file->append(got.bytes); !put) return tl::unexpected(refusal_with(std::move(put.error())));
   auto text = with_.renderer->render(*how.rendered, file->reader(), with_.rendered, by.stop, by.deadline);
   if (!text) return tl::unexpected(refusal_with(std::move(text.error())));
   fetched made;
-  made.is_by_link = got->is_by_link;
+  made.is_by_link = got.is_by_link;
   auto bytes = std::make_shared<const std::string>(std::move(text->text));
   if (!text->is_cut) keep(which, text_part, how.given, bytes, made.is_by_link);
   made.parts.push_back(text_of(std::move(bytes), how.given, text->is_cut));

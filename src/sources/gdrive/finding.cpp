@@ -111,7 +111,7 @@ drive::answer<void> follower::find_drives(const std::stop_token& stop) {
   if (has_unserved || !gone.empty()) {
     batch again;
     list_anew({}, again);
-    if (auto done = apply(std::move(again)); !done) return done;
+    HONDANA_TRY(apply(std::move(again)));
   }
   auto put = options_.where->put_drives(all);
   for (const auto& id : gone) {
@@ -164,7 +164,7 @@ result<void> follower::forget_unfollowed() {
   for (const auto& [home, at] : positions_) look(home);
   for (const auto& [id, one] : items_) look(one.what->home);
   for (const auto& home : others) {
-    if (auto done = options_.where->forget_home(home); !done) return done;
+    HONDANA_TRY(options_.where->forget_home(home));
     positions_.erase(home);
     std::erase_if(items_, [&home](const auto& one) { return one.second.what->home == home; });
   }

@@ -161,34 +161,30 @@ std::string follower::home_of(const drive::file& of) const {
 }
 
 result<void> follower::load(const std::stop_token& stop) {
-  if (auto begun = options_.where->begin(stop); !begun) return begun;
+  HONDANA_TRY(options_.where->begin(stop));
   auto positions = options_.where->positions();
   if (!positions) return tl::unexpected(std::move(positions.error()));
-  auto drives = options_.where->drives();
-  if (!drives) return tl::unexpected(std::move(drives.error()));
-  auto looks = options_.where->looks();
-  if (!looks) return tl::unexpected(std::move(looks.error()));
-  auto root = options_.where->root();
-  if (!root) return tl::unexpected(std::move(root.error()));
+  HONDANA_TRY(auto drives, options_.where->drives());
+  HONDANA_TRY(auto looks, options_.where->looks());
+  HONDANA_TRY(auto root, options_.where->root());
   auto sheets = options_.where->sheets();
   if (!sheets) return tl::unexpected(std::move(sheets.error()));
   items_.clear();
   auto all =
       options_.where->each([this](shared_item one, std::int64_t generation) { items_[one->id] = known{one, generation}; });
   if (!all) return all;
-  auto who = options_.where->who();
-  if (!who) return tl::unexpected(std::move(who.error()));
+  HONDANA_TRY(auto who, options_.where->who());
   for (auto& one : *positions) positions_[one.home] = std::move(one);
-  drives_ = std::move(*drives);
-  who_ = std::move(*who);
+  drives_ = std::move(drives);
+  who_ = std::move(who);
   is_ours_ = !options_.who || who_ == who_asks();
   if (!options_.has_shared_drives && !drives_.empty()) {
     drives_.clear();
-    if (auto done = options_.where->put_drives(drives_); !done) return done;
+    HONDANA_TRY(options_.where->put_drives(drives_));
   }
-  if (auto done = forget_unfollowed(); !done) return done;
-  looks_ = std::move(*looks);
-  root_ = std::move(*root);
+  HONDANA_TRY(forget_unfollowed());
+  looks_ = std::move(looks);
+  root_ = std::move(root);
   for (auto& [id, names] : *sheets) sheets_[id] = std::move(names);
   return recall_full();
 }

@@ -55,8 +55,8 @@ drive::refusal follower::endless(const std::string& what) {
 }
 
 drive::answer<bool> follower::round(const std::stop_token& stop) {
-  if (auto found = find_root(stop); !found) return tl::unexpected(std::move(found.error()));
-  if (auto found = find_drives(stop); !found) return tl::unexpected(std::move(found.error()));
+  HONDANA_TRY(find_root(stop));
+  HONDANA_TRY(find_drives(stop));
   look_for_wanted();
   const bool was_dirty = is_dirty_;
   bool is_changed = was_dirty;
@@ -97,9 +97,8 @@ drive::answer<void> follower::crawl(const std::string& home, const std::stop_tok
   auto at = position_of(home);
   if (!at.is_crawling || at.crawl_start.empty()) {
     // Changes since then are told when it has ended; the other way round some would be missed.
-    auto token = options_.from->start_token(home, errand_of(stop, drive::lane::crawling));
-    if (!token) return tl::unexpected(std::move(token.error()));
-    at.crawl_start = std::move(*token);
+    HONDANA_TRY(auto token, options_.from->start_token(home, errand_of(stop, drive::lane::crawling)));
+    at.crawl_start = std::move(token);
     at.next_page.clear();
     at.is_crawling = true;
     ++at.generation;
@@ -109,7 +108,7 @@ drive::answer<void> follower::crawl(const std::string& home, const std::stop_tok
     }
     batch beginning;
     beginning.at = at;
-    if (auto done = apply(std::move(beginning)); !done) return done;
+    HONDANA_TRY(apply(std::move(beginning)));
     keep_full();
   } else if (!at.next_page.empty()) {
     say("the crawl of " + word_for_home(home) + " goes on where it was");
@@ -160,7 +159,7 @@ drive::answer<void> follower::crawl(const std::string& home, const std::stop_tok
       }
     }
     into.at = at;
-    if (auto done = apply(std::move(into)); !done) return done;
+    HONDANA_TRY(apply(std::move(into)));
     {
       const std::lock_guard lock(mutex_);
       state_ = "listing " + word_for_home(home) + ": " + std::to_string(files) + " files so far";
@@ -204,7 +203,7 @@ drive::answer<void> follower::poll(const std::string& home, const std::stop_toke
     const auto& token = is_last ? page->start : page->next;
     if (!token.empty()) into.at->start = token;
     into.at->is_behind = !is_last && !token.empty();
-    if (auto done = apply(std::move(into)); !done) return done;
+    HONDANA_TRY(apply(std::move(into)));
     if (is_last || token.empty()) return {};
   }
 }
@@ -343,7 +342,7 @@ drive::answer<void> follower::look_into_folders(const std::stop_token& stop) {
     }
     batch over;
     over.looks_done.push_back(std::move(folder));
-    if (auto applied = apply(std::move(over)); !applied) return applied;
+    HONDANA_TRY(apply(std::move(over)));
   }
   // What is known is as it is known all the same.
   mind(std::string(new_folders), first ? &*first : nullptr);
@@ -378,7 +377,7 @@ drive::answer<void> follower::look_into(const std::string& folder, const std::st
     into.generation = position_of(home).generation;
     for (const auto& one : page->files) take_file(home, one, into);
     what.page_token = std::move(page->next);
-    if (auto done = apply(std::move(into)); !done) return done;
+    HONDANA_TRY(apply(std::move(into)));
     // What has not been seen to its end is looked into again.
     if (stop.stop_requested()) return tl::unexpected(cancelled());
   } while (!what.page_token.empty());

@@ -80,13 +80,11 @@ shared_item item_in(const sqlite::statement& from) {
 
 /// Steps through all rows.
 result<void> each_row(sqlite::connection& in, const char* sql, const std::function<void(const sqlite::statement&)>& take) {
-  auto all = in.prepare(sql);
-  if (!all) return tl::unexpected(std::move(all.error()));
+  HONDANA_TRY(auto all, in.prepare(sql));
   for (;;) {
-    const auto has_row = all->step();
-    if (!has_row) return tl::unexpected(has_row.error());
-    if (!*has_row) return {};
-    take(*all);
+    HONDANA_TRY(const auto has_row, all.step());
+    if (!has_row) return {};
+    take(all);
   }
 }
 
@@ -96,20 +94,18 @@ result<std::shared_ptr<kept>> kept::make(const std::string& path, std::uint64_t 
                                          std::function<void(std::string_view)> log) {
   if (!path.empty()) {
     const auto folder = std::filesystem::path(path).parent_path().string();
-    if (auto made = disk::make_private_folder(folder); !made) return tl::unexpected(std::move(made.error()));
+    HONDANA_TRY(disk::make_private_folder(folder));
   }
   return std::shared_ptr<kept>(new kept(path, most_content, std::move(log)));
 }
 
 result<void> kept::open(const std::string& path) {
-  auto file = sqlite::open_owned(path, kind_of_kept, log_);
-  if (!file) return tl::unexpected(std::move(file.error()));
+  HONDANA_TRY(auto file, sqlite::open_owned(path, kind_of_kept, log_));
   const std::lock_guard lock(mutex_);
-  file_ = std::move(*file);
-  auto refused = fact("refused");
-  if (!refused) return tl::unexpected(std::move(refused.error()));
-  is_refused_ = is_refused_ || !refused->empty();
-  if (auto counted = count_content(); !counted) return counted;
+  file_ = std::move(file);
+  HONDANA_TRY(auto refused, fact("refused"));
+  is_refused_ = is_refused_ || !refused.empty();
+  HONDANA_TRY(count_content());
   // It may be allowed less than before.
   return content_bytes_ > most_content_ ? make_room() : result<void>();
 }
@@ -223,11 +219,9 @@ result<void> kept::set_refused(bool is_so) {
 }
 
 result<std::string> kept::fact(const char* name) {
-  auto from = file_.writer.prepare("SELECT value FROM facts WHERE name=?");
-  if (!from) return tl::unexpected(std::move(from.error()));
-  const auto has_row = from->bind_text(1, name).step();
-  if (!has_row) return tl::unexpected(has_row.error());
-  return *has_row ? text(*from, 0) : std::string();
+  HONDANA_TRY(auto from, file_.writer.prepare("SELECT value FROM facts WHERE name=?"));
+  HONDANA_TRY(const auto has_row, from.bind_text(1, name).step());
+  return has_row ? text(from, 0) : std::string();
 }
 
 result<void> kept::put_fact(const char* name, const std::string& spelled) {
@@ -260,24 +254,23 @@ result<void> kept::run(const char* sql, std::string_view first) {
 }
 
 result<void> kept::put(const std::vector<shared_item>& all, std::int64_t generation) {
-  auto to = file_.writer.prepare("INSERT OR REPLACE INTO files VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
-  if (!to) return tl::unexpected(std::move(to.error()));
+  HONDANA_TRY(auto to, file_.writer.prepare("INSERT OR REPLACE INTO files VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"));
   const auto number_of = [](const std::optional<drive::time>& when) {
     return when ? std::int64_t{when->time_since_epoch().count()} : no_number;
   };
   for (const auto& one : all) {
     const auto& what = *one;
-    to->bind_text(1, what.id).bind_text(2, what.name).bind_text(3, what.mime_type).bind_text(4, what.parent);
-    to->bind_text(5, what.home).bind_text(6, what.version).bind_text(7, what.content).bind_text(8, what.owner);
-    to->bind_text(9, what.web_link).bind_text(10, what.resource_key).bind_text(11, what.target);
-    to->bind_text(12, what.target_type).bind_text(13, what.target_key);
-    to->bind(14, what.size ? static_cast<std::int64_t>(*what.size) : no_number);
-    to->bind(15, number_of(what.modified)).bind(16, number_of(what.created));
-    to->bind(17, std::int64_t{what.is_trashed}).bind(18, std::int64_t{what.is_starred}).bind(19, generation);
-    to->bind(20, std::int64_t{what.is_barred});
-    if (auto done = to->run(); !done) return done;
+    to.bind_text(1, what.id).bind_text(2, what.name).bind_text(3, what.mime_type).bind_text(4, what.parent);
+    to.bind_text(5, what.home).bind_text(6, what.version).bind_text(7, what.content).bind_text(8, what.owner);
+    to.bind_text(9, what.web_link).bind_text(10, what.resource_key).bind_text(11, what.target);
+    to.bind_text(12, what.target_type).bind_text(13, what.target_key);
+    to.bind(14, what.size ? static_cast<std::int64_t>(*what.size) : no_number);
+    to.bind(15, number_of(what.modified)).bind(16, number_of(what.created));
+    to.bind(17, std::int64_t{what.is_trashed}).bind(18, std::int64_t{what.is_starred}).bind(19, generation);
+    to.bind(20, std::int64_t{what.is_barred});
+    HONDANA_TRY(to.run());
     if (!what.is_barred) continue;
-    if (auto done = run("DELETE FROM contents WHERE id=?", what.id); !done) return done;
+    HONDANA_TRY(run("DELETE FROM contents WHERE id=?", what.id));
   }
   return {};
 }
@@ -285,35 +278,33 @@ result<void> kept::put(const std::vector<shared_item>& all, std::int64_t generat
 result<void> kept::forget(const std::string& id) {
   for (const auto* sql : {"DELETE FROM files WHERE id=?", "DELETE FROM sheets WHERE id=?", "DELETE FROM contents WHERE id=?",
                           "DELETE FROM looks WHERE id=?"}) {
-    if (auto done = run(sql, id); !done) return done;
+    HONDANA_TRY(run(sql, id));
   }
   return {};
 }
 
 result<void> kept::apply(const batch& what) {
   const std::lock_guard lock(mutex_);
-  auto writing = sqlite::transaction::begin(file_.writer);
-  if (!writing) return tl::unexpected(std::move(writing.error()));
-  if (auto done = put(what.put, what.generation); !done) return done;
+  HONDANA_TRY(auto writing, sqlite::transaction::begin(file_.writer));
+  HONDANA_TRY(put(what.put, what.generation));
   for (const auto& id : what.gone) {
-    if (auto done = forget(id); !done) return done;
+    HONDANA_TRY(forget(id));
   }
   for (const auto& id : what.looks_begun) {
-    if (auto done = run("INSERT OR IGNORE INTO looks VALUES(?)", id); !done) return done;
+    HONDANA_TRY(run("INSERT OR IGNORE INTO looks VALUES(?)", id));
   }
   for (const auto& id : what.looks_done) {
-    if (auto done = run("DELETE FROM looks WHERE id=?", id); !done) return done;
+    HONDANA_TRY(run("DELETE FROM looks WHERE id=?", id));
   }
   if (what.at) {
-    auto to = file_.writer.prepare("INSERT OR REPLACE INTO positions VALUES(?,?,?,?,?,?,?)");
-    if (!to) return tl::unexpected(std::move(to.error()));
-    to->bind_text(1, what.at->home).bind_text(2, what.at->start).bind_text(3, what.at->crawl_start);
-    to->bind_text(4, what.at->next_page).bind(5, what.at->generation);
-    to->bind(6, std::int64_t{what.at->is_crawled});
-    to->bind(7, (what.at->is_crawling ? crawling_bit : 0) | (what.at->is_behind ? behind_bit : 0));
-    if (auto done = to->run(); !done) return done;
+    HONDANA_TRY(auto to, file_.writer.prepare("INSERT OR REPLACE INTO positions VALUES(?,?,?,?,?,?,?)"));
+    to.bind_text(1, what.at->home).bind_text(2, what.at->start).bind_text(3, what.at->crawl_start);
+    to.bind_text(4, what.at->next_page).bind(5, what.at->generation);
+    to.bind(6, std::int64_t{what.at->is_crawled});
+    to.bind(7, (what.at->is_crawling ? crawling_bit : 0) | (what.at->is_behind ? behind_bit : 0));
+    HONDANA_TRY(to.run());
   }
-  if (auto done = writing->commit(); !done) return done;
+  HONDANA_TRY(writing.commit());
   const bool has_barred = std::any_of(what.put.begin(), what.put.end(), [](const auto& one) { return one->is_barred; });
   return what.gone.empty() && !has_barred ? result<void>() : count_content();
 }
@@ -322,44 +313,40 @@ result<void> kept::put_drives(const std::vector<drive::shared_drive>& all) {
   const std::lock_guard lock(mutex_);
   auto writing = sqlite::transaction::begin(file_.writer);
   if (!writing) return tl::unexpected(std::move(writing.error()));
-  if (auto done = run("DELETE FROM drives"); !done) return done;
+  HONDANA_TRY(run("DELETE FROM drives"));
   for (const auto& one : all) {
-    auto to = file_.writer.prepare("INSERT OR REPLACE INTO drives VALUES(?,?)");
-    if (!to) return tl::unexpected(std::move(to.error()));
-    if (auto done = to->bind_text(1, one.id).bind_text(2, one.name).run(); !done) return done;
+    HONDANA_TRY(auto to, file_.writer.prepare("INSERT OR REPLACE INTO drives VALUES(?,?)"));
+    HONDANA_TRY(to.bind_text(1, one.id).bind_text(2, one.name).run());
   }
   return writing->commit();
 }
 
 result<void> kept::put_root(const std::string& id) {
   const std::lock_guard lock(mutex_);
-  auto writing = sqlite::transaction::begin(file_.writer);
-  if (!writing) return tl::unexpected(std::move(writing.error()));
-  const auto before = fact("root");
-  if (!before) return tl::unexpected(before.error());
-  if (*before == id) return {};
-  if (!before->empty()) {
+  HONDANA_TRY(auto writing, sqlite::transaction::begin(file_.writer));
+  HONDANA_TRY(const auto before, fact("root"));
+  if (before == id) return {};
+  if (!before.empty()) {
     for (const auto* sql : {"DELETE FROM files", "DELETE FROM positions", "DELETE FROM drives", "DELETE FROM looks",
                             "DELETE FROM sheets", "DELETE FROM contents", "DELETE FROM facts WHERE name='full'"}) {
-      if (auto done = run(sql); !done) return done;
+      HONDANA_TRY(run(sql));
     }
   }
-  if (auto done = put_fact("root", id); !done) return done;
-  if (auto done = writing->commit(); !done) return done;
+  HONDANA_TRY(put_fact("root", id));
+  HONDANA_TRY(writing.commit());
   return count_content();
 }
 
 result<void> kept::forget_home(const std::string& home) {
   const std::lock_guard lock(mutex_);
-  auto writing = sqlite::transaction::begin(file_.writer);
-  if (!writing) return tl::unexpected(std::move(writing.error()));
+  HONDANA_TRY(auto writing, sqlite::transaction::begin(file_.writer));
   for (const auto* sql : {"DELETE FROM contents WHERE id IN (SELECT id FROM files WHERE home=?)",
                           "DELETE FROM sheets WHERE id IN (SELECT id FROM files WHERE home=?)",
                           "DELETE FROM looks WHERE id IN (SELECT id FROM files WHERE home=?)", "DELETE FROM files WHERE home=?",
                           "DELETE FROM positions WHERE home=?"}) {
-    if (auto done = run(sql, home); !done) return done;
+    HONDANA_TRY(run(sql, home));
   }
-  if (auto done = writing->commit(); !done) return done;
+  HONDANA_TRY(writing.commit());
   return count_content();
 }
 

@@ -97,9 +97,8 @@ gdrive_provider::gdrive_provider(options how, std::shared_ptr<kept> where)
 gdrive_provider::~gdrive_provider() { follower_.end(); }
 
 result<std::shared_ptr<gdrive_provider>> gdrive_provider::open(options how) {
-  auto where = kept::make(how.store, how.most_kept_content, how.log);
-  if (!where) return tl::unexpected(std::move(where.error()));
-  return std::shared_ptr<gdrive_provider>(new gdrive_provider(std::move(how), std::move(*where)));
+  HONDANA_TRY(auto where, kept::make(how.store, how.most_kept_content, how.log));
+  return std::shared_ptr<gdrive_provider>(new gdrive_provider(std::move(how), std::move(where)));
 }
 
 scheme_documentation gdrive_provider::documentation() const {
@@ -165,27 +164,23 @@ result<list_result> gdrive_provider::children_of(const scene& in, const std::str
 }
 
 result<list_result> gdrive_provider::children(const children_request& request) {
-  const auto what = address_of(how_.scheme, request.uri);
-  if (!what) return tl::unexpected(what.error());
-  const auto now = ready(request);
-  if (!now) return tl::unexpected(now.error());
-  const auto& in = **now;
-  if (what->what == address::place::top) return page_from(top(in), request);
-  if (what->what == address::place::starred || what->what == address::place::recent)
+  HONDANA_TRY(const auto what, address_of(how_.scheme, request.uri));
+  HONDANA_TRY(const auto now, ready(request));
+  const auto& in = *now;
+  if (what.what == address::place::top) return page_from(top(in), request);
+  if (what.what == address::place::starred || what.what == address::place::recent)
     return fail(errc::invalid_argument, request.uri + " is not a folder. Read it with resources/read.");
-  const bool is_drive = what->what == address::place::path && what->uri.find('/', how_.scheme.size() + 3) == std::string::npos;
+  const bool is_drive = what.what == address::place::path && what.uri.find('/', how_.scheme.size() + 3) == std::string::npos;
   if (is_drive) {
-    if (!in.entries().find(what->uri)) return fail(errc::resource_not_found, "There is no such drive.");
-    return children_of(in, what->uri, request);
+    if (!in.entries().find(what.uri)) return fail(errc::resource_not_found, "There is no such drive.");
+    return children_of(in, what.uri, request);
   }
-  const auto one = find(in, *what, request);
-  if (!one) return tl::unexpected(one.error());
-  const auto file = followed(in, *one, request);
-  if (!file) return tl::unexpected(file.error());
-  if (!file->what->is_folder() || what->sheet || what->is_original)
+  HONDANA_TRY(const auto one, find(in, what, request));
+  HONDANA_TRY(const auto file, followed(in, one, request));
+  if (!file.what->is_folder() || what.sheet || what.is_original)
     return fail(errc::invalid_argument, request.uri + " is not a folder. Read it with resources/read.");
-  if (file->uri.empty()) return fail(errc::resource_not_found, "This folder is not listed here.");
-  return children_of(in, file->uri, request);
+  if (file.uri.empty()) return fail(errc::resource_not_found, "This folder is not listed here.");
+  return children_of(in, file.uri, request);
 }
 
 std::vector<resource_template> gdrive_provider::templates() const { return templates_of(how_.scheme, how_.name); }

@@ -286,15 +286,14 @@ result<reading> gdrive_provider::read_file(const scene& in, const address& what,
   auto one = find(in, what, request);
   if (!one) return tl::unexpected(std::move(one.error()));
   const auto asked_uri = one->uri.empty() ? request.uri.substr(0, request.uri.find('?')) : one->uri;
-  auto target = followed(in, std::move(*one), request);
-  if (!target) return tl::unexpected(std::move(target.error()));
-  if (target->what->is_folder()) {
+  HONDANA_TRY(auto target, followed(in, std::move(*one), request));
+  if (target.what->is_folder()) {
     if (what.sheet || what.is_original)
       return fail(errc::invalid_argument, "A folder has no sheets and no original. Leave the parameter out for what is in it.");
-    if (target->uri.empty()) return fail(errc::resource_not_found, "This folder is not listed here.");
-    return read_folder(in, target->uri, request);
+    if (target.uri.empty()) return fail(errc::resource_not_found, "This folder is not listed here.");
+    return read_folder(in, target.uri, request);
   }
-  auto file = now(in, std::move(*target), request);
+  auto file = now(in, std::move(target), request);
   if (!file) return tl::unexpected(std::move(file.error()));
   const auto how = format_of(*file->what);
   const auto name = name_shown(*file->what);
@@ -342,7 +341,7 @@ result<reading> gdrive_provider::read_file(const scene& in, const address& what,
   }
   if (how.how == way::bytes && !what.is_original) {
     for (auto& given : got->parts) {
-      if (auto done = convert_to_utf8(given, request.max_bytes); !done) return tl::unexpected(std::move(done.error()));
+      HONDANA_TRY(convert_to_utf8(given, request.max_bytes));
     }
   }
   // Without a version nobody keeps it, nor takes it for what was read while Drive could be reached.
@@ -405,9 +404,8 @@ result<reading> gdrive_provider::read_file(const scene& in, const address& what,
 result<reading> gdrive_provider::read(const read_request& request) {
   const auto what = address_of(how_.scheme, request.uri);
   if (!what) return tl::unexpected(what.error());
-  const auto known = ready(request);
-  if (!known) return tl::unexpected(known.error());
-  const auto& in = **known;
+  HONDANA_TRY(const auto known, ready(request));
+  const auto& in = *known;
   result<reading> made = [&] {
     if (what->what == address::place::top) return read_folder(in, {}, request);
     if (what->what == address::place::starred || what->what == address::place::recent)

@@ -122,7 +122,7 @@ result<settings> read_settings(config::section& from) {
   how.rendered.time = seconds_in(reader, from, "render_seconds", 600, how.rendered.time);
   how.rendered.memory = reader.bytes("render_memory", least_memory, 1ull << 36, how.rendered.memory);
   read_store(reader, how);
-  if (auto done = reader.finish(); !done) return tl::unexpected(std::move(done.error()));
+  HONDANA_TRY(reader.finish());
   return made;
 }
 

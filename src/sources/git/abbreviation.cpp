@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 
 namespace hondana::git {
 namespace {

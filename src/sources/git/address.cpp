@@ -46,7 +46,7 @@ std::string_view take_segment(std::string_view& rest) noexcept {
 result<std::string> revision_from(std::string_view written, std::string_view argument) {
   auto text = percent_decode(written);
   if (!text) return tl::unexpected(std::move(text.error()));
-  if (auto fits = check_revision(*text, argument); !fits) return tl::unexpected(std::move(fits.error()));
+  HONDANA_TRY(check_revision(*text, argument));
   return text;
 }
 
@@ -111,12 +111,10 @@ result<address> parse_address(std::string_view uri) {
   if (named == topic_names.end()) return not_found("There is nothing of that name in a repository.");
   address one{std::string(*parts.authority), static_cast<topic>(named - topic_names.begin())};
   if (takes_revision(one.what)) {
-    auto rev = revision_from(take_segment(rest), "rev");
-    if (!rev) return tl::unexpected(std::move(rev.error()));
-    one.rev = std::move(*rev);
+    HONDANA_TRY(auto rev, revision_from(take_segment(rest), "rev"));
+    one.rev = std::move(rev);
   }
-  if (one.what == topic::diff)
-    if (auto read = read_ends(one, take_segment(rest)); !read) return tl::unexpected(std::move(read.error()));
+  if (one.what == topic::diff) HONDANA_TRY(read_ends(one, take_segment(rest)));
   if (takes_path(one.what)) {
     auto path = path_from(rest);
     if (!path) return tl::unexpected(std::move(path.error()));
@@ -126,8 +124,7 @@ result<address> parse_address(std::string_view uri) {
   } else if (!rest.empty()) {
     return not_found("There is nothing below that.");
   }
-  if (auto read = read_parameters(one, parts.query.value_or(std::string_view())); !read)
-    return tl::unexpected(std::move(read.error()));
+  HONDANA_TRY(read_parameters(one, parts.query.value_or(std::string_view())));
   return one;
 }
 

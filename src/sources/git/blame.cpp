@@ -61,19 +61,14 @@ result<std::vector<traced_lines>> lines_of(std::string_view text, const blame_re
 }  // namespace
 
 result<blamed> blame(git_repository* in, const blame_request& request) {
-  const auto store = commit_store::open(in);
-  if (!store) return tl::unexpected(store.error());
-  auto from = store->read(request.commit);
-  if (!from) return tl::unexpected(std::move(from.error()));
-  auto trail = trail_of_file(*store, *from, request);
-  if (!trail) return tl::unexpected(std::move(trail.error()));
-  auto content = store->blob(trail->entry.id, request.largest_file);
-  if (!content) return tl::unexpected(std::move(content.error()));
-  suspect file{request.path, std::move(*trail), std::make_shared<const object_bytes>(std::move(*content))};
-  auto lines = lines_of(file.content->text(), request);
-  if (!lines) return tl::unexpected(std::move(lines.error()));
-  file.lines = std::move(*lines);
-  return blame_search(in, *store, request).run(std::move(*from), std::move(file));
+  HONDANA_TRY(const auto store, commit_store::open(in));
+  HONDANA_TRY(auto from, store.read(request.commit));
+  HONDANA_TRY(auto trail, trail_of_file(store, from, request));
+  HONDANA_TRY(auto content, store.blob(trail.entry.id, request.largest_file));
+  suspect file{request.path, std::move(trail), std::make_shared<const object_bytes>(std::move(content))};
+  HONDANA_TRY(auto lines, lines_of(file.content->text(), request));
+  file.lines = std::move(lines);
+  return blame_search(in, store, request).run(std::move(from), std::move(file));
 }
 
 }  // namespace hondana::git

@@ -57,11 +57,10 @@ void join(std::vector<traced_lines>& runs) {
 result<std::vector<traced_lines>> take_older(std::vector<traced_lines>& runs, std::string_view before, std::string_view after,
                                              const stopping& when) {
   const auto end = common_end(before, after);
-  const auto edits = line_edits(before.substr(0, before.size() - end), after.substr(0, after.size() - end), when);
-  if (!edits) return tl::unexpected(edits.error());
+  HONDANA_TRY(const auto edits, line_edits(before.substr(0, before.size() - end), after.substr(0, after.size() - end), when));
   std::size_t last = 0;
   for (const auto& one : runs) last = std::max(last, one.there + one.count);
-  const auto stretches = unchanged_between(*edits, last);
+  const auto stretches = unchanged_between(edits, last);
 
   std::vector<traced_lines> older, newer;
   for (auto run : runs) {

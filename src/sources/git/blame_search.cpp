@@ -44,13 +44,12 @@ blame_search::blame_search(git_repository* in, const commit_store& store, const 
 result<blamed> blame_search::run(commit_node from, suspect file) {
   hand(from, std::move(file));
   for (std::size_t looked_at = 0; !turns_.empty() && looked_at < request_.budget; ++looked_at) {
-    if (auto go = stopping_.ask(); !go) return tl::unexpected(std::move(go.error()));
+    HONDANA_TRY(stopping_.ask());
     auto at = take_newest();
-    const auto parents = parents_of(at.node);
-    if (!parents) return tl::unexpected(parents.error());
+    HONDANA_TRY(const auto parents, parents_of(at.node));
     for (auto& one : at.suspects) {
       join(one.lines);
-      if (auto done = look_at(at.node, *parents, one); !done) return tl::unexpected(std::move(done.error()));
+      HONDANA_TRY(look_at(at.node, parents, one));
     }
   }
   for (const auto& [id, at] : waiting_) {
@@ -98,7 +97,7 @@ void blame_search::keep_content(suspect& at, std::shared_ptr<const object_bytes>
 result<std::vector<commit_node>> blame_search::parents_of(const commit_node& at) {
   std::vector<commit_node> parents;
   for (const auto& id : at.parents) {
-    if (auto go = stopping_.step(); !go) return tl::unexpected(std::move(go.error()));
+    HONDANA_TRY(stopping_.step());
     auto parent = store_.read(id);
     if (!parent) {
       auto error = std::move(parent.error());
@@ -114,9 +113,8 @@ result<std::vector<commit_node>> blame_search::parents_of(const commit_node& at)
 
 result<void> blame_search::look_at(const commit_node& at, const std::vector<commit_node>& parents, suspect& file) {
   candidates older;
-  const auto has_to_compare = find_older(older, at, parents, file);
-  if (!has_to_compare) return tl::unexpected(has_to_compare.error());
-  return *has_to_compare ? compare_lines(older, at, file) : result<void>{};
+  HONDANA_TRY(const auto has_to_compare, find_older(older, at, parents, file));
+  return has_to_compare ? compare_lines(older, at, file) : result<void>{};
 }
 
 /// Files of the same name come first, in all parents; only then what it may have been called before.
@@ -125,18 +123,16 @@ result<bool> blame_search::find_older(candidates& into, const commit_node& at, c
   const path_steps steps(file.path);
   std::vector<const commit_node*> without;
   for (const auto& parent : parents) {
-    auto trail = steps.trail(store_, parent.tree, &file.trail);
-    if (!trail) return tl::unexpected(std::move(trail.error()));
-    if (is_same_kind(trail->entry, file.trail.entry)) {
-      if (!add(into, parent, {file.path, std::move(*trail)}, file)) return false;
-    } else if (!trail->entry.is_there() || trail->entry.is_folder()) {
+    HONDANA_TRY(auto trail, steps.trail(store_, parent.tree, &file.trail));
+    if (is_same_kind(trail.entry, file.trail.entry)) {
+      if (!add(into, parent, {file.path, std::move(trail)}, file)) return false;
+    } else if (!trail.entry.is_there() || trail.entry.is_folder()) {
       without.push_back(&parent);
     }
   }
   for (const auto* parent : without) {
-    auto before = renamed(at, *parent, file);
-    if (!before) return tl::unexpected(std::move(before.error()));
-    if (*before && !add(into, *parent, std::move(**before), file)) return false;
+    HONDANA_TRY(auto before, renamed(at, *parent, file));
+    if (before && !add(into, *parent, std::move(*before), file)) return false;
   }
   // Lines go to the parents in their own order, however their files were found.
   std::sort(into.begin(), into.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -165,26 +161,23 @@ result<std::optional<suspect>> blame_search::renamed(const commit_node& at, cons
   rename_question question{parent.tree, at.tree, file.path};
   question.largest_file = request_.largest_file;
   question.is_stopped = request_.is_stopped;
-  const auto before = renamed_from(in_, question);
-  if (!before) return tl::unexpected(before.error());
-  if (!*before || (request_.shows && !request_.shows(parent.id, (*before)->path))) return std::nullopt;
-  auto trail = path_steps((*before)->path).trail(store_, parent.tree, nullptr);
-  if (!trail) return tl::unexpected(std::move(trail.error()));
-  return suspect{(*before)->path, std::move(*trail)};
+  HONDANA_TRY(const auto before, renamed_from(in_, question));
+  if (!before || (request_.shows && !request_.shows(parent.id, before->path))) return std::nullopt;
+  HONDANA_TRY(auto trail, path_steps(before->path).trail(store_, parent.tree, nullptr));
+  return suspect{before->path, std::move(trail)};
 }
 
 result<void> blame_search::read(suspect& file) const {
   if (file.content) return {};
-  auto content = store_.blob(file.trail.entry.id, request_.largest_file);
-  if (!content) return tl::unexpected(std::move(content.error()));
-  file.content = std::make_shared<const object_bytes>(std::move(*content));
+  HONDANA_TRY(auto content, store_.blob(file.trail.entry.id, request_.largest_file));
+  file.content = std::make_shared<const object_bytes>(std::move(content));
   return {};
 }
 
 result<void> blame_search::compare_lines(candidates& older, const commit_node& at, suspect& file) {
   for (auto& [parent, before] : older) {
     if (file.lines.empty()) return {};
-    if (auto done = read(file); !done) return done;
+    HONDANA_TRY(read(file));
     if (auto done = read(before); !done) {
       if (done.error().code != errc::response_too_large) return done;
       keep_too_large(at, file);
@@ -194,9 +187,8 @@ result<void> blame_search::compare_lines(candidates& older, const commit_node& a
       keep_too_large(at, file);
       return {};
     }
-    auto lines = take_older(file.lines, before.content->text(), file.content->text(), stopping_);
-    if (!lines) return tl::unexpected(std::move(lines.error()));
-    before.lines = std::move(*lines);
+    HONDANA_TRY(auto lines, take_older(file.lines, before.content->text(), file.content->text(), stopping_));
+    before.lines = std::move(lines);
     hand(*parent, std::move(before));
   }
   keep(found_.runs, at, file);

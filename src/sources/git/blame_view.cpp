@@ -32,10 +32,9 @@ result<commits_by_id> commits_of(const asking& what, const blamed& found) {
     for (const auto& run : *runs) {
       const auto id = text_of(run.commit);
       if (all.contains(id)) continue;
-      if (auto go = when.ask(); !go) return tl::unexpected(std::move(go.error()));
-      auto facts = facts_of(what.in, run.commit);
-      if (!facts) return tl::unexpected(std::move(facts.error()));
-      all.emplace(id, std::move(*facts));
+      HONDANA_TRY(when.ask());
+      HONDANA_TRY(auto facts, facts_of(what.in, run.commit));
+      all.emplace(id, std::move(facts));
     }
   }
   return all;
@@ -142,22 +141,20 @@ class blame_view {
 }  // namespace
 
 result<rendering> render_blame(const asking& what) {
-  const auto file = find_file(what);
-  if (!file) return tl::unexpected(file.error());
-  const auto store = commit_store::open(what.in);
-  if (!store) return tl::unexpected(store.error());
+  HONDANA_TRY(const auto file, find_file(what));
+  HONDANA_TRY(const auto store, commit_store::open(what.in));
   auto made = rendering_for(what);
-  made.is_fixed = file->is_fixed && store->shallow_stamp().empty();
-  made.version = version_with_hidden(version_of({text_of(file->commit), store->shallow_stamp(), uri_of(what.at)}), what);
+  made.is_fixed = file.is_fixed && store.shallow_stamp().empty();
+  made.version = version_with_hidden(version_of({text_of(file.commit), store.shallow_stamp(), uri_of(what.at)}), what);
   if (what.is_enough(made.version)) return made;
   const auto folders = what.hides.ignored().folder_count();
-  const auto text = read_file(what, file->entry, what.max_bytes);
+  const auto text = read_file(what, file.entry, what.max_bytes);
   if (!text) return tl::unexpected(text.error());
   if (!text->is_text)
     return fail(errc::invalid_argument, "path: " + in_quotes(what.at.path, 400) + " is no text, and has no lines.");
 
   blame_request request;
-  request.commit = file->commit;
+  request.commit = file.commit;
   request.path = what.at.path;
   if (what.at.lines) request.first = what.at.lines->first;
   if (what.at.lines && what.at.lines->last) request.last = *what.at.lines->last;
@@ -166,11 +163,9 @@ result<rendering> render_blame(const asking& what) {
   request.shows = [&hides = what.hides](const git_oid& commit, const std::string& path) {
     return hides.shows_file(text_of(commit), path);
   };
-  const auto found = blame(what.in, request);
-  if (!found) return tl::unexpected(found.error());
-  const auto commits = commits_of(what, *found);
-  if (!commits) return tl::unexpected(commits.error());
-  const blame_view view(what, *found, *commits, text->bytes);
+  HONDANA_TRY(const auto found, blame(what.in, request));
+  HONDANA_TRY(const auto commits, commits_of(what, found));
+  const blame_view view(what, found, commits, text->bytes);
   made.text = what.at.is_json ? view.json() : view.markdown();
   add_ignored(made, what, folders);
   if (text->masked > 0) made.facts.emplace_back("dev.hondana/redacted", static_cast<std::int64_t>(text->masked));

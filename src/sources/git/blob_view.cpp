@@ -72,48 +72,45 @@ void tell_pointer(rendering& made, std::string_view text) {
 
 result<void> render_file(rendering& made, const asking& what, const found_file& file) {
   // A part may be small where the whole is not.
-  auto read = read_file(what, file.entry, what.at.lines ? largest_blob : what.max_bytes);
-  if (!read) return tl::unexpected(std::move(read.error()));
-  if (what.at.lines && !read->is_text)
+  HONDANA_TRY(auto read, read_file(what, file.entry, what.at.lines ? largest_blob : what.max_bytes));
+  if (what.at.lines && !read.is_text)
     return fail(errc::invalid_argument, "lines: " + in_quotes(what.at.path, 400) + " is no text. Read it without.");
-  made.mime_type = media_type_of(what.at.path, read->bytes, read->is_text);
-  made.form = read->is_text ? content_form::text : content_form::blob;
-  if (read->is_text) tell_pointer(made, read->bytes);
-  if (!read->encoding.empty()) made.facts.emplace_back("dev.hondana/encoding", read->encoding);
-  if (read->masked > 0) made.facts.emplace_back("dev.hondana/redacted", static_cast<std::int64_t>(read->masked));
+  made.mime_type = media_type_of(what.at.path, read.bytes, read.is_text);
+  made.form = read.is_text ? content_form::text : content_form::blob;
+  if (read.is_text) tell_pointer(made, read.bytes);
+  if (!read.encoding.empty()) made.facts.emplace_back("dev.hondana/encoding", read.encoding);
+  if (read.masked > 0) made.facts.emplace_back("dev.hondana/redacted", static_cast<std::int64_t>(read.masked));
   if (!what.at.lines) {
-    made.text = std::move(read->bytes);
+    made.text = std::move(read.bytes);
     return {};
   }
-  const auto lines = cut_lines(read->bytes, what.at.lines);
-  if (!lines) return tl::unexpected(lines.error());
-  made.text = std::string(*lines);
+  HONDANA_TRY(const auto lines, cut_lines(read.bytes, what.at.lines));
+  made.text = std::string(lines);
   return {};
 }
 
 }  // namespace
 
 result<rendering> render_blob(const asking& what) {
-  const auto file = find_file(what);
-  if (!file) return tl::unexpected(file.error());
+  HONDANA_TRY(const auto file, find_file(what));
   auto made = rendering_for(what);
-  made.kind = file->entry.kind();
-  made.is_fixed = file->is_fixed;
-  made.version = text_of(file->entry.id);
-  if (file->entry.is_submodule()) {
-    render_submodule(made, what, *file);
+  made.kind = file.entry.kind();
+  made.is_fixed = file.is_fixed;
+  made.version = text_of(file.entry.id);
+  if (file.entry.is_submodule()) {
+    render_submodule(made, what, file);
     // What .gitmodules says may change while the commit does not.
     version_by_text(made, what);
     return made;
   }
   if (what.is_enough(made.version) && !what.is_description) return made;
-  if (auto read = render_file(made, what, *file); !read) {
+  if (auto read = render_file(made, what, file); !read) {
     // The entry of what is too large to be read can still be told.
     if (!what.is_description || read.error().code != errc::response_too_large) return tl::unexpected(std::move(read.error()));
     made.mime_type = media_type_of(what.at.path, {}, true);
   }
   if (made.text && !what.at.lines) made.size = made.text->size();
-  if (file->entry.is_link()) made.mime_type = "text/plain";
+  if (file.entry.is_link()) made.mime_type = "text/plain";
   return made;
 }
 

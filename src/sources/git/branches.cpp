@@ -77,11 +77,9 @@ class branch_reader {
 result<reference_page<branch>> branches(git_repository* in, const std::string& after, std::size_t limit) {
   auto names = names_behind(in, {local_prefix, remote_prefix}, after, limit);
   if (!names) return tl::unexpected(std::move(names.error()));
-  auto store = commit_store::open(in);
-  if (!store) return tl::unexpected(std::move(store.error()));
-  auto followed = upstreams::read(in);
-  if (!followed) return tl::unexpected(std::move(followed.error()));
-  branch_reader reader(in, std::move(*store), std::move(*followed));
+  HONDANA_TRY(auto store, commit_store::open(in));
+  HONDANA_TRY(auto followed, upstreams::read(in));
+  branch_reader reader(in, std::move(store), std::move(followed));
   reference_page<branch> page;
   for (const auto& name : names->names)
     if (auto one = reader.read(name)) page.items.push_back(std::move(*one));

@@ -74,8 +74,7 @@ patch_options change_list::how(std::uint64_t most) {
 }
 
 result<void> change_list::add(const std::vector<change>& all) {
-  for (const auto& one : all)
-    if (auto added = add(one); !added) return added;
+  for (const auto& one : all) HONDANA_TRY(add(one));
   return {};
 }
 
@@ -112,9 +111,8 @@ result<change_list::sight> change_list::sight_of(const side& of, std::uint32_t m
   bool is_secret =
       !what_.hides.secret_at(of.path, false).empty() || (is_submodule && !what_.hides.secret_at(of.path, true).empty());
   if (!is_secret && of.is_in_work_tree) {
-    const auto there = facts_of(of);
-    if (!there) return tl::unexpected(there.error());
-    is_secret = !what_.hides.secret_in(*there).empty();
+    HONDANA_TRY(const auto there, facts_of(of));
+    is_secret = !what_.hides.secret_in(there).empty();
   }
   if (!is_secret) return sight::shown;
   return what_.is_asked_by_name(of.path) ? sight::hidden : sight::secret;
@@ -122,9 +120,8 @@ result<change_list::sight> change_list::sight_of(const side& of, std::uint32_t m
 
 result<struct stat> change_list::facts_of(const side& of) {
   if (!files_) {
-    auto opened = work_tree::open(what_.in);
-    if (!opened) return tl::unexpected(std::move(opened.error()));
-    files_.emplace(std::move(*opened));
+    HONDANA_TRY(auto opened, work_tree::open(what_.in));
+    files_.emplace(std::move(opened));
   }
   const auto found = files_->look(of.path);
   if (!found) return tl::unexpected(found.error());
@@ -135,16 +132,15 @@ result<void> change_list::add_patch(shown& into) {
   std::string patch;
   const auto left = room();
   if (left > 0 && too_long_ < most_too_long) {
-    const auto outcome = try_patch(patch, what_.in, into.of, how(left));
-    if (!outcome) return tl::unexpected(outcome.error());
+    HONDANA_TRY(const auto outcome, try_patch(patch, what_.in, into.of, how(left)));
     using enum patch_outcome::kind;
-    if (outcome->what == too_long) ++too_long_;
-    into.is_too_large = outcome->what == not_compared;
-    into.is_measured = outcome->is_measured && !into.is_too_large;
-    into.of.is_binary = outcome->is_binary;
-    into.of.added_lines = outcome->added_lines;
-    into.of.deleted_lines = outcome->deleted_lines;
-    if (outcome->what == written) {
+    if (outcome.what == too_long) ++too_long_;
+    into.is_too_large = outcome.what == not_compared;
+    into.is_measured = outcome.is_measured && !into.is_too_large;
+    into.of.is_binary = outcome.is_binary;
+    into.of.added_lines = outcome.added_lines;
+    into.of.deleted_lines = outcome.deleted_lines;
+    if (outcome.what == written) {
       into.patch = json::is_utf8(patch) ? std::move(patch) : to_utf8(patch).text;
       patch_bytes_ += into.patch.size();
       return {};

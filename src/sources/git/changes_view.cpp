@@ -109,15 +109,14 @@ result<rendering> render_changes(const asking& what) {
   if (!what.at.path.empty()) with.paths.push_back(what.at.path);
   with.largest_renamed = largest_compared_file;
   with.is_stopped = what.is_stopped;
-  const auto found = compare_work_tree(what.in, with);
-  if (!found) return tl::unexpected(found.error());
+  HONDANA_TRY(const auto found, compare_work_tree(what.in, with));
   // Nothing but the commit that is checked out stands for files of the work tree in URIs.
   sections all{change_list(what, "HEAD"), change_list(what, "HEAD"), {}, {}, 0};
-  if (auto added = all.staged.add(found->staged); !added) return tl::unexpected(std::move(added.error()));
-  if (auto added = all.unstaged.add(found->unstaged); !added) return tl::unexpected(std::move(added.error()));
-  all.conflicted = sorted_out(what, found->conflicted);
-  all.untracked = sorted_out(what, found->untracked);
-  const auto unreadable = sorted_out(what, found->unreadable);
+  HONDANA_TRY(all.staged.add(found.staged));
+  HONDANA_TRY(all.unstaged.add(found.unstaged));
+  all.conflicted = sorted_out(what, found.conflicted);
+  all.untracked = sorted_out(what, found.untracked);
+  const auto unreadable = sorted_out(what, found.unreadable);
   all.unreadable = unreadable.shown.size() + unreadable.secrets;
   made.text = what.at.is_json ? json_of(what, all) : markdown_of(what, all);
   if (const auto masked = all.staged.masked() + all.unstaged.masked(); masked > 0)

@@ -53,9 +53,8 @@ commit_facts facts_in(const git_oid& id, commit_parts parts) {
 }  // namespace
 
 result<commit_facts> facts_of(const commit_store& from, const git_oid& id) {
-  auto bytes = from.commit(id);
-  if (!bytes) return tl::unexpected(std::move(bytes.error()));
-  auto parts = parse_commit(bytes->text());
+  HONDANA_TRY(auto bytes, from.commit(id));
+  auto parts = parse_commit(bytes.text());
   if (!parts) {
     return fail(errc::source_unavailable,
                 "commit " + text_of(id) + " is malformed: its tree or a parent is no id; `git fsck` tells more");
@@ -64,9 +63,8 @@ result<commit_facts> facts_of(const commit_store& from, const git_oid& id) {
 }
 
 result<commit_facts> facts_of(git_repository* in, const git_oid& id) {
-  const auto store = commit_store::open(in);
-  if (!store) return tl::unexpected(store.error());
-  return facts_of(*store, id);
+  HONDANA_TRY(const auto store, commit_store::open(in));
+  return facts_of(store, id);
 }
 
 result<commit_facts> facts_of(git_commit* commit) { return facts_of(git_commit_owner(commit), *git_commit_id(commit)); }

@@ -120,9 +120,8 @@ result<object_bytes> commit_store::blob(const git_oid& id, std::uint64_t most) c
 }
 
 result<commit_node> commit_store::read(const git_oid& id) const {
-  auto bytes = commit(id);
-  if (!bytes) return tl::unexpected(std::move(bytes.error()));
-  auto parts = parse_commit(bytes->text());
+  HONDANA_TRY(auto bytes, commit(id));
+  auto parts = parse_commit(bytes.text());
   if (!parts) {
     return fail(errc::source_unavailable,
                 "commit " + text_of(id) + " is malformed: its tree or a parent is no id; `git fsck` tells more");

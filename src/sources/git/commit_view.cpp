@@ -72,31 +72,25 @@ class commit_view {
 }  // namespace
 
 result<rendering> render_commit(const asking& what) {
-  const auto rev = resolve(what.in, what.at.rev, "rev");
-  if (!rev) return tl::unexpected(rev.error());
-  const auto store = commit_store::open(what.in);
-  if (!store) return tl::unexpected(store.error());
+  HONDANA_TRY(const auto rev, resolve(what.in, what.at.rev, "rev"));
+  HONDANA_TRY(const auto store, commit_store::open(what.in));
   auto made = rendering_for(what);
-  const auto id = text_of(rev->commit);
-  made.is_fixed = rev->is_fixed && store->shallow_stamp().empty();
-  const auto node = store->read(rev->commit);
-  if (!node) return tl::unexpected(node.error());
+  const auto id = text_of(rev.commit);
+  made.is_fixed = rev.is_fixed && store.shallow_stamp().empty();
+  HONDANA_TRY(const auto node, store.read(rev.commit));
   std::optional<git_oid> before;
-  if (!node->parents.empty()) {
-    const auto parent = store->read(node->parents.front());
-    if (!parent) return tl::unexpected(parent.error());
-    before = parent->tree;
+  if (!node.parents.empty()) {
+    HONDANA_TRY(const auto parent, store.read(node.parents.front()));
+    before = parent.tree;
   }
-  const auto found = compare_trees(what, before, node->tree);
-  if (!found) return tl::unexpected(found.error());
-  made.version = version_with_hidden(id + store->shallow_stamp() + ".commit" + (what.at.is_json ? ".json" : ""), what);
+  HONDANA_TRY(const auto found, compare_trees(what, before, node.tree));
+  made.version = version_with_hidden(id + store.shallow_stamp() + ".commit" + (what.at.is_json ? ".json" : ""), what);
   if (what.is_enough(made.version)) return made;
 
-  const auto facts = facts_of(what.in, rev->commit);
-  if (!facts) return tl::unexpected(facts.error());
+  HONDANA_TRY(const auto facts, facts_of(what.in, rev.commit));
   change_list changes(what, id);
-  if (auto added = changes.add(*found); !added) return tl::unexpected(std::move(added.error()));
-  const commit_view view(what, *facts, changes, before.has_value());
+  HONDANA_TRY(changes.add(found));
+  const commit_view view(what, facts, changes, before.has_value());
   made.text = what.at.is_json ? view.json() : view.markdown();
   changes.describe(made);
   return made;

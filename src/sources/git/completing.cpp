@@ -37,14 +37,14 @@ constexpr std::size_t most_asked = 1000;
 
 /// Names of references below a prefix, without it.
 result<void> add_names(std::vector<std::string>& to, git_repository* in, const std::string& prefix, stopping& when) {
-  if (auto go = when.ask(); !go) return go;
+  HONDANA_TRY(when.ask());
   if (!check_references(in, prefix)) return {};
   git_reference_iterator* raw = nullptr;
   if (git_reference_iterator_glob_new(&raw, in, (prefix + '*').c_str()) < 0) return {};
   const reference_iterator_pointer all(raw);
   const char* name = nullptr;
   while (to.size() < most_names && git_reference_next_name(&name, raw) == 0) {
-    if (auto go = when.step(); !go) return go;
+    HONDANA_TRY(when.step());
     const auto shown = std::string_view(name).substr(prefix.size());
     if (json::is_utf8(shown)) to.emplace_back(shown);
   }
@@ -136,8 +136,7 @@ result<complete_result> completing::values(git_repository* in, const concealment
 result<complete_result> completing::revisions(git_repository* in, const std::function<bool()>& is_stopped) const {
   stopping when(is_stopped);
   std::vector<std::string> names{"HEAD"};
-  for (const auto* prefix : {"refs/heads/", "refs/tags/", "refs/remotes/"})
-    if (auto added = add_names(names, in, prefix, when); !added) return tl::unexpected(std::move(added.error()));
+  for (const auto* prefix : {"refs/heads/", "refs/tags/", "refs/remotes/"}) HONDANA_TRY(add_names(names, in, prefix, when));
   add_ids(names, in, request_.value);
   if (!request_.who.view || is_about("ref")) return complete_from(request_.value, names);
   // Rules of a view are dear: only what could be sent is held against them.
@@ -146,7 +145,7 @@ result<complete_result> completing::revisions(git_repository* in, const std::fun
                      (is_about("to") ? percent_encode(request_.chosen("from")) + ".." : std::string());
   std::vector<std::string> seen;
   for (std::size_t i = 0; i < std::min(best.size(), most_asked); ++i) {
-    if (auto go = when.ask(); !go) return tl::unexpected(std::move(go.error()));
+    HONDANA_TRY(when.ask());
     if (leads_somewhere(front + percent_encode(best[i]))) seen.push_back(best[i]);
   }
   auto found = complete_from(request_.value, seen);
@@ -170,17 +169,16 @@ result<complete_result> completing::paths(git_repository* in, const concealment&
   if (const auto slash = typed.rfind('/'); slash != std::string::npos) at.path = typed.substr(0, slash);
   const auto folder = find_folder(in, at, hides);
   if (!folder) return complete_result{{}, 0, false};  // whoever types on asks again
-  const auto listing = tree_listing::open(in, folder->tree);
-  if (!listing) return tl::unexpected(listing.error());
-  const bool is_large = listing->size() > most_ranked;
+  HONDANA_TRY(const auto listing, tree_listing::open(in, folder->tree));
+  const bool is_large = listing.size() > most_ranked;
   const auto begun = std::string_view(typed).substr(typed.rfind('/') + 1);
   stopping when(is_stopped);
   std::vector<std::string> values;
-  for (std::size_t place = 0; place < listing->size() && !(is_large && values.size() > most_values); ++place) {
-    if (auto go = when.step(); !go) return tl::unexpected(std::move(go.error()));
-    if (is_large && !listing->name(place).starts_with(begun)) continue;
-    if (!listing->is_sound(place) || (about == topic::tree && !listing->is_folder(place))) continue;
-    const auto one = listing->at(place);
+  for (std::size_t place = 0; place < listing.size() && !(is_large && values.size() > most_values); ++place) {
+    HONDANA_TRY(when.step());
+    if (is_large && !listing.name(place).starts_with(begun)) continue;
+    if (!listing.is_sound(place) || (about == topic::tree && !listing.is_folder(place))) continue;
+    const auto one = listing.at(place);
     if (sight_of(one, at, hides) != entry_sight::shown) continue;
     auto there = address_of(at, one);
     if (!is_parameter && !one.is_folder()) {

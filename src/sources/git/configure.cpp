@@ -16,11 +16,10 @@ constexpr std::int64_t deepest = 8;
 
 /// The paths under a key for one and a key for several.
 result<std::vector<std::string>> paths_of(config::section& from, std::string_view one, std::string_view several) {
-  const auto single = from.string(one);
-  if (!single) return tl::unexpected(single.error());
+  HONDANA_TRY(const auto single, from.string(one));
   auto all = from.strings(several);
   if (!all) return all;
-  if (*single) all->push_back(**single);
+  if (single) all->push_back(*single);
   for (auto& path : *all) {
     path = from.path_from(path);
     // A repository is called by the last name of its path.
@@ -37,32 +36,26 @@ result<std::vector<std::string>> paths_of(config::section& from, std::string_vie
 
 result<std::shared_ptr<provider>> configure(config::section& from, const std::function<void(std::string_view)>& log) {
   git_options options;
-  auto repositories = paths_of(from, "path", "paths");
-  if (!repositories) return tl::unexpected(std::move(repositories.error()));
-  auto folders = paths_of(from, "root", "roots");
-  if (!folders) return tl::unexpected(std::move(folders.error()));
-  if (repositories->empty() && folders->empty()) {
+  HONDANA_TRY(auto repositories, paths_of(from, "path", "paths"));
+  HONDANA_TRY(auto folders, paths_of(from, "root", "roots"));
+  if (repositories.empty() && folders.empty()) {
     return tl::unexpected(from.wrong("path", "missing; name a repository, or with root a folder that holds some"));
   }
-  const auto depth = from.integer("depth", 0, deepest);
-  if (!depth) return tl::unexpected(depth.error());
-  const auto redact = from.boolean("redact");
-  if (!redact) return tl::unexpected(redact.error());
-  const auto watch = from.boolean("watch");
-  if (!watch) return tl::unexpected(watch.error());
-  if (auto done = from.finish(); !done) return tl::unexpected(std::move(done.error()));
+  HONDANA_TRY(const auto depth, from.integer("depth", 0, deepest));
+  HONDANA_TRY(const auto redact, from.boolean("redact"));
+  HONDANA_TRY(const auto watch, from.boolean("watch"));
+  HONDANA_TRY(from.finish());
   // A linked work tree and its main repository may both be named.
-  options.within = *repositories;
-  options.repositories = std::move(*repositories);
-  options.folders = std::move(*folders);
-  if (*depth) options.depth = static_cast<std::size_t>(**depth);
-  options.redact = redact->value_or(options.redact);
-  options.watch = watch->value_or(options.watch);
+  options.within = repositories;
+  options.repositories = std::move(repositories);
+  options.folders = std::move(folders);
+  if (depth) options.depth = static_cast<std::size_t>(*depth);
+  options.redact = redact.value_or(options.redact);
+  options.watch = watch.value_or(options.watch);
   options.keep_back = from.kept_back();
   options.log = log;
-  auto opened = git_provider::open(std::move(options));
-  if (!opened) return tl::unexpected(std::move(opened.error()));
-  return std::shared_ptr<provider>(std::move(*opened));
+  HONDANA_TRY(auto opened, git_provider::open(std::move(options)));
+  return std::shared_ptr<provider>(std::move(opened));
 }
 
 }  // namespace hondana::git

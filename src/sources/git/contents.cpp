@@ -61,7 +61,7 @@ class contents_walk {
       if (called == "." || called == "..") continue;
       if (left_-- == 0)
         return fail(errc::unsupported, "the repository has more files than can be looked through. `git gc` makes them fewer.");
-      if (auto fits = check(::dirfd(list.get()), *one, folder, name, depth, largest); !fits) return fits;
+      HONDANA_TRY(check(::dirfd(list.get()), *one, folder, name, depth, largest));
     }
     return {};
   }
@@ -141,19 +141,12 @@ result<std::size_t> check_contents(const enclosure& inside, const place& at, con
                                           {"shallow", limits.reference_list_bytes},
                                           {"info/attributes", limits.config_bytes},
                                           {"info/exclude", limits.config_bytes}}};
-  for (const auto& [name, largest] : own)
-    if (auto fits = check_file(inside, at.git_folder, name, largest); !fits) return tl::unexpected(std::move(fits.error()));
-  for (const auto& [name, largest] : common)
-    if (auto fits = check_file(inside, at.common_folder, name, largest); !fits) return tl::unexpected(std::move(fits.error()));
+  for (const auto& [name, largest] : own) HONDANA_TRY(check_file(inside, at.git_folder, name, largest));
+  for (const auto& [name, largest] : common) HONDANA_TRY(check_file(inside, at.common_folder, name, largest));
   contents_walk walk(inside, limits);
-  if (auto fits = check_folder(walk, inside, at.common_folder, "refs", limits.pointer_bytes); !fits)
-    return tl::unexpected(std::move(fits.error()));
-  if (at.git_folder != at.common_folder)
-    if (auto fits = check_folder(walk, inside, at.git_folder, "refs", limits.pointer_bytes); !fits)
-      return tl::unexpected(std::move(fits.error()));
-  for (const auto& one : at.object_folders)
-    if (auto fits = walk.enter(one, "objects", 0, limits.loose_object_bytes); !fits)
-      return tl::unexpected(std::move(fits.error()));
+  HONDANA_TRY(check_folder(walk, inside, at.common_folder, "refs", limits.pointer_bytes));
+  if (at.git_folder != at.common_folder) HONDANA_TRY(check_folder(walk, inside, at.git_folder, "refs", limits.pointer_bytes));
+  for (const auto& one : at.object_folders) HONDANA_TRY(walk.enter(one, "objects", 0, limits.loose_object_bytes));
   return walk.packs();
 }
 

@@ -48,13 +48,12 @@ class copy_search {
       : wanted_(wanted), from_(from), options_(options), stopping_(options.is_stopped) {}
 
   result<std::optional<side>> run(const std::vector<earlier_file>& files) {
-    if (auto begun = begin(); !begun) return tl::unexpected(std::move(begun.error()));
+    HONDANA_TRY(begin());
     if (size_ > options_.largest_renamed) return std::nullopt;
     for (const auto& one : files) {
-      if (auto go = stopping_.step(); !go) return tl::unexpected(std::move(go.error()));
-      const auto score = score_with(one.file);
-      if (!score) return tl::unexpected(score.error());
-      note({&one, *score, last_name_of(one.file) == last_name_of(wanted_)});
+      HONDANA_TRY(stopping_.step());
+      HONDANA_TRY(const auto score, score_with(one.file));
+      note({&one, score, last_name_of(one.file) == last_name_of(wanted_)});
     }
     for (const bool must_be_gone : {true, false}) {
       if (const auto* found = best_of(must_be_gone)) return found->file;
@@ -74,30 +73,25 @@ class copy_search {
   }
 
   result<void> begin() {
-    const auto size = from_.size_of(wanted_);
-    if (!size) return tl::unexpected(size.error());
-    size_ = *size;
+    HONDANA_TRY(const auto size, from_.size_of(wanted_));
+    size_ = size;
     if (size_ > options_.largest_renamed) return {};
-    const auto chunks = chunks_of(wanted_);
-    if (!chunks) return tl::unexpected(chunks.error());
-    chunks_ = *chunks;
+    HONDANA_TRY(const auto chunks, chunks_of(wanted_));
+    chunks_ = chunks;
     return {};
   }
 
   result<chunk_bag> chunks_of(const side& of) {
-    const auto read = from_.read(of, options_.largest_renamed);
-    if (!read) return tl::unexpected(read.error());
-    return counter_.count(read->bytes(), !read->is_binary);
+    HONDANA_TRY(const auto read, from_.read(of, options_.largest_renamed));
+    return counter_.count(read.bytes(), !read.is_binary);
   }
 
   result<unsigned> score_with(const side& other) {
     if (!is_regular(other.mode)) return 0U;
-    const auto size = from_.size_of(other);
-    if (!size) return tl::unexpected(size.error());
-    if (*size > options_.largest_renamed || !may_be_similar(*size, size_, least_copied)) return 0U;
-    const auto chunks = chunks_of(other);
-    if (!chunks) return tl::unexpected(chunks.error());
-    return score_of(common_bytes(*chunks, chunks_), *size, size_);
+    HONDANA_TRY(const auto size, from_.size_of(other));
+    if (size > options_.largest_renamed || !may_be_similar(size, size_, least_copied)) return 0U;
+    HONDANA_TRY(const auto chunks, chunks_of(other));
+    return score_of(common_bytes(chunks, chunks_), size, size_);
   }
 
   /// The order of the files counts where scores are equal: a better one takes the place of the worst.

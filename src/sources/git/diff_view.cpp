@@ -58,19 +58,17 @@ std::string json_of(const asking& what, const revision& from, const revision& to
 result<std::vector<change>> compare_trees(const asking& what, const std::optional<git_oid>& from, const git_oid& to) {
   tree_pointer before;
   if (from) {
-    auto opened = tree_of(what.in, *from);
-    if (!opened) return tl::unexpected(std::move(opened.error()));
-    before = std::move(*opened);
+    HONDANA_TRY(auto opened, tree_of(what.in, *from));
+    before = std::move(opened);
   }
-  const auto after = tree_of(what.in, to);
-  if (!after) return tl::unexpected(after.error());
+  HONDANA_TRY(const auto after, tree_of(what.in, to));
   compare_options with;
   if (!what.at.path.empty()) with.paths.push_back(what.at.path);
   with.largest_renamed = largest_compared_file;
   with.is_stopped = what.is_stopped;
   // Which files they are is enough for that.
   with.finds_renames = !what.is_description;
-  auto found = compare(what.in, before.get(), after->get(), with);
+  auto found = compare(what.in, before.get(), after.get(), with);
   if (!found) return found;
   const auto folder_of = [](std::string_view path) {
     return path.substr(0, path.find('/') == path.npos ? 0 : path.rfind('/'));
@@ -78,7 +76,7 @@ result<std::vector<change>> compare_trees(const asking& what, const std::optiona
   auto& ignored = what.hides.ignored();
   stopping asks(what.is_stopped);
   for (const auto& one : *found) {
-    if (auto go = asks.step(); !go) return tl::unexpected(std::move(go.error()));
+    HONDANA_TRY(asks.step());
     for (const auto* side : {&one.before, &one.after}) ignored.look_into(folder_of(side->path));
     if (const auto& why = ignored.trouble()) return tl::unexpected(*why);
   }
@@ -86,20 +84,17 @@ result<std::vector<change>> compare_trees(const asking& what, const std::optiona
 }
 
 result<rendering> render_diff(const asking& what) {
-  const auto from = resolve(what.in, what.at.from, "from");
-  if (!from) return tl::unexpected(from.error());
-  const auto to = resolve(what.in, what.at.to, "to");
-  if (!to) return tl::unexpected(to.error());
+  HONDANA_TRY(const auto from, resolve(what.in, what.at.from, "from"));
+  HONDANA_TRY(const auto to, resolve(what.in, what.at.to, "to"));
   auto made = rendering_for(what);
-  made.is_fixed = from->is_fixed && to->is_fixed;
-  const auto found = compare_trees(what, from->tree, to->tree);
-  if (!found) return tl::unexpected(found.error());
+  made.is_fixed = from.is_fixed && to.is_fixed;
+  HONDANA_TRY(const auto found, compare_trees(what, from.tree, to.tree));
   made.version = version_with_hidden(
-      version_of({text_of(from->commit), text_of(to->commit), what.at.path, what.at.is_json ? "json" : ""}), what);
+      version_of({text_of(from.commit), text_of(to.commit), what.at.path, what.at.is_json ? "json" : ""}), what);
   if (what.is_enough(made.version)) return made;
-  change_list changes(what, text_of(to->commit));
-  if (auto added = changes.add(*found); !added) return tl::unexpected(std::move(added.error()));
-  made.text = what.at.is_json ? json_of(what, *from, *to, changes) : markdown_of(what, *from, *to, changes);
+  change_list changes(what, text_of(to.commit));
+  HONDANA_TRY(changes.add(found));
+  made.text = what.at.is_json ? json_of(what, from, to, changes) : markdown_of(what, from, to, changes);
   changes.describe(made);
   return made;
 }

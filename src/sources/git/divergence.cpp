@@ -35,9 +35,8 @@ class painting {
     if (!at.is_read) {
       if (budget_ == 0) return false;
       --budget_;
-      auto node = from_.read(id);
-      if (!node) return tl::unexpected(std::move(node.error()));
-      at.node = std::move(*node);
+      HONDANA_TRY(auto node, from_.read(id));
+      at.node = std::move(node);
       at.is_read = true;
     }
     // Those that wait in one colour are what keeps the walk going.
@@ -90,13 +89,11 @@ result<std::optional<std::pair<std::size_t, std::size_t>>> divergence_of(const c
                                                                          const git_oid& other, std::size_t& budget) {
   painting both(from, budget);
   for (const auto& [id, colour] : {std::pair{one, from_one}, std::pair{other, from_other}}) {
-    auto begun = both.paint(id, colour);
-    if (!begun) return tl::unexpected(std::move(begun.error()));
-    if (!*begun) return std::nullopt;
+    HONDANA_TRY(auto begun, both.paint(id, colour));
+    if (!begun) return std::nullopt;
   }
-  auto done = both.walk();
-  if (!done) return tl::unexpected(std::move(done.error()));
-  if (!*done) return std::nullopt;
+  HONDANA_TRY(auto done, both.walk());
+  if (!done) return std::nullopt;
   return both.count();
 }
 

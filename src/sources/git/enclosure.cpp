@@ -124,23 +124,20 @@ tl::expected<enclosure::landing, astray> enclosure::follow(const std::string& pa
 }
 
 tl::expected<std::string, astray> enclosure::folder(const std::string& path) const {
-  auto found = follow(path);
-  if (!found) return tl::unexpected(found.error());
-  if (!is_kind(found->at.get(), S_IFDIR)) return tl::unexpected(astray::no_folder);
-  return std::move(found->path);
+  HONDANA_TRY(auto found, follow(path));
+  if (!is_kind(found.at.get(), S_IFDIR)) return tl::unexpected(astray::no_folder);
+  return std::move(found.path);
 }
 
 tl::expected<std::string, astray> enclosure::file(const std::string& path) const {
-  auto found = follow(path);
-  if (!found) return tl::unexpected(found.error());
-  if (!is_kind(found->at.get(), S_IFREG)) return tl::unexpected(astray::no_file);
-  return std::move(found->path);
+  HONDANA_TRY(auto found, follow(path));
+  if (!is_kind(found.at.get(), S_IFREG)) return tl::unexpected(astray::no_file);
+  return std::move(found.path);
 }
 
 tl::expected<std::string, astray> enclosure::read(const std::string& path, std::size_t most) const {
-  const auto real = file(path);
-  if (!real) return tl::unexpected(real.error());
-  const auto opened = open_without_links(*real, as_quiet_file);
+  HONDANA_TRY(const auto real, file(path));
+  const auto opened = open_without_links(real, as_quiet_file);
   if (!opened.is_open()) return tl::unexpected(astray::unreadable);
   struct stat facts{};
   if (::fstat(opened.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) return tl::unexpected(astray::no_file);

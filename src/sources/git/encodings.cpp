@@ -11,7 +11,7 @@
 #include <memory>
 #include <type_traits>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 
 namespace hondana::git {
 namespace {

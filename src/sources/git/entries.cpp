@@ -96,7 +96,7 @@ result<std::vector<std::uint32_t>> listing_order(const tree_listing& all, stoppi
   std::vector<std::uint32_t> files, folders;
   files.reserve(all.size());
   for (std::uint32_t place = 0; place < all.size(); ++place) {
-    if (auto go = when.step(); !go) return tl::unexpected(std::move(go.error()));
+    HONDANA_TRY(when.step());
     if (all.is_sound(place)) (all.is_folder(place) ? folders : files).push_back(place);
   }
   const auto is_sooner_listed = [&all](std::uint32_t a, std::uint32_t b) {
@@ -104,7 +104,7 @@ result<std::vector<std::uint32_t>> listing_order(const tree_listing& all, stoppi
   };
   for (auto* part : {&files, &folders}) {
     if (!std::is_sorted(part->begin(), part->end(), is_sooner_listed)) std::sort(part->begin(), part->end(), is_sooner_listed);
-    if (auto go = when.ask(); !go) return tl::unexpected(std::move(go.error()));
+    HONDANA_TRY(when.ask());
   }
   files.insert(files.end(), folders.begin(), folders.end());
   return files;
@@ -156,21 +156,18 @@ std::vector<resource> listed_entries(const std::string& repo, bool has_work_tree
 
 result<list_result> child_entries(git_repository* in, const address& folder, const concealment& hides,
                                   const child_page& asked) {
-  const auto found = find_folder(in, folder, hides);
-  if (!found) return tl::unexpected(found.error());
-  const auto listing = tree_listing::open(in, found->tree);
-  if (!listing) return tl::unexpected(listing.error());
+  HONDANA_TRY(const auto found, find_folder(in, folder, hides));
+  HONDANA_TRY(const auto listing, tree_listing::open(in, found.tree));
   stopping when(asked.is_stopped);
-  const auto order = listing_order(*listing, when);
-  if (!order) return tl::unexpected(order.error());
+  HONDANA_TRY(const auto order, listing_order(listing, when));
   const auto is_passed = [&](std::uint32_t place) {
-    return std::is_lteq(compare_by_segment(uri_of(address_of(folder, listing->at(place))), asked.after));
+    return std::is_lteq(compare_by_segment(uri_of(address_of(folder, listing.at(place))), asked.after));
   };
-  auto next = asked.after.empty() ? order->begin() : std::partition_point(order->begin(), order->end(), is_passed);
+  auto next = asked.after.empty() ? order.begin() : std::partition_point(order.begin(), order.end(), is_passed);
   list_result page;
-  for (; next != order->end(); ++next) {
-    if (auto go = when.step(); !go) return tl::unexpected(std::move(go.error()));
-    const auto one = listing->at(*next);
+  for (; next != order.end(); ++next) {
+    HONDANA_TRY(when.step());
+    const auto one = listing.at(*next);
     if (sight_of(one, folder, hides) != entry_sight::shown) continue;
     if (page.entries.size() == asked.limit) {
       page.resume = page.entries.empty() ? std::string(asked.after) : page.entries.back().uri;

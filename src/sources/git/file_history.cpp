@@ -31,18 +31,15 @@ class follower {
     const auto here = steps.trail(store_, commit.tree, &last_);
     if (!here) return tl::unexpected(here.error());
     if (commit.parents.empty()) return here->entry.is_there();
-    const auto parent = store_.read(commit.parents.front());
-    if (!parent) return tl::unexpected(parent.error());
-    const auto there = steps.trail(store_, parent->tree, &*here);
-    if (!there) return tl::unexpected(there.error());
-    last_ = *there;
-    if (here->entry == there->entry) return false;
+    HONDANA_TRY(const auto parent, store_.read(commit.parents.front()));
+    HONDANA_TRY(const auto there, steps.trail(store_, parent.tree, &*here));
+    last_ = there;
+    if (here->entry == there.entry) return false;
     const bool has_come =
-        here->entry.is_there() && !here->entry.is_folder() && (!there->entry.is_there() || there->entry.is_folder());
+        here->entry.is_there() && !here->entry.is_folder() && (!there.entry.is_there() || there.entry.is_folder());
     if (has_come) {
-      auto before = name_before(commit, *parent);
-      if (!before) return tl::unexpected(std::move(before.error()));
-      if (*before) next_path_ = std::move(**before);
+      HONDANA_TRY(auto before, name_before(commit, parent));
+      if (before) next_path_ = std::move(*before);
     }
     return true;
   }
@@ -60,10 +57,9 @@ class follower {
     question.takes_copies = true;
     question.largest_file = largest_compared_file;
     question.is_stopped = request_.is_stopped;
-    auto before = renamed_from(in_, question);
-    if (!before) return tl::unexpected(std::move(before.error()));
-    if (!*before || (request_.shows && !request_.shows(parent.id, (*before)->path))) return std::nullopt;
-    return std::move((*before)->path);
+    HONDANA_TRY(auto before, renamed_from(in_, question));
+    if (!before || (request_.shows && !request_.shows(parent.id, before->path))) return std::nullopt;
+    return std::move(before->path);
   }
 
   git_repository* const in_;
@@ -84,15 +80,12 @@ result<file_history_page> page_of(walk& through, commit_filter& filter, follower
       return tl::unexpected(std::move(node.error()));
     }
     if (!*node) break;
-    const auto is_changed = file.follow(**node);
-    if (!is_changed) return tl::unexpected(is_changed.error());
-    if (!*is_changed) continue;
-    const auto is_wanted = filter.takes(**node);
-    if (!is_wanted) return tl::unexpected(is_wanted.error());
-    if (*is_wanted) {
-      auto facts = facts_of(store, (*node)->id);
-      if (!facts) return tl::unexpected(std::move(facts.error()));
-      page.steps.push_back({std::move(*facts), file.path()});
+    HONDANA_TRY(const auto is_changed, file.follow(**node));
+    if (!is_changed) continue;
+    HONDANA_TRY(const auto is_wanted, filter.takes(**node));
+    if (is_wanted) {
+      HONDANA_TRY(auto facts, facts_of(store, (*node)->id));
+      page.steps.push_back({std::move(facts), file.path()});
     }
     file.go_on();
   }
@@ -105,21 +98,18 @@ result<file_history_page> file_history(git_repository* in, const git_oid& from, 
                                        const log_request& request) {
   if (path.empty() || path.size() > longest_path)
     return fail(errc::invalid_argument, "the argument `path` must name a file, with at most 4096 bytes");
-  const auto store = commit_store::open(in);
-  if (!store) return tl::unexpected(store.error());
+  HONDANA_TRY(const auto store, commit_store::open(in));
   auto asked = request;
   asked.from = from;
   asked.filter.path.clear();
-  auto filter = commit_filter::make(*store, asked.filter, asked.mask);
-  if (!filter) return tl::unexpected(std::move(filter.error()));
-  const auto digest = digest_of(*store, asked, "file " + path);
-  walk through(*store, from, {asked.filter.since, asked.is_stopped});
-  const auto name = begin_walk(through, asked.cursor, digest);
-  if (!name) return tl::unexpected(name.error());
-  if (!name->empty() && asked.shows && !asked.shows(from, *name))
+  HONDANA_TRY(auto filter, commit_filter::make(store, asked.filter, asked.mask));
+  const auto digest = digest_of(store, asked, "file " + path);
+  walk through(store, from, {asked.filter.since, asked.is_stopped});
+  HONDANA_TRY(const auto name, begin_walk(through, asked.cursor, digest));
+  if (!name.empty() && asked.shows && !asked.shows(from, name))
     return fail(errc::invalid_argument, std::string(foreign_cursor));
-  follower file(in, *store, asked, name->empty() ? path : *name);
-  auto page = page_of(through, *filter, file, *store, asked);
+  follower file(in, store, asked, name.empty() ? path : name);
+  auto page = page_of(through, filter, file, store, asked);
   if (page && !through.is_over())
     page->next = cursor_of(through.state(), digest, file.path() == path ? std::string() : file.path());
   return page;

@@ -33,29 +33,26 @@ result<found_file> find_file(const asking& what) {
   const auto& at = what.at;
   if (const auto why = what.hides.secret_at(at.path, false); !why.empty())
     return tl::unexpected(concealment::refusal_of(at.path, why));
-  const auto rev = resolve(what.in, at.rev, "rev");
-  if (!rev) return tl::unexpected(rev.error());
+  HONDANA_TRY(const auto rev, resolve(what.in, at.rev, "rev"));
   // Who wrote what of a file says what is in it.
   if (at.what == topic::blame && !what.hides.shows_file(at.rev, at.path)) return tl::unexpected(missing_file(at.path));
-  auto entry = find_entry(what.in, rev->tree, at.path);
-  if (!entry) return tl::unexpected(std::move(entry.error()));
-  if (entry->is_folder() && what.hides.shows_folder(at.rev, at.path))
+  HONDANA_TRY(auto entry, find_entry(what.in, rev.tree, at.path));
+  if (entry.is_folder() && what.hides.shows_folder(at.rev, at.path))
     return fail(errc::invalid_argument, "path: " + in_quotes(at.path, 400) + " is a folder. Read it as tree/REV/PATH.");
-  if (entry->is_folder() || (entry->is_submodule() && !what.hides.secret_at(at.path, true).empty()))
+  if (entry.is_folder() || (entry.is_submodule() && !what.hides.secret_at(at.path, true).empty()))
     return tl::unexpected(missing_file(at.path));
-  return found_file{std::move(*entry), rev->commit, rev->tree, rev->is_fixed};
+  return found_file{std::move(entry), rev.commit, rev.tree, rev.is_fixed};
 }
 
 result<file_text> read_file(const asking& what, const tree_entry& of, std::uint64_t most) {
-  const auto objects = objects_of(what.in);
-  if (!objects) return tl::unexpected(objects.error());
+  HONDANA_TRY(const auto objects, objects_of(what.in));
   std::size_t size = 0;
   git_object_t type{};
-  if (git_odb_read_header(&size, &type, objects->get(), &of.id) < 0 || type != GIT_OBJECT_BLOB) return unreadable(of.id);
+  if (git_odb_read_header(&size, &type, objects.get(), &of.id) < 0 || type != GIT_OBJECT_BLOB) return unreadable(of.id);
   most = std::min(most, largest_blob);
   if (size > most) return too_large(what.at, size, most);
   git_odb_object* raw = nullptr;
-  if (git_odb_read(&raw, objects->get(), &of.id) < 0) return unreadable(of.id);
+  if (git_odb_read(&raw, objects.get(), &of.id) < 0) return unreadable(of.id);
   const odb_object_pointer object(raw);
   if (git_odb_object_type(raw) != GIT_OBJECT_BLOB) return unreadable(of.id);
   const std::string_view bytes(static_cast<const char*>(git_odb_object_data(raw)), git_odb_object_size(raw));

@@ -144,7 +144,7 @@ auto git_provider::answered(const git_options& options, const call& by, const Fi
 }
 
 result<std::shared_ptr<git_provider>> git_provider::open(git_options from) {
-  if (auto works = ready(); !works) return tl::unexpected(std::move(works.error()));
+  HONDANA_TRY(ready());
   auto roots = from.within;
   roots.insert(roots.end(), from.folders.begin(), from.folders.end());
   roots.insert(roots.end(), from.repositories.begin(), from.repositories.end());
@@ -282,19 +282,18 @@ result<git_provider::target> git_provider::target_in(const std::shared_ptr<repos
 }
 
 result<git_provider::target> git_provider::find(const std::string& uri, const call& by, bool is_read) const {
-  auto at = parse_address(uri);
-  if (!at) return tl::unexpected(std::move(at.error()));
+  HONDANA_TRY(auto at, parse_address(uri));
   // A path has other spellings, and rules are about this one.
   const auto* through = by.who.view.get();
-  const auto canonical = uri_of(*at);
+  const auto canonical = uri_of(at);
   const bool is_shown =
       through == nullptr || canonical == uri || (is_read ? through->may_read(canonical) : through->may_see(canonical));
-  const auto found = repositories_.find(at->repo);
+  const auto found = repositories_.find(at.repo);
   if (found == repositories_.end() || !is_shown)
-    return missing("There is no repository " + in_quotes(at->repo) + ", or nothing of that in it.",
+    return missing("There is no repository " + in_quotes(at.repo) + ", or nothing of that in it.",
                    "no such repository, or hidden");
-  if (auto wanted = still_wanted(by); !wanted) return tl::unexpected(std::move(wanted.error()));
-  return target_in(found->second, std::move(*at));
+  HONDANA_TRY(still_wanted(by));
+  return target_in(found->second, std::move(at));
 }
 
 result<list_result> git_provider::list(const list_request& request) {
@@ -305,7 +304,7 @@ result<list_result> git_provider::list(const list_request& request) {
   for (const auto& [slug, one] : repositories_) {
     const auto prefix = prefix_of(slug);
     if (!after.empty() && std::is_lt(compare_by_segment(prefix, after)) && !after.starts_with(prefix)) continue;
-    if (auto wanted = still_wanted(request); !wanted) return tl::unexpected(std::move(wanted.error()));
+    HONDANA_TRY(still_wanted(request));
     bool has_commits = true;
     if (const auto handle = one->take()) {
       const auto head = follow_reference(handle->get(), "HEAD");
@@ -329,17 +328,16 @@ result<reading> git_provider::read(const read_request& request) {
   return answered(
       options_, request, [&] { return find(request.uri, request, true); },
       [&](attempt& now) -> result<reading> {
-        auto made = render({.in = now.what.handle.get(),
-                            .at = now.what.at,
-                            .hides = now.hides,
-                            .max_bytes = request.max_bytes,
-                            .is_stopped = now.is_stopped,
-                            .roots = now.what.of->roots(),
-                            .has_work_tree = now.what.has_work_tree,
-                            .if_version = request.if_version});
-        if (!made) return tl::unexpected(std::move(made.error()));
-        now.is_lacking = made->is_lacking;
-        return reading_of(std::move(*made), now.what.at, now.hides);
+        HONDANA_TRY(auto made, render({.in = now.what.handle.get(),
+                                       .at = now.what.at,
+                                       .hides = now.hides,
+                                       .max_bytes = request.max_bytes,
+                                       .is_stopped = now.is_stopped,
+                                       .roots = now.what.of->roots(),
+                                       .has_work_tree = now.what.has_work_tree,
+                                       .if_version = request.if_version}));
+        now.is_lacking = made.is_lacking;
+        return reading_of(std::move(made), now.what.at, now.hides);
       });
 }
 
@@ -347,21 +345,20 @@ result<resource> git_provider::describe(const describe_request& request) {
   return answered(
       options_, request, [&] { return find(request.uri, request, false); },
       [&](attempt& now) -> result<resource> {
-        auto made = render({.in = now.what.handle.get(),
-                            .at = now.what.at,
-                            .hides = now.hides,
-                            .max_bytes = read_request().max_bytes,
-                            .is_stopped = now.is_stopped,
-                            .roots = now.what.of->roots(),
-                            .has_work_tree = now.what.has_work_tree,
-                            .is_description = true});
-        if (!made) return tl::unexpected(std::move(made.error()));
+        HONDANA_TRY(auto made, render({.in = now.what.handle.get(),
+                                       .at = now.what.at,
+                                       .hides = now.hides,
+                                       .max_bytes = read_request().max_bytes,
+                                       .is_stopped = now.is_stopped,
+                                       .roots = now.what.of->roots(),
+                                       .has_work_tree = now.what.has_work_tree,
+                                       .is_description = true}));
         auto entry = entry_of(now.what.at);
         entry.uri = request.uri;
-        entry.kind = made->kind;
-        if (now.what.at.what == topic::blob) entry.mimeType = made->mime_type;
-        entry.size = made->size;
-        entry.version = request.known_version.empty() ? made->version : request.known_version;
+        entry.kind = made.kind;
+        if (now.what.at.what == topic::blob) entry.mimeType = made.mime_type;
+        entry.size = made.size;
+        entry.version = request.known_version.empty() ? made.version : request.known_version;
         return entry;
       });
 }

@@ -2,15 +2,13 @@
 #include <algorithm>
 #include <span>
 
+#include "base/ascii/characters.hpp"
 #include "sources/git/line_differences.hpp"
 
 namespace hondana::git {
 namespace {
 
 constexpr std::size_t longest_heading = 80;
-
-bool is_letter(char c) noexcept { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool is_blank(char c) noexcept { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
 /// Bytes of the code point that `text` begins with; 0 for what is no UTF-8. Git counts U+FFFE and U+FFFF as none.
 std::size_t code_point_size(std::string_view text) noexcept {
@@ -35,7 +33,7 @@ std::size_t code_point_size(std::string_view text) noexcept {
 /// Of a line that is one, what a hunk's header says.
 std::string_view heading_of(std::string_view line) noexcept {
   line = line.substr(0, longest_heading);
-  while (!line.empty() && is_blank(line.back())) line.remove_suffix(1);
+  while (!line.empty() && ascii::is_json_space(line.back())) line.remove_suffix(1);
   std::size_t sound = 0;
   while (sound < line.size()) {
     const auto size = code_point_size(line.substr(sound));
@@ -75,7 +73,7 @@ class hunk_writer {
     const auto lead = std::min(with_.context, hunk.front().before);
     const auto first_before = hunk.front().before - lead, first_after = hunk.front().after - lead;
     while (before_.line() < first_before) {
-      if (auto went = pass(); !went) return went;
+      HONDANA_TRY(pass());
     }
     const auto end_before = hunk.back().before + hunk.back().before_count;
     const auto trail = lines_behind(end_before);
@@ -88,16 +86,16 @@ class hunk_writer {
     if (!heading_.empty()) (to_ += ' ') += heading_;
     to_ += '\n';
     for (const auto& edit : hunk) {
-      if (auto done = context_up_to(edit.before); !done) return done;
+      HONDANA_TRY(context_up_to(edit.before));
       while (before_.line() < edit.before + edit.before_count) {
-        if (auto done = append('-', take_before()); !done) return done;
+        HONDANA_TRY(append('-', take_before()));
       }
       while (after_.line() < edit.after) {
-        if (auto went = when_.step(); !went) return went;
+        HONDANA_TRY(when_.step());
         after_.take();
       }
       while (after_.line() < edit.after + edit.after_count) {
-        if (auto done = append('+', after_.take()); !done) return done;
+        HONDANA_TRY(append('+', after_.take()));
       }
     }
     return context_up_to(end_before + trail);
@@ -107,7 +105,7 @@ class hunk_writer {
   std::string_view take_before() noexcept {
     const auto line = before_.take();
     // A short look at every line: it may be the heading of what follows.
-    if (is_letter(line.front()) || line.front() == '_' || line.front() == '$') heading_ = heading_of(line);
+    if (ascii::is_letter(line.front()) || line.front() == '_' || line.front() == '$') heading_ = heading_of(line);
     return line;
   }
 
@@ -126,13 +124,13 @@ class hunk_writer {
 
   result<void> context_up_to(std::size_t line) {
     while (before_.line() < line) {
-      if (auto done = append(' ', take_before()); !done) return done;
+      HONDANA_TRY(append(' ', take_before()));
     }
     return {};
   }
 
   result<void> append(char sign, std::string_view line) {
-    if (auto go = when_.step(); !go) return go;
+    HONDANA_TRY(when_.step());
     if (to_.size() - begin_ + line.size() > with_.most_bytes) return patch_too_long();
     (to_ += sign) += line;
     if (!line.ends_with('\n')) to_ += "\n\\ No newline at end of file\n";
@@ -167,7 +165,7 @@ result<void> append_hunks(std::string& to, std::string_view before, std::string_
     while (last + 1 < edits.size() &&
            edits[last + 1].before - (edits[last].before + edits[last].before_count) <= 2 * with.context)
       ++last;
-    if (auto done = writer.write(std::span(edits).subspan(first, last + 1 - first)); !done) return done;
+    HONDANA_TRY(writer.write(std::span(edits).subspan(first, last + 1 - first)));
     first = last + 1;
   }
   return {};

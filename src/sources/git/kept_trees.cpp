@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 
 namespace hondana::git {
 namespace {
@@ -31,9 +31,8 @@ std::size_t size_in_memory(const git_tree* tree) noexcept {
 
 result<std::optional<kept_trees::found>> kept_trees::find(const git_oid& tree, std::string_view name) {
   if (!can_be_in_paths(name)) return std::nullopt;
-  const auto opened = open(tree);
-  if (!opened) return tl::unexpected(opened.error());
-  const auto* entry = git_tree_entry_byname(*opened, std::string(name).c_str());
+  HONDANA_TRY(const auto opened, open(tree));
+  const auto* entry = git_tree_entry_byname(opened, std::string(name).c_str());
   if (entry == nullptr) return std::nullopt;
   return found{*git_tree_entry_id(entry), static_cast<std::uint32_t>(git_tree_entry_filemode_raw(entry))};
 }
@@ -44,7 +43,7 @@ result<git_tree*> kept_trees::open(const git_oid& id) {
     all_.splice(all_.begin(), all_, known->second);
     return all_.front().tree.get();
   }
-  if (auto go = asks_.ask(); !go) return tl::unexpected(std::move(go.error()));
+  HONDANA_TRY(asks_.ask());
   git_tree* raw = nullptr;
   if (git_tree_lookup(&raw, in_, &id) < 0)
     return failed("The tree " + text_of(id) +

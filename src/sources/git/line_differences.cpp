@@ -91,11 +91,11 @@ result<std::vector<line_edit>> line_edits(std::string_view before, std::string_v
     edits.push_back({0, count_lines(before), 0, count_lines(after)});
     return edits;
   }
-  if (auto go = when.ask(); !go) return tl::unexpected(std::move(go.error()));
+  HONDANA_TRY(when.ask());
   if (count_lines(before) + count_lines(after) > most_names_of_lines)
     return fail(errc::response_too_large, "The lines of two files cannot be compared: there are too many.");
   const auto names = names_of_lines(before, after);
-  if (auto go = when.ask(); !go) return tl::unexpected(std::move(go.error()));
+  HONDANA_TRY(when.ask());
   // Buffers, not blobs: for blobs libgit2 would ask attributes and drivers.
   git_diff_options options{};
   if (const int code = git_diff_options_init(&options, GIT_DIFF_OPTIONS_VERSION); code < 0)

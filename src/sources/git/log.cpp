@@ -25,12 +25,10 @@ result<log_page> page_of(walk& through, commit_filter& filter, const commit_stor
       return tl::unexpected(std::move(node.error()));
     }
     if (!*node) break;
-    const auto is_wanted = filter.takes(**node);
-    if (!is_wanted) return tl::unexpected(is_wanted.error());
-    if (!*is_wanted) continue;
-    auto facts = facts_of(store, (*node)->id);
-    if (!facts) return tl::unexpected(std::move(facts.error()));
-    page.commits.push_back(std::move(*facts));
+    HONDANA_TRY(const auto is_wanted, filter.takes(**node));
+    if (!is_wanted) continue;
+    HONDANA_TRY(auto facts, facts_of(store, (*node)->id));
+    page.commits.push_back(std::move(facts));
   }
   return page;
 }
@@ -53,14 +51,12 @@ bytes::digest digest_of(const commit_store& store, const log_request& request, s
 }
 
 result<log_page> log(git_repository* in, const log_request& request) {
-  const auto store = commit_store::open(in);
-  if (!store) return tl::unexpected(store.error());
-  auto filter = commit_filter::make(*store, request.filter, request.mask);
-  if (!filter) return tl::unexpected(std::move(filter.error()));
-  const auto digest = digest_of(*store, request, "log");
-  walk through(*store, request.from, {request.filter.since, request.is_stopped});
-  if (auto begun = begin_walk(through, request.cursor, digest); !begun) return tl::unexpected(std::move(begun.error()));
-  auto page = page_of(through, *filter, *store, request);
+  HONDANA_TRY(const auto store, commit_store::open(in));
+  HONDANA_TRY(auto filter, commit_filter::make(store, request.filter, request.mask));
+  const auto digest = digest_of(store, request, "log");
+  walk through(store, request.from, {request.filter.since, request.is_stopped});
+  HONDANA_TRY(begin_walk(through, request.cursor, digest));
+  auto page = page_of(through, filter, store, request);
   if (page && !through.is_over()) page->next = cursor_of(through.state(), digest);
   return page;
 }

@@ -74,12 +74,10 @@ commit_filter::commit_filter(const commit_store& in, const log_filter& from, mas
 
 result<commit_filter> commit_filter::make(const commit_store& in, const log_filter& from, masker mask) {
   commit_filter made(in, from, std::move(mask));
-  auto author = compile(from.author, "author");
-  if (!author) return tl::unexpected(std::move(author.error()));
-  made.author_ = std::move(*author);
-  auto grep = compile(from.grep, "grep");
-  if (!grep) return tl::unexpected(std::move(grep.error()));
-  made.grep_ = std::move(*grep);
+  HONDANA_TRY(auto author, compile(from.author, "author"));
+  made.author_ = std::move(author);
+  HONDANA_TRY(auto grep, compile(from.grep, "grep"));
+  made.grep_ = std::move(grep);
   return made;
 }
 
@@ -92,9 +90,8 @@ result<bool> commit_filter::takes(const commit_node& commit) {
 }
 
 result<bool> commit_filter::is_said_in(const git_oid& commit) const {
-  const auto bytes = in_.commit(commit);
-  if (!bytes) return tl::unexpected(bytes.error());
-  const auto parts = parse_commit(bytes->text());
+  HONDANA_TRY(const auto bytes, in_.commit(commit));
+  const auto parts = parse_commit(bytes.text());
   if (!parts) return false;
   if (author_) {
     auto who = to_utf8(parse_identity(parts->author).who, parts->encoding).text;
@@ -120,19 +117,16 @@ result<commit_filter::shared_trail> commit_filter::trail_at(const git_oid& commi
 }
 
 result<bool> commit_filter::changes_path(const commit_node& commit) {
-  const auto here = trail_at(commit.id, commit.tree, nullptr);
-  if (!here) return tl::unexpected(here.error());
+  HONDANA_TRY(const auto here, trail_at(commit.id, commit.tree, nullptr));
   trails_.erase(commit.id);
-  if (commit.parents.empty()) return (*here)->entry.is_there();
+  if (commit.parents.empty()) return here->entry.is_there();
   bool is_changed = false;
   for (const auto& id : commit.parents) {
-    const auto parent = in_.read(id);
-    if (!parent) return tl::unexpected(parent.error());
-    auto there = trail_at(id, parent->tree, here->get());
-    if (!there) return tl::unexpected(std::move(there.error()));
-    if (!((*there)->entry == (*here)->entry)) is_changed = true;
+    HONDANA_TRY(const auto parent, in_.read(id));
+    HONDANA_TRY(auto there, trail_at(id, parent.tree, here.get()));
+    if (!(there->entry == here->entry)) is_changed = true;
     if (trails_.size() >= most_trails) trails_.clear();
-    trails_.emplace(id, std::move(*there));
+    trails_.emplace(id, std::move(there));
   }
   return is_changed;
 }

@@ -58,9 +58,8 @@ result<std::optional<revision>> start_of(const asking& what) {
     const auto head = head_of(what.in);
     if (head && !head->commit) return std::optional<revision>();
   }
-  auto rev = resolve(what.in, what.at.ref.empty() ? "HEAD" : what.at.ref, "ref");
-  if (!rev) return tl::unexpected(std::move(rev.error()));
-  return *rev;
+  HONDANA_TRY(auto rev, resolve(what.in, what.at.ref.empty() ? "HEAD" : what.at.ref, "ref"));
+  return rev;
 }
 
 std::string log_text(const asking& what, const log_page& page) {
@@ -129,25 +128,22 @@ tl::unexpected<failure> history_of_folder_refused(const asking& what) {
 }  // namespace
 
 result<rendering> render_log(const asking& what) {
-  const auto from = start_of(what);
-  if (!from) return tl::unexpected(from.error());
-  const auto store = commit_store::open(what.in);
-  if (!store) return tl::unexpected(store.error());
+  HONDANA_TRY(const auto from, start_of(what));
+  HONDANA_TRY(const auto store, commit_store::open(what.in));
   auto made = rendering_for(what);
-  made.is_fixed = *from && (*from)->is_fixed && store->shallow_stamp().empty();
+  made.is_fixed = from && from->is_fixed && store.shallow_stamp().empty();
   if (!what.at.path.empty()) what.hides.ignored().look_into(what.at.path);
   made.version =
-      version_with_hidden(version_of({*from ? text_of((*from)->commit) : "", store->shallow_stamp(), uri_of(what.at)}), what);
+      version_with_hidden(version_of({from ? text_of(from->commit) : "", store.shallow_stamp(), uri_of(what.at)}), what);
   if (what.is_enough(made.version)) return made;
   const auto folders = what.hides.ignored().folder_count();
   log_page page;
-  if (*from) {
-    auto request = request_of(what, (*from)->commit);
-    const auto path = sought_path(what, what.at.ref.empty() ? "HEAD" : what.at.ref, (*from)->tree);
+  if (from) {
+    auto request = request_of(what, from->commit);
+    const auto path = sought_path(what, what.at.ref.empty() ? "HEAD" : what.at.ref, from->tree);
     request.filter = {path, what.at.author, what.at.grep, what.at.since, what.at.until};
-    auto found = log(what.in, request);
-    if (!found) return tl::unexpected(std::move(found.error()));
-    page = std::move(*found);
+    HONDANA_TRY(auto found, log(what.in, request));
+    page = std::move(found);
   }
   made.text = log_text(what, page);
   add_ignored(made, what, folders);
@@ -157,26 +153,24 @@ result<rendering> render_log(const asking& what) {
 result<rendering> render_history(const asking& what) {
   if (const auto why = what.hides.secret_at(what.at.path, false); !why.empty())
     return tl::unexpected(concealment::refusal_of(what.at.path, why));
-  const auto rev = resolve(what.in, what.at.rev, "rev");
-  if (!rev) return tl::unexpected(rev.error());
-  const auto entry = find_entry(what.in, rev->tree, what.at.path);
+  HONDANA_TRY(const auto rev, resolve(what.in, what.at.rev, "rev"));
+  const auto entry = find_entry(what.in, rev.tree, what.at.path);
   if (entry && entry->is_folder() && what.hides.shows_folder(what.at.rev, what.at.path)) return history_of_folder_refused(what);
-  const auto store = commit_store::open(what.in);
-  if (!store) return tl::unexpected(store.error());
+  HONDANA_TRY(const auto store, commit_store::open(what.in));
   auto made = rendering_for(what);
-  made.is_fixed = rev->is_fixed && store->shallow_stamp().empty();
-  made.version = version_with_hidden(version_of({text_of(rev->commit), store->shallow_stamp(), uri_of(what.at)}), what);
+  made.is_fixed = rev.is_fixed && store.shallow_stamp().empty();
+  made.version = version_with_hidden(version_of({text_of(rev.commit), store.shallow_stamp(), uri_of(what.at)}), what);
   if (what.is_enough(made.version)) return made;
   const auto folders = what.hides.ignored().folder_count();
-  const auto path = sought_path(what, what.at.rev, rev->tree);
-  auto page = file_history(what.in, rev->commit, path, request_of(what, rev->commit));
+  const auto path = sought_path(what, what.at.rev, rev.tree);
+  auto page = file_history(what.in, rev.commit, path, request_of(what, rev.commit));
   if (!page) return tl::unexpected(std::move(page.error()));
   // What may be known of at one revision need not be at another.
   std::erase_if(page->steps, [&](const file_step& one) { return !what.hides.shows_file(text_of(one.commit.id), one.path); });
   const bool may_be_there = path == what.at.path && (entry || entry.error().code != errc::resource_not_found);
   if (page->steps.empty() && !page->next && what.at.cursor.empty() && !may_be_there)
     return tl::unexpected(missing_file(what.at.path));
-  for (auto& one : page->steps) one.is_deleted = has_deleted(what.in, *store, one);
+  for (auto& one : page->steps) one.is_deleted = has_deleted(what.in, store, one);
   made.text = history_text(what, *page);
   add_ignored(made, what, folders);
   return made;

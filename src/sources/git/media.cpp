@@ -5,7 +5,7 @@
 #include <array>
 #include <utility>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "base/bytes/media_type.hpp"
 
 namespace hondana::git {

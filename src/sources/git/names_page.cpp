@@ -44,7 +44,7 @@ result<names_page> names_behind(git_repository* in, std::initializer_list<const 
   constexpr std::string_view said = "the references cannot be listed; `git fsck` tells more";
   least_names least(after, limit + 1);
   for (const char* const prefix : prefixes) {
-    if (auto fits = check_references(in, prefix); !fits) return tl::unexpected(std::move(fits.error()));
+    HONDANA_TRY(check_references(in, prefix));
     git_reference_iterator* raw = nullptr;
     if (const int code = git_reference_iterator_glob_new(&raw, in, (std::string(prefix) + '*').c_str()); code < 0)
       return failed(std::string(said));

@@ -30,7 +30,7 @@ class alternates_walk {
     for (std::size_t line = 1; !rest.empty(); ++line) {
       const auto one = rest.substr(0, rest.find('\n'));
       rest.remove_prefix(std::min(one.size() + 1, rest.size()));
-      if (auto entered = enter_line(one, line, folder, depth); !entered) return entered;
+      HONDANA_TRY(enter_line(one, line, folder, depth));
     }
     return {};
   }
@@ -71,7 +71,7 @@ result<std::vector<std::string>> object_folders_of(const enclosure& inside, cons
     return fail(own.error() == astray::outside ? errc::invalid_argument : errc::resource_not_found, said + ". Serve a clone.");
   }
   alternates_walk walk(inside, limits);
-  if (auto entered = walk.enter(*own, 0); !entered) return tl::unexpected(std::move(entered.error()));
+  HONDANA_TRY(walk.enter(*own, 0));
   return walk.take();
 }
 

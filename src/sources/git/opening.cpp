@@ -44,9 +44,8 @@ int add_folder(git_odb* to, const std::string& folder, bool is_own) {
 }  // namespace
 
 result<repository_pointer> open_surveyed(const surveyed& what) {
-  if (auto started = ready(); !started) return tl::unexpected(std::move(started.error()));
-  auto config = config_of(what.settings);
-  if (!config) return tl::unexpected(std::move(config.error()));
+  HONDANA_TRY(ready());
+  HONDANA_TRY(auto config, config_of(what.settings));
 
   git_odb* raw_objects = nullptr;
   if (const int code = git_odb_new(&raw_objects); code < 0) return failed(std::string(cannot_open));
@@ -60,7 +59,7 @@ result<repository_pointer> open_surveyed(const surveyed& what) {
   if (const int code = git_repository_open_bare(&raw, what.where.git_folder.c_str()); code < 0)
     return fail(errc::source_unavailable, std::string(cannot_open), last_words());
   repository_pointer opened(raw);
-  if (const int code = git_repository_set_config(raw, config->get()); code < 0) return failed(std::string(cannot_open));
+  if (const int code = git_repository_set_config(raw, config.get()); code < 0) return failed(std::string(cannot_open));
   if (const int code = git_repository_set_odb(raw, raw_objects); code < 0) return failed(std::string(cannot_open));
   if (!what.where.work_tree.empty()) {
     if (const int code = git_repository_set_workdir(raw, what.where.work_tree.c_str(), 0); code < 0)

@@ -52,24 +52,20 @@ result<void> look_at_work_tree(facts& into, const asking& what) {
 
 result<facts> gather(const asking& what) {
   facts all;
-  auto head = head_of(what.in);
-  if (!head) return tl::unexpected(std::move(head.error()));
-  all.head = std::move(*head);
-  if (auto looked = look_at_work_tree(all, what); !looked) return tl::unexpected(std::move(looked.error()));
-  const auto store = commit_store::open(what.in);
-  if (!store) return tl::unexpected(store.error());
-  all.is_shallow = !store->shallow_stamp().empty();
-  auto found = remotes(what.in);
-  if (!found) return tl::unexpected(std::move(found.error()));
-  all.remotes = std::move(*found);
+  HONDANA_TRY(auto head, head_of(what.in));
+  all.head = std::move(head);
+  HONDANA_TRY(look_at_work_tree(all, what));
+  HONDANA_TRY(const auto store, commit_store::open(what.in));
+  all.is_shallow = !store.shallow_stamp().empty();
+  HONDANA_TRY(auto found, remotes(what.in));
+  all.remotes = std::move(found);
   if (!all.head.commit) return all;
   log_request request;
   request.from = *all.head.commit;
   request.limit = latest;
   request.is_stopped = what.is_stopped;
-  auto page = log(what.in, request);
-  if (!page) return tl::unexpected(std::move(page.error()));
-  all.commits = std::move(page->commits);
+  HONDANA_TRY(auto page, log(what.in, request));
+  all.commits = std::move(page.commits);
   return all;
 }
 
@@ -129,11 +125,10 @@ std::string json_of(const asking& what, const facts& all) {
 }  // namespace
 
 result<rendering> render_overview(const asking& what) {
-  const auto all = gather(what);
-  if (!all) return tl::unexpected(all.error());
+  HONDANA_TRY(const auto all, gather(what));
   auto made = rendering_for(what);
   if (what.has_work_tree) made.ttl = std::chrono::milliseconds(0);
-  made.text = what.at.is_json ? json_of(what, *all) : markdown_of(what, *all);
+  made.text = what.at.is_json ? json_of(what, all) : markdown_of(what, all);
   version_by_text(made, what);
   return made;
 }

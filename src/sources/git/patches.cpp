@@ -46,9 +46,8 @@ tl::unexpected<failure> beyond_limit(const std::string& what) {
 /// Asked of both before either is read.
 result<void> check_sizes(const side& before, const side& after, side_contents& from, const patch_options& with) {
   for (const auto* one : {&before, &after}) {
-    const auto size = from.size_of(*one);
-    if (!size) return tl::unexpected(size.error());
-    if (*size > with.largest_compared && *size <= with.largest_file)
+    HONDANA_TRY(const auto size, from.size_of(*one));
+    if (size > with.largest_compared && size <= with.largest_file)
       return beyond_limit(std::to_string(with.largest_compared) + " bytes");
   }
   return {};
@@ -56,20 +55,19 @@ result<void> check_sizes(const side& before, const side& after, side_contents& f
 
 result<two_contents> contents_of(const side& before, const side& after, side_contents& from, const patch_options& with,
                                  const stopping& when) {
-  if (auto go = when.ask(); !go) return tl::unexpected(std::move(go.error()));
-  if (auto fit = check_sizes(before, after, from, with); !fit) return tl::unexpected(std::move(fit.error()));
+  HONDANA_TRY(when.ask());
+  HONDANA_TRY(check_sizes(before, after, from, with));
   two_contents both;
   for (auto [side, into] : {std::pair(&before, &both.before), std::pair(&after, &both.after)}) {
-    auto read = from.read(*side, with.largest_file);
-    if (!read) return tl::unexpected(std::move(read.error()));
+    HONDANA_TRY(auto read, from.read(*side, with.largest_file));
     // The text of a link is its target.
     const bool is_content = is_regular(side->mode) || (side->mode & kind_bits) == link_kind;
-    if (with.mask && is_content && read->is_whole) {
-      std::string masked(read->bytes());
+    if (with.mask && is_content && read.is_whole) {
+      std::string masked(read.bytes());
       with.mask(side->path, masked);
-      read->held = std::move(masked);
+      read.held = std::move(masked);
     }
-    *into = std::move(*read);
+    *into = std::move(read);
   }
   return both;
 }
@@ -89,7 +87,7 @@ class patch_writer {
   result<void> write(const change& of) {
     if (of.before.is_there() && of.after.is_there() && (of.before.mode & kind_bits) != (of.after.mode & kind_bits)) {
       // Contents of two kinds are not compared.
-      if (auto done = write(of, of.before, {of.after.path}); !done) return done;
+      HONDANA_TRY(write(of, of.before, {of.after.path}));
       outcome_.is_measured = false;
       return write(of, {of.before.path}, of.after);
     }
@@ -131,7 +129,7 @@ class patch_writer {
     if (edits->empty()) return check_length();
     append_name("--- ", shown_before);
     append_name("+++ ", shown_after);
-    if (auto fits = check_length(); !fits) return fits;
+    HONDANA_TRY(check_length());
     const hunk_options how{std::min(with_.context, most_context), static_cast<std::size_t>(with_.most_bytes - length())};
     return append_hunks(to_, both->before.bytes(), both->after.bytes(), *edits, how, when_);
   }
@@ -204,12 +202,11 @@ result<patch_outcome> try_patch(std::string& to, git_repository* in, const chang
 result<void> measure(change& of, git_repository* in, const patch_options& with) {
   side_contents from(in);
   stopping when(with.is_stopped);
-  const auto both = contents_of(of.before, of.after, from, with, when);
-  if (!both) return tl::unexpected(both.error());
+  HONDANA_TRY(const auto both, contents_of(of.before, of.after, from, with, when));
   of.added_lines = of.deleted_lines = 0;
-  of.is_binary = both->is_binary();
+  of.is_binary = both.is_binary();
   if (of.is_binary) return {};
-  const auto edits = edits_of(*both, with, when);
+  const auto edits = edits_of(both, with, when);
   if (!edits) return tl::unexpected(edits.error());
   for (const auto& edit : *edits) {
     of.deleted_lines += edit.before_count;

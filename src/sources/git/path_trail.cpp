@@ -70,16 +70,14 @@ result<path_trail> path_steps::trail(const commit_store& in, const git_oid& root
       return found;
     }
     found.trees.push_back(here);
-    const auto tree = in.tree(here);
-    if (!tree) return tl::unexpected(tree.error());
-    auto entry = entry_in(tree->text(), steps_[depth], here);
-    if (!entry) return tl::unexpected(std::move(entry.error()));
+    HONDANA_TRY(const auto tree, in.tree(here));
+    HONDANA_TRY(auto entry, entry_in(tree.text(), steps_[depth], here));
     const bool is_last = depth + 1 == steps_.size();
-    if (!entry->is_there() || (!is_last && !entry->is_folder())) {
+    if (!entry.is_there() || (!is_last && !entry.is_folder())) {
       found.entry = {};
       return found;
     }
-    found.entry = *entry;
+    found.entry = entry;
   }
   if (found.entry.is_folder() && git_oid_equal(&found.entry.id, &empty_tree) != 0) found.entry = {};
   return found;

@@ -48,19 +48,17 @@ class surveyor {
                            : folder.error() == astray::outside ? text_of(astray::outside)
                                                                : "is no folder that is there");
     }
-    if (auto found = find_git_folder(*folder); !found) return tl::unexpected(std::move(found.error()));
-    if (auto found = find_common_folder(); !found) return tl::unexpected(std::move(found.error()));
+    HONDANA_TRY(find_git_folder(*folder));
+    HONDANA_TRY(find_common_folder());
     // First whose it is: git believes nothing of another's repository.
     for (const auto& one : {*folder, dot_git_, at_.git_folder})
       if (!one.empty() && !is_ours(one)) return another_owner(one);
-    if (auto read = read_configuration(); !read) return tl::unexpected(std::move(read.error()));
-    auto objects = object_folders_of(inside_, at_.common_folder, limits_);
-    if (!objects) return tl::unexpected(std::move(objects.error()));
-    at_.object_folders = std::move(*objects);
-    const auto packs = check_contents(inside_, at_, limits_);
-    if (!packs) return tl::unexpected(packs.error());
+    HONDANA_TRY(read_configuration());
+    HONDANA_TRY(auto objects, object_folders_of(inside_, at_.common_folder, limits_));
+    at_.object_folders = std::move(objects);
+    HONDANA_TRY(const auto packs, check_contents(inside_, at_, limits_));
     auto stamp = stamp_of(at_, began_);
-    return surveyed{std::move(at_), std::move(settings_), std::move(stamp), *packs};
+    return surveyed{std::move(at_), std::move(settings_), std::move(stamp), packs};
   }
 
  private:
@@ -149,11 +147,10 @@ class surveyor {
     // Of linked work trees only their own configuration says where they are.
     if (at_.common_folder != at_.git_folder) config->work_tree = std::nullopt, config->is_bare = std::nullopt;
     if (config->has_work_tree_config) {
-      auto more = read_config(at_.git_folder, "config.worktree");
-      if (!more) return tl::unexpected(std::move(more.error()));
-      if (more->work_tree) config->work_tree = std::move(more->work_tree);
-      if (more->is_bare) config->is_bare = more->is_bare;
-      std::move(more->kept.begin(), more->kept.end(), std::back_inserter(config->kept));
+      HONDANA_TRY(auto more, read_config(at_.git_folder, "config.worktree"));
+      if (more.work_tree) config->work_tree = std::move(more.work_tree);
+      if (more.is_bare) config->is_bare = more.is_bare;
+      std::move(more.kept.begin(), more.kept.end(), std::back_inserter(config->kept));
     }
     settings_ = std::move(config->kept);
     if (config->is_bare.value_or(false)) {
@@ -184,9 +181,8 @@ result<surveyed> survey(const std::string& path, const std::vector<std::string>&
 }
 
 result<place> locate(const std::string& path, const std::vector<std::string>& roots, const screening_limits& limits) {
-  auto found = survey(path, roots, limits);
-  if (!found) return tl::unexpected(std::move(found.error()));
-  return std::move(found->where);
+  HONDANA_TRY(auto found, survey(path, roots, limits));
+  return std::move(found.where);
 }
 
 }  // namespace hondana::git

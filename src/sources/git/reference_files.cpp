@@ -45,7 +45,7 @@ result<void> check_below(disk::handle folder, const std::string& name, std::size
     disk::handle inner(::openat(descriptor, one->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     if (!inner.is_open() && (errno == EMFILE || errno == ENFILE)) return unlistable(inner_name, "cannot be listed");
     if (!inner.is_open()) continue;  // a link, or it has gone
-    if (auto fits = check_below(std::move(inner), inner_name, depth + 1); !fits) return fits;
+    HONDANA_TRY(check_below(std::move(inner), inner_name, depth + 1));
   }
   return {};
 }
@@ -72,7 +72,7 @@ result<void> check_references(git_repository* in, std::string folder) {
     disk::handle top(::open((folders[i] + folder).c_str(), O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC));
     if (!top.is_open() && (errno == EMFILE || errno == ENFILE)) return unlistable(folder, "cannot be listed");
     if (!top.is_open()) continue;
-    if (auto fits = check_below(std::move(top), folder, 0); !fits) return fits;
+    HONDANA_TRY(check_below(std::move(top), folder, 0));
   }
   return {};
 }

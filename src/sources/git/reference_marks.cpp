@@ -48,7 +48,7 @@ struct gone_through {
 
 result<void> go_through(git_repository* in, gone_through& all, const std::function<bool()>& is_stopped) {
   constexpr std::string_view said = "the references cannot be listed; `git fsck` tells more";
-  if (auto fits = check_references(in, "refs"); !fits) return fits;
+  HONDANA_TRY(check_references(in, "refs"));
   git_reference_iterator* raw = nullptr;
   if (const int code = git_reference_iterator_new(&raw, in); code < 0) return failed(std::string(said));
   const reference_iterator_pointer walk(raw);
@@ -70,7 +70,7 @@ result<void> go_through(git_repository* in, gone_through& all, const std::functi
 
 result<reference_marks> marks_of(git_repository* in, const place& at, const std::function<bool()>& is_stopped) {
   gone_through all;
-  if (auto gone = go_through(in, all, is_stopped); !gone) return tl::unexpected(std::move(gone.error()));
+  HONDANA_TRY(go_through(in, all, is_stopped));
   reference_marks marks;
   // A HEAD that is broken is a state as well.
   const auto head = head_of(in);

@@ -134,27 +134,23 @@ rendering listed(const asking& what, std::string_view title, const std::vector<T
 }  // namespace
 
 result<rendering> render_branches(const asking& what) {
-  const auto page = branches(what.in, what.at.cursor, a_page);
-  if (!page) return tl::unexpected(page.error());
-  return listed(what, "Branches", page->items, next_page(what, page->next));
+  HONDANA_TRY(const auto page, branches(what.in, what.at.cursor, a_page));
+  return listed(what, "Branches", page.items, next_page(what, page.next));
 }
 
 result<rendering> render_tags(const asking& what) {
-  const auto page = tags(what.in, what.at.cursor, a_page);
-  if (!page) return tl::unexpected(page.error());
-  return listed(what, "Tags", page->items, next_page(what, page->next));
+  HONDANA_TRY(const auto page, tags(what.in, what.at.cursor, a_page));
+  return listed(what, "Tags", page.items, next_page(what, page.next));
 }
 
 result<rendering> render_stashes(const asking& what) {
-  const auto all = stashes(what.in, most_stashes);
-  if (!all) return tl::unexpected(all.error());
-  return listed(what, "Stashes", *all, {});
+  HONDANA_TRY(const auto all, stashes(what.in, most_stashes));
+  return listed(what, "Stashes", all, {});
 }
 
 result<rendering> render_worktrees(const asking& what) {
-  const auto all = linked_work_trees(what.in, what.roots);
-  if (!all) return tl::unexpected(all.error());
-  return listed(what, "Work trees", *all, {});
+  HONDANA_TRY(const auto all, linked_work_trees(what.in, what.roots));
+  return listed(what, "Work trees", all, {});
 }
 
 }  // namespace hondana::git

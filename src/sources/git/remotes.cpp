@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "sources/git/references.hpp"
 #include "sources/git/text.hpp"
 

@@ -43,7 +43,7 @@ result<std::optional<side>> most_like(const change& wanted, std::vector<change> 
                                      [](const change& a, const change& b) { return a.before.path < b.before.path; }),
                     wanted);
   side_contents contents(in);
-  if (auto done = find_renames(candidates, contents, options); !done) return tl::unexpected(std::move(done.error()));
+  HONDANA_TRY(find_renames(candidates, contents, options));
   for (auto& one : candidates) {
     if (one.what == change::kind::renamed) return std::move(one.before);
   }
@@ -53,29 +53,25 @@ result<std::optional<side>> most_like(const change& wanted, std::vector<change> 
 }  // namespace
 
 result<std::optional<side>> renamed_from(git_repository* in, const rename_question& question) {
-  auto before = tree_at(in, question.before);
-  if (!before) return tl::unexpected(std::move(before.error()));
-  auto after = tree_at(in, question.after);
-  if (!after) return tl::unexpected(std::move(after.error()));
+  HONDANA_TRY(auto before, tree_at(in, question.before));
+  HONDANA_TRY(auto after, tree_at(in, question.after));
   compare_options options;
   options.finds_renames = false;
   options.largest_renamed = question.largest_file;
   options.is_stopped = question.is_stopped;
-  auto changes = compare(in, before->get(), after->get(), options);
-  if (!changes) return tl::unexpected(std::move(changes.error()));
-  const auto came = std::find_if(changes->begin(), changes->end(), [&](const change& one) {
+  HONDANA_TRY(auto changes, compare(in, before.get(), after.get(), options));
+  const auto came = std::find_if(changes.begin(), changes.end(), [&](const change& one) {
     return one.what == change::kind::added && one.after.path == question.path;
   });
-  if (came == changes->end()) return std::nullopt;
+  if (came == changes.end()) return std::nullopt;
   const change wanted = std::move(*came);
-  std::erase_if(*changes, [](const change& one) { return one.what != change::kind::deleted; });
-  if (!question.takes_copies) return most_like(wanted, std::move(*changes), in, options);
+  std::erase_if(changes, [](const change& one) { return one.what != change::kind::deleted; });
+  if (!question.takes_copies) return most_like(wanted, std::move(changes), in, options);
 
-  auto files = files_of(in, before->get(), *changes, options);
-  if (!files) return tl::unexpected(std::move(files.error()));
-  if (files->size() > most_copied) std::erase_if(*files, [](const earlier_file& one) { return !one.is_gone; });
+  HONDANA_TRY(auto files, files_of(in, before.get(), changes, options));
+  if (files.size() > most_copied) std::erase_if(files, [](const earlier_file& one) { return !one.is_gone; });
   side_contents contents(in);
-  return copied_from(wanted.after, *files, contents, options);
+  return copied_from(wanted.after, files, contents, options);
 }
 
 }  // namespace hondana::git

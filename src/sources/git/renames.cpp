@@ -63,9 +63,9 @@ class rename_search {
   result<void> run() {
     gather();
     if (came_.empty() || went_.empty()) return {};
-    if (auto done = equal(); !done) return done;
-    if (auto done = by_name(); !done) return done;
-    if (auto done = by_content(); !done) return done;
+    HONDANA_TRY(equal());
+    HONDANA_TRY(by_name());
+    HONDANA_TRY(by_content());
     settle();
     return {};
   }
@@ -94,7 +94,7 @@ class rename_search {
     for (auto& one : went_) equals[key_of(*one.what)].push_back(&one);
     std::map<key, std::size_t> taken;  // that many at the front of each are
     for (auto& one : came_) {
-      if (auto go = stopping_.step(); !go) return go;
+      HONDANA_TRY(stopping_.step());
       const auto found = equals.find(key_of(*one.what));
       if (found == equals.end() || git_oid_is_zero(&one.what->id)) continue;
       auto& front = taken[found->first];
@@ -126,9 +126,8 @@ class rename_search {
       const auto name = name_of(*one.what);
       const auto other = coming.find(name);
       if (other == coming.end() || other->second == nullptr || going.at(name) == nullptr) continue;
-      const auto score = similarity(one, *other->second, least_by_name);
-      if (!score) return tl::unexpected(score.error());
-      if (*score >= least_by_name) pair(*other->second, one, *score);
+      HONDANA_TRY(const auto score, similarity(one, *other->second, least_by_name));
+      if (score >= least_by_name) pair(*other->second, one, score);
     }
     return {};
   }
@@ -140,9 +139,8 @@ class rename_search {
     std::vector<likeness> all;
     for (auto& one : came_) {
       if (one.partner) continue;
-      auto best = most_alike(one);
-      if (!best) return tl::unexpected(std::move(best.error()));
-      all.insert(all.end(), best->begin(), best->end());
+      HONDANA_TRY(auto best, most_alike(one));
+      all.insert(all.end(), best.begin(), best.end());
       forget_chunks(one);
     }
     for (std::size_t i = 0; i < all.size(); ++i) all[i].place = i;
@@ -159,10 +157,9 @@ class rename_search {
   result<std::vector<likeness>> most_alike(mover& came) {
     std::vector<likeness> best;
     for (auto& went : went_) {
-      if (auto go = stopping_.step(); !go) return tl::unexpected(std::move(go.error()));
-      const auto score = similarity(went, came, least_score);
-      if (!score) return tl::unexpected(score.error());
-      const likeness one{&came, &went, *score, name_of(*came.what) == name_of(*went.what)};
+      HONDANA_TRY(stopping_.step());
+      HONDANA_TRY(const auto score, similarity(went, came, least_score));
+      const likeness one{&came, &went, score, name_of(*came.what) == name_of(*went.what)};
       if (best.size() < best_kept) {
         best.push_back(one);
       } else if (auto worst = std::max_element(best.begin(), best.end(), is_better); is_better(one, *worst)) {
@@ -187,9 +184,8 @@ class rename_search {
     if (larger > options_.largest_renamed || !may_be_similar(*before.size, *after.size, least)) return 0u;
     for (auto* one : {&before, &after}) {
       if (one->chunks) continue;
-      auto chunks = chunks_of(*one->what);
-      if (!chunks) return tl::unexpected(std::move(chunks.error()));
-      one->chunks = std::move(*chunks);
+      HONDANA_TRY(auto chunks, chunks_of(*one->what));
+      one->chunks = std::move(chunks);
       kept_kinds_ += one->chunks->kinds.size();
     }
     const auto score = score_of(common_bytes(*before.chunks, *after.chunks), *before.size, *after.size);
@@ -205,10 +201,9 @@ class rename_search {
   }
 
   result<chunk_bag> chunks_of(const side& of) {
-    if (auto go = stopping_.ask(); !go) return tl::unexpected(std::move(go.error()));
-    const auto read = from_.read(of, options_.largest_renamed);
-    if (!read) return tl::unexpected(read.error());
-    return counter_.count(read->bytes(), !read->is_binary);
+    HONDANA_TRY(stopping_.ask());
+    HONDANA_TRY(const auto read, from_.read(of, options_.largest_renamed));
+    return counter_.count(read.bytes(), !read.is_binary);
   }
 
   void settle() {

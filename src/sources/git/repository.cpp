@@ -66,7 +66,7 @@ result<std::shared_ptr<repository>> repository::open(std::string slug, place at,
     std::erase_if(known.all, [](const auto& one) { return one.expired(); });
     known.all.push_back(made);
   }
-  if (auto first = made->take(); !first) return tl::unexpected(std::move(first.error()));
+  HONDANA_TRY(made->take());
   return made;
 }
 
@@ -120,8 +120,7 @@ std::optional<repository::opened> repository::take_idle() {
 }
 
 result<repository::lease> repository::take() {
-  if (const auto known = current(); !is_fresh(*known.what))
-    if (auto fits = screen(known); !fits) return tl::unexpected(std::move(fits.error()));
+  if (const auto known = current(); !is_fresh(*known.what)) HONDANA_TRY(screen(known));
   if (auto idle = take_idle()) {
     auto guard = std::make_unique<torn_page_guard>(idle->maps);
     return lease(shared_from_this(), std::move(*idle), std::move(guard));
@@ -135,9 +134,8 @@ result<repository::lease> repository::take() {
   if (!maps) return tl::unexpected(std::move(maps.error()));
   // libgit2 reads some of it at once.
   auto guard = std::make_unique<torn_page_guard>(*maps);
-  auto handle = open_surveyed(*what.what);
-  if (!handle) return tl::unexpected(std::move(handle.error()));
-  return lease(shared_from_this(), opened{std::move(*maps), std::move(*handle), what.generation}, std::move(guard));
+  HONDANA_TRY(auto handle, open_surveyed(*what.what));
+  return lease(shared_from_this(), opened{std::move(*maps), std::move(handle), what.generation}, std::move(guard));
 }
 
 void repository::count_idle_packs() noexcept {

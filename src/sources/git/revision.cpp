@@ -30,9 +30,8 @@ class resolution {
 
   result<revision> find(const revision_words& words) {
     const bool is_fixed = words.base.size() == GIT_OID_HEXSZ && is_abbreviation(words.base);
-    auto id = is_fixed ? whole_id(words.base) : named(words.base);
-    if (!id) return tl::unexpected(std::move(id.error()));
-    auto commit = behind_tags(objects_.get(), *id);
+    HONDANA_TRY(auto id, is_fixed ? whole_id(words.base) : named(words.base));
+    auto commit = behind_tags(objects_.get(), id);
     if (!commit) return named_error(std::move(commit.error()));
     if (commit->kind != GIT_OBJECT_COMMIT)
       return refuse(
@@ -61,12 +60,11 @@ class resolution {
   /// In the order of git: tags before branches, both before beginnings of ids.
   result<git_oid> named(const std::string& base) const {
     if (base == "HEAD") {
-      auto found = reference("HEAD", base);
-      if (!found) return tl::unexpected(std::move(found.error()));
-      if (!*found)
+      HONDANA_TRY(auto found, reference("HEAD", base));
+      if (!found)
         return refuse(errc::invalid_argument, base,
                       "leads to no commit, since there is none on its branch yet. Name another branch");
-      return **found;
+      return *found;
     }
     const std::array<std::string, 6> names{base.starts_with("refs/") ? base : std::string(),
                                            "refs/" + base,
@@ -77,9 +75,8 @@ class resolution {
     for (const auto& one : names) {
       int is_valid = 0;
       if (one.empty() || git_reference_name_is_valid(&is_valid, one.c_str()) < 0 || is_valid == 0) continue;
-      auto found = reference(one, base);
-      if (!found) return tl::unexpected(std::move(found.error()));
-      if (*found) return **found;
+      HONDANA_TRY(auto found, reference(one, base));
+      if (found) return *found;
     }
     if (is_abbreviation(base)) return abbreviated(base);
     return no_commit(base);
@@ -152,11 +149,9 @@ class resolution {
 }  // namespace
 
 result<revision> resolve(git_repository* in, std::string_view text, std::string_view argument) {
-  auto words = parse_revision(text, argument);
-  if (!words) return tl::unexpected(std::move(words.error()));
-  auto objects = objects_of(in);
-  if (!objects) return tl::unexpected(std::move(objects.error()));
-  return resolution(in, std::move(*objects), argument).find(*words);
+  HONDANA_TRY(auto words, parse_revision(text, argument));
+  HONDANA_TRY(auto objects, objects_of(in));
+  return resolution(in, std::move(objects), argument).find(words);
 }
 
 }  // namespace hondana::git

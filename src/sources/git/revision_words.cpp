@@ -82,8 +82,7 @@ result<revision_words> parse_revision(std::string_view text, std::string_view ar
 }
 
 result<void> check_revision(std::string_view text, std::string_view argument) {
-  const auto words = parse_revision(text, argument);
-  if (!words) return tl::unexpected(words.error());
+  HONDANA_TRY(parse_revision(text, argument));
   return {};
 }
 

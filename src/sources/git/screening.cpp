@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "sources/git/quotation.hpp"
 
 namespace hondana::git {
@@ -83,7 +83,7 @@ result<void> screen_setting(const setting& one, std::string_view file, screened_
                                             "\"include\" and \"includeIf\" are not followed, since they could read files "
                                             "anywhere. Copy what they include into the file itself, and remove them.");
   if (one.name.starts_with(extension_prefix)) {
-    if (auto fits = screen_extension(one, file, unknown); !fits) return fits;
+    HONDANA_TRY(screen_extension(one, file, unknown));
     if (one.name == "extensions.worktreeconfig") {
       const auto is_true = truth_of(one);
       if (!is_true) return no_value(file, one, "truth value");
@@ -116,8 +116,7 @@ result<screened_config> screen_config(std::string_view bytes, std::string_view f
   screened_config found;
   long version = 0;
   std::vector<extension> unknown;
-  for (const auto& one : *settings)
-    if (auto fits = screen_setting(one, file, found, version, unknown); !fits) return tl::unexpected(std::move(fits.error()));
+  for (const auto& one : *settings) HONDANA_TRY(screen_setting(one, file, found, version, unknown));
   // git ignores extensions that it does not know in version 0, and so do we.
   if (version > 0 && !unknown.empty())
     return fail(errc::unsupported, std::string(file) + ", line " + std::to_string(unknown.front().line) + ": the extension " +

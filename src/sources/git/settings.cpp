@@ -1,10 +1,9 @@
 /// A reader of git's configuration syntax, one character after the other.
 #include "sources/git/settings.hpp"
+#include "base/ascii/characters.hpp"
 
 #include <charconv>
 #include <utility>
-
-#include "base/ascii/lower_case.hpp"
 
 namespace hondana::git {
 namespace {
@@ -12,7 +11,6 @@ namespace {
 constexpr std::size_t most_settings = 100'000;
 constexpr std::string_view utf8_mark = "\xEF\xBB\xBF";
 
-bool is_config_space(char c) noexcept { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 bool is_key_letter(char c) noexcept { return ascii::is_letter(c) || (c >= '0' && c <= '9') || c == '-'; }
 
 class settings_reader {
@@ -23,7 +21,7 @@ class settings_reader {
     std::vector<setting> all;
     while (!is_over()) {
       const char c = next();
-      if (is_config_space(c)) continue;
+      if (ascii::is_json_space(c)) continue;
       if (c == '#' || c == ';') {
         skip_line();
       } else if (c == '[') {
@@ -70,7 +68,7 @@ class settings_reader {
     for (;;) {
       const char c = next();
       if (c == ']') return !section_.empty() || refuse("a section has no name");
-      if (is_config_space(c)) return c == '\n' ? refuse("the line ends within a section's name") : read_subsection();
+      if (ascii::is_json_space(c)) return c == '\n' ? refuse("the line ends within a section's name") : read_subsection();
       if (!is_key_letter(c) && c != '.') return refuse("a section's name has letters, digits, '-' and '.' only");
       section_ += ascii::lower(c);
     }
@@ -78,7 +76,7 @@ class settings_reader {
 
   bool read_subsection() {
     char c = ' ';
-    while (c != '\n' && is_config_space(c)) c = next();
+    while (c != '\n' && ascii::is_json_space(c)) c = next();
     if (c != '"') return refuse("a subsection stands in double quotes");
     section_ += '.';
     while ((c = next()) != '"') {
@@ -105,7 +103,7 @@ class settings_reader {
     for (std::size_t spaces = 0;;) {
       char c = next();
       if (c == '\n') return !is_quoted || refuse("a quotation is not closed on its line");
-      if (!is_quoted && is_config_space(c)) {
+      if (!is_quoted && ascii::is_json_space(c)) {
         if (!into.empty()) ++spaces;
         continue;
       }

@@ -46,9 +46,8 @@ result<git_odb*> side_contents::objects() {
 
 result<const work_tree*> side_contents::files() {
   if (!files_) {
-    auto opened = work_tree::open(in_);
-    if (!opened) return tl::unexpected(std::move(opened.error()));
-    files_ = std::move(*opened);
+    HONDANA_TRY(auto opened, work_tree::open(in_));
+    files_ = std::move(opened);
   }
   return &*files_;
 }
@@ -57,15 +56,13 @@ result<std::uint64_t> side_contents::size_of(const side& of) {
   if (!of.is_there()) return std::uint64_t{0};
   if ((of.mode & kind_bits) == submodule_kind) return submodule_line(of.id).size();
   if (of.is_in_work_tree) {
-    const auto tree = files();
-    if (!tree) return tl::unexpected(tree.error());
-    return (*tree)->look(of.path).transform([](const work_file& found) { return found.size; });
+    HONDANA_TRY(const auto tree, files());
+    return tree->look(of.path).transform([](const work_file& found) { return found.size; });
   }
-  const auto odb = objects();
-  if (!odb) return tl::unexpected(odb.error());
+  HONDANA_TRY(const auto odb, objects());
   std::size_t size = 0;
   git_object_t type{};
-  if (const int code = git_odb_read_header(&size, &type, *odb, &of.id); code < 0) return failed(unreadable(of));
+  if (const int code = git_odb_read_header(&size, &type, odb, &of.id); code < 0) return failed(unreadable(of));
   if (type != GIT_OBJECT_BLOB) return fail(errc::source_unavailable, unreadable(of), "it is no blob");
   return size;
 }
@@ -85,17 +82,15 @@ result<side_content> side_contents::read(const side& of, std::uint64_t most) {
     out.held = submodule_line(of.id);
     return out;
   }
-  const auto size = size_of(of);
-  if (!size) return tl::unexpected(size.error());
-  if (*size > most) {
+  HONDANA_TRY(const auto size, size_of(of));
+  if (size > most) {
     out.is_whole = false;
     out.is_binary = true;
     return out;
   }
   if (of.is_in_work_tree) {
-    auto bytes = (*files())->read(of.path, most);
-    if (!bytes) return tl::unexpected(std::move(bytes.error()));
-    out.held = std::move(*bytes);
+    HONDANA_TRY(auto bytes, (*files())->read(of.path, most));
+    out.held = std::move(bytes);
   } else {
     git_odb_object* raw = nullptr;
     if (const int code = git_odb_read(&raw, objects_.get(), &of.id); code < 0) return failed(unreadable(of));

@@ -2,7 +2,7 @@
 #include <string>
 #include <unordered_set>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "sources/git/place.hpp"
 
 namespace hondana::git {

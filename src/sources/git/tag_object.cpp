@@ -60,10 +60,9 @@ result<object_facts> behind_tags(git_odb* from, const git_oid& id) {
       return failed("the object " + text_of(at.id) + (code == GIT_ENOTFOUND ? " is missing" : " is corrupt") +
                     " in the repository; `git fsck` tells more");
     if (at.kind != GIT_OBJECT_TAG) return at;
-    const auto bytes = read_tag(from, at.id);
-    if (!bytes) return tl::unexpected(bytes.error());
+    HONDANA_TRY(const auto bytes, read_tag(from, at.id));
     const auto parts =
-        parse_tag({static_cast<const char*>(git_odb_object_data(bytes->get())), git_odb_object_size(bytes->get())});
+        parse_tag({static_cast<const char*>(git_odb_object_data(bytes.get())), git_odb_object_size(bytes.get())});
     if (!parts) return fail(errc::source_unavailable, "the tag " + text_of(at.id) + " is malformed; `git fsck` tells more");
     at.id = parts->target;
   }

@@ -58,11 +58,10 @@ std::optional<tag> tag_at(git_repository* in, git_odb* objects, const std::strin
 result<reference_page<tag>> tags(git_repository* in, const std::string& after, std::size_t limit) {
   auto names = names_behind(in, {tag_prefix}, after, limit);
   if (!names) return tl::unexpected(std::move(names.error()));
-  const auto objects = objects_of(in);
-  if (!objects) return tl::unexpected(objects.error());
+  HONDANA_TRY(const auto objects, objects_of(in));
   reference_page<tag> page;
   for (const auto& name : names->names)
-    if (auto one = tag_at(in, objects->get(), name)) page.items.push_back(std::move(*one));
+    if (auto one = tag_at(in, objects.get(), name)) page.items.push_back(std::move(*one));
   if (!names->is_last) page.next = names->names.empty() ? after : names->names.back();
   return page;
 }

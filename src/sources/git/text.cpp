@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "base/json/utf8.hpp"
 #include "sources/git/encodings.hpp"
 

@@ -6,7 +6,7 @@
 
 #include <hondana/uri.hpp>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "sources/git/quotation.hpp"
 #include "sources/git/revision.hpp"
 #include "sources/git/side_content.hpp"
@@ -80,9 +80,8 @@ result<tree_entry> find_entry(git_repository* in, const git_oid& tree, std::stri
     const auto name = rest.substr(0, rest.find('/'));
     rest.remove_prefix(std::min(rest.size(), name.size() + 1));
     if (!at.is_folder() || !is_name(name)) return tl::unexpected(missing_file(path));
-    const auto folder = open_tree(in, at.id);
-    if (!folder) return tl::unexpected(folder.error());
-    const auto* found = git_tree_entry_byname(folder->get(), std::string(name).c_str());
+    HONDANA_TRY(const auto folder, open_tree(in, at.id));
+    const auto* found = git_tree_entry_byname(folder.get(), std::string(name).c_str());
     if (found == nullptr) return tl::unexpected(missing_file(path));
     at = entry_from(found);
   }
@@ -90,16 +89,15 @@ result<tree_entry> find_entry(git_repository* in, const git_oid& tree, std::stri
 }
 
 result<tree_listing> tree_listing::open(git_repository* in, const git_oid& tree) {
-  auto opened = open_tree(in, tree);
-  if (!opened) return tl::unexpected(std::move(opened.error()));
-  if (git_tree_entrycount(opened->get()) > most_entries)
+  HONDANA_TRY(auto opened, open_tree(in, tree));
+  if (git_tree_entrycount(opened.get()) > most_entries)
     return fail(errc::response_too_large, "The tree " + text_of(tree) + " has more than " + std::to_string(most_entries) +
                                               " entries, and is not listed. Read what is in it by its path.");
-  if (!is_sorted_tree(opened->get()))
+  if (!is_sorted_tree(opened.get()))
     return fail(errc::source_unavailable, "The tree " + text_of(tree) +
                                               " cannot be listed: its entries are not in order, which `git fsck` calls "
                                               "treeNotSorted. Have it written anew with git.");
-  return tree_listing(std::move(*opened));
+  return tree_listing(std::move(opened));
 }
 
 std::size_t tree_listing::size() const noexcept { return git_tree_entrycount(tree_.get()); }
@@ -119,14 +117,12 @@ tree_entry tree_listing::at(std::size_t place) const { return entry_from(git_tre
 result<found_folder> find_folder(git_repository* in, const address& at, const concealment& hides) {
   if (const auto why = hides.secret_at(at.path, true); !why.empty())
     return tl::unexpected(concealment::refusal_of(at.path, why));
-  const auto rev = resolve(in, at.rev, "rev");
-  if (!rev) return tl::unexpected(rev.error());
-  const auto entry = find_entry(in, rev->tree, at.path);
-  if (!entry) return tl::unexpected(entry.error());
-  if (!entry->is_folder() && !hides.shows_file(at.rev, at.path)) return tl::unexpected(missing_file(at.path));
-  if (!entry->is_folder())
+  HONDANA_TRY(const auto rev, resolve(in, at.rev, "rev"));
+  HONDANA_TRY(const auto entry, find_entry(in, rev.tree, at.path));
+  if (!entry.is_folder() && !hides.shows_file(at.rev, at.path)) return tl::unexpected(missing_file(at.path));
+  if (!entry.is_folder())
     return fail(errc::invalid_argument, "path: " + in_quotes(at.path, 400) + " is no folder. Read it as blob/REV/PATH.");
-  return found_folder{entry->id, rev->is_fixed};
+  return found_folder{entry.id, rev.is_fixed};
 }
 
 address address_of(const address& folder, const tree_entry& one) {

@@ -37,16 +37,14 @@ struct folder_page {
 };
 
 result<folder_page> page_behind(const asking& what, const git_oid& tree) {
-  const auto listing = tree_listing::open(what.in, tree);
-  if (!listing) return tl::unexpected(listing.error());
+  HONDANA_TRY(const auto listing, tree_listing::open(what.in, tree));
   stopping when(what.is_stopped);
   folder_page page;
   std::size_t secrets_behind = 0;  // the last one shown
-  for (std::size_t place = 0; place < listing->size(); ++place) {
-    if (auto go = when.step(); !go) return tl::unexpected(std::move(go.error()));
-    if (!listing->is_sound(place) || !is_sorted_behind(listing->name(place), listing->is_folder(place), what.at.cursor))
-      continue;
-    auto one = listing->at(place);
+  for (std::size_t place = 0; place < listing.size(); ++place) {
+    HONDANA_TRY(when.step());
+    if (!listing.is_sound(place) || !is_sorted_behind(listing.name(place), listing.is_folder(place), what.at.cursor)) continue;
+    auto one = listing.at(place);
     const auto sight = sight_of(one, what.at, what.hides);
     if (sight == entry_sight::secret) ++secrets_behind;
     if (sight != entry_sight::shown) continue;
@@ -131,18 +129,15 @@ class tree_view {
 }  // namespace
 
 result<rendering> render_tree(const asking& what) {
-  const auto folder = find_folder(what.in, what.at, what.hides);
-  if (!folder) return tl::unexpected(folder.error());
+  HONDANA_TRY(const auto folder, find_folder(what.in, what.at, what.hides));
   auto made = rendering_for(what);
-  made.is_fixed = folder->is_fixed;
+  made.is_fixed = folder.is_fixed;
   what.hides.ignored().look_into(what.at.path);
-  made.version = version_with_hidden(text_of(folder->tree) + (what.at.is_json ? ".json" : ""), what);
+  made.version = version_with_hidden(text_of(folder.tree) + (what.at.is_json ? ".json" : ""), what);
   if (what.is_enough(made.version)) return made;
-  auto page = page_behind(what, folder->tree);
-  if (!page) return tl::unexpected(std::move(page.error()));
-  auto objects = objects_of(what.in);
-  if (!objects) return tl::unexpected(std::move(objects.error()));
-  const tree_view view(what, folder->tree, std::move(*page), std::move(*objects));
+  HONDANA_TRY(auto page, page_behind(what, folder.tree));
+  HONDANA_TRY(auto objects, objects_of(what.in));
+  const tree_view view(what, folder.tree, std::move(page), std::move(objects));
   made.text = what.at.is_json ? view.json() : view.markdown();
   return made;
 }

@@ -93,7 +93,7 @@ class tree_comparison {
         levels_.pop_back();
         continue;
       }
-      if (auto go = stopping_.step(); !go) return go;
+      HONDANA_TRY(stopping_.step());
       if (stopping_.steps() > most_steps) return too_much("More than ten million entries would have to be looked at");
       const auto before = here.before, after = here.after;
       const int first = before.is_end() ? 1 : after.is_end() ? -1 : order(before, after);
@@ -101,7 +101,7 @@ class tree_comparison {
       if (first >= 0) here.after.next();
       if (first == 0 && before.mode() == after.mode() && git_oid_equal(&before.id(), &after.id()) != 0) continue;
       path_.resize(here.path_size);
-      if (auto done = entry(first <= 0 ? &before : nullptr, first >= 0 ? &after : nullptr); !done) return done;
+      HONDANA_TRY(entry(first <= 0 ? &before : nullptr, first >= 0 ? &after : nullptr));
     }
     return {};
   }
@@ -180,11 +180,11 @@ class tree_comparison {
 
 result<std::vector<change>> compare(git_repository* in, git_tree* from, git_tree* to, const compare_options& options) {
   tree_comparison comparison(in, options);
-  if (auto done = comparison.run(from, to); !done) return tl::unexpected(std::move(done.error()));
+  HONDANA_TRY(comparison.run(from, to));
   auto& changes = comparison.changes();
   if (options.finds_renames) {
     side_contents contents(in);
-    if (auto done = find_renames(changes, contents, options); !done) return tl::unexpected(std::move(done.error()));
+    HONDANA_TRY(find_renames(changes, contents, options));
   }
   return std::move(changes);
 }

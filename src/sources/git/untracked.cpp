@@ -42,12 +42,11 @@ class untracked_search {
     }
     if (!entries) return tl::unexpected(entries.error());
     entries_left_ -= entries->size();
-    const auto rules = rules_at(path, *entries);
-    if (!rules) return tl::unexpected(rules.error());
-    const auto ignored = above == nullptr ? ignore::stack(*rules, exclude_) : above->child(name_of(path), *rules);
+    HONDANA_TRY(const auto rules, rules_at(path, *entries));
+    const auto ignored = above == nullptr ? ignore::stack(rules, exclude_) : above->child(name_of(path), rules);
     for (const auto& one : *entries) {
-      if (auto go = stopping_.step(); !go) return go;
-      if (auto done = entry(path + one.name, one, ignored, is_for_any); !done) return done;
+      HONDANA_TRY(stopping_.step());
+      HONDANA_TRY(entry(path + one.name, one, ignored, is_for_any));
       if (is_for_any && has_any_) return {};
     }
     return {};
@@ -75,7 +74,7 @@ class untracked_search {
     if (!is_folder) return add(path);
     if (has_tracked_below(path + '/') || !filter_.covers(path)) return folder(path + '/', &ignored, false);
     has_any_ = false;
-    if (auto looked = folder(path + '/', &ignored, true); !looked) return looked;
+    HONDANA_TRY(folder(path + '/', &ignored, true));
     if (has_any_) return add(path + '/');
     return {};
   }
@@ -130,7 +129,7 @@ class untracked_search {
 result<untracked_paths> find_untracked(const work_tree& files, const tracked_paths& tracked, ignore::list_pointer exclude,
                                        const compare_options& options) {
   untracked_search search(files, tracked, std::move(exclude), options);
-  if (auto done = search.folder({}, nullptr, false); !done) return tl::unexpected(std::move(done.error()));
+  HONDANA_TRY(search.folder({}, nullptr, false));
   return std::move(search.found());
 }
 

@@ -44,19 +44,17 @@ void walk::clear() {
 
 result<void> walk::begin() {
   clear();
-  auto node = in_.read(from_);
-  if (!node) return tl::unexpected(std::move(node.error()));
-  if (is_too_old(*node)) return {};
+  HONDANA_TRY(auto node, in_.read(from_));
+  if (is_too_old(node)) return {};
   seen_.insert(from_);
-  add(std::move(*node));
+  add(std::move(node));
   return {};
 }
 
 result<void> walk::go_on(const walk_state& at) {
   if (at.frontier.empty()) {
     passed_ = at.passed;
-    auto last = walk_again();
-    if (!last) return tl::unexpected(std::move(last.error()));
+    HONDANA_TRY(walk_again());
     return {};
   }
   clear();
@@ -131,30 +129,27 @@ bool walk::add_all(std::vector<commit_node> parents) {
 
 result<std::optional<commit_node>> walk::next() {
   if (is_over()) return std::nullopt;
-  auto parents = parents_of(queue_.front().node);
-  if (!parents) return tl::unexpected(std::move(parents.error()));
+  HONDANA_TRY(auto parents, parents_of(queue_.front().node));
   std::pop_heap(queue_.begin(), queue_.end(), comes_later());
   auto node = std::move(queue_.back().node);
   queue_.pop_back();
   pass(node);
   if (node.parents.empty()) has_passed_end_ = true;
-  if (!add_all(std::move(*parents))) {
-    auto last = walk_again();
-    if (!last) return tl::unexpected(std::move(last.error()));
-    if (git_oid_equal(&*last, &node.id) == 0) return foreign_state();
+  if (!add_all(std::move(parents))) {
+    HONDANA_TRY(auto last, walk_again());
+    if (git_oid_equal(&last, &node.id) == 0) return foreign_state();
   }
   return node;
 }
 
 result<git_oid> walk::walk_again() {
   const auto place = passed_;
-  if (auto begun = begin(); !begun) return tl::unexpected(std::move(begun.error()));
+  HONDANA_TRY(begin());
   git_oid last{};
   while (passed_ < place) {
-    auto node = next();
-    if (!node) return tl::unexpected(std::move(node.error()));
-    if (!*node) return foreign_state();
-    last = (*node)->id;
+    HONDANA_TRY(auto node, next());
+    if (!node) return foreign_state();
+    last = node->id;
   }
   return last;
 }

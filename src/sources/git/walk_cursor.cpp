@@ -112,12 +112,12 @@ std::optional<parsed_cursor> parse_cursor(std::string_view text, const bytes::di
 
 result<std::string> begin_walk(walk& through, std::string_view cursor, const bytes::digest& log) {
   if (cursor.empty()) {
-    if (auto begun = through.begin(); !begun) return tl::unexpected(std::move(begun.error()));
+    HONDANA_TRY(through.begin());
     return std::string();
   }
   auto parsed = parse_cursor(cursor, log);
   if (!parsed) return fail(errc::invalid_argument, std::string(foreign_cursor));
-  if (auto gone_on = through.go_on(parsed->at); !gone_on) return tl::unexpected(std::move(gone_on.error()));
+  HONDANA_TRY(through.go_on(parsed->at));
   return std::move(parsed->note);
 }
 

@@ -76,13 +76,13 @@ class working_comparison {
   result<working_changes> run() {
     auto files = work_tree::open(in_);
     if (!files) return tl::unexpected(std::move(files.error()));
-    if (auto read = read_index(); !read) return tl::unexpected(std::move(read.error()));
-    if (auto done = compare_staged(); !done) return tl::unexpected(std::move(done.error()));
-    if (auto done = compare_files(*files); !done) return tl::unexpected(std::move(done.error()));
+    HONDANA_TRY(read_index());
+    HONDANA_TRY(compare_staged());
+    HONDANA_TRY(compare_files(*files));
     if (options_.finds_renames) {
       side_contents contents(in_);
       for (auto* changes : {&out_.staged, &out_.unstaged}) {
-        if (auto done = find_renames(*changes, contents, options_); !done) return tl::unexpected(std::move(done.error()));
+        HONDANA_TRY(find_renames(*changes, contents, options_));
       }
     }
     tracked_paths tracked;
@@ -90,9 +90,8 @@ class working_comparison {
       tracked.all.emplace_back(entry->path);
       if (entry->mode == submodule_kind) tracked.submodules.emplace_back(entry->path);
     }
-    auto exclude = read_exclude(in_);
-    if (!exclude) return tl::unexpected(std::move(exclude.error()));
-    auto untracked = find_untracked(*files, tracked, std::move(*exclude), options_);
+    HONDANA_TRY(auto exclude, read_exclude(in_));
+    auto untracked = find_untracked(*files, tracked, std::move(exclude), options_);
     if (!untracked) return tl::unexpected(std::move(untracked.error()));
     out_.untracked = std::move(untracked->all);
     // A folder whose tracked files are among them is not counted again.
@@ -137,10 +136,9 @@ class working_comparison {
   }
 
   result<tree_pointer> head_tree() {
-    const auto head = head_of(in_);
-    if (!head) return tl::unexpected(head.error());
-    if (!head->commit) return tree_pointer();  // no commit yet
-    const auto id = *head->commit;
+    HONDANA_TRY(const auto head, head_of(in_));
+    if (!head.commit) return tree_pointer();  // no commit yet
+    const auto id = *head.commit;
     git_commit* commit = nullptr;
     if (const int found = git_commit_lookup(&commit, in_, &id); found < 0) {
       return failed("The commit " + text_of(id) + ", which HEAD names, cannot be read. Run `git fsck` there.");
@@ -154,28 +152,26 @@ class working_comparison {
   }
 
   result<void> compare_staged() {
-    const auto tree = head_tree();
-    if (!tree) return tl::unexpected(tree.error());
+    HONDANA_TRY(const auto tree, head_tree());
     compare_options all = options_;
     all.finds_renames = false;
     all.most_changes = most_tracked;
-    auto committed = compare(in_, nullptr, tree->get(), all);
-    if (!committed) return tl::unexpected(std::move(committed.error()));
-    auto before = committed->begin();
-    for (std::size_t i = 0; i < entries_.size() || before != committed->end();) {
-      if (auto go = stopping_.step(); !go) return go;
+    HONDANA_TRY(auto committed, compare(in_, nullptr, tree.get(), all));
+    auto before = committed.begin();
+    for (std::size_t i = 0; i < entries_.size() || before != committed.end();) {
+      HONDANA_TRY(stopping_.step());
       const auto* entry = i < entries_.size() ? entries_[i] : nullptr;
       if (entry != nullptr && (!filter_.takes(entry->path) || is_to_be_added(entry))) {
         ++i;
         continue;
       }
-      const int order = entry == nullptr ? -1 : before == committed->end() ? 1 : before->after.path.compare(entry->path);
+      const int order = entry == nullptr ? -1 : before == committed.end() ? 1 : before->after.path.compare(entry->path);
       const bool is_conflict = order >= 0 && stage_of(entry) != 0;
       const auto path = order <= 0 ? before->after.path : std::string(entry->path);
       const side was = order <= 0 ? side{path, before->after.id, before->after.mode} : side{path};
       const side is = order >= 0 && !is_conflict ? side{path, entry->id, entry->mode} : side{path};
       if (!is_conflict) {
-        if (auto added = add(out_.staged, was, is); !added) return added;
+        HONDANA_TRY(add(out_.staged, was, is));
       }
       if (order <= 0) ++before;
       if (order >= 0) {
@@ -189,7 +185,7 @@ class working_comparison {
   result<void> compare_files(const work_tree& files) {
     trusts_modes_ = trusts_modes();
     for (std::size_t i = 0; i < entries_.size(); ++i) {
-      if (auto go = stopping_.step(); !go) return go;
+      HONDANA_TRY(stopping_.step());
       const auto* entry = entries_[i];
       const std::string path = entry->path;
       if (!filter_.takes(path)) continue;
@@ -210,30 +206,28 @@ class working_comparison {
       }
       if (!is) return tl::unexpected(std::move(is.error()));
       const side was = is_to_be_added(entry) ? side{path} : side{path, entry->id, entry->mode};
-      if (auto added = add(out_.unstaged, was, std::move(*is)); !added) return added;
+      HONDANA_TRY(add(out_.unstaged, was, std::move(*is)));
     }
     return {};
   }
 
   result<side> file_at(const work_tree& files, const std::string& path, const git_index_entry* entry) {
-    const auto found = files.look(path);
-    if (!found) return tl::unexpected(found.error());
-    side is{path, {}, found->mode, true};
-    const bool is_same_kind = (found->mode & kind_bits) == (entry->mode & kind_bits);
-    if (found->mode == folder_kind) {
+    HONDANA_TRY(const auto found, files.look(path));
+    side is{path, {}, found.mode, true};
+    const bool is_same_kind = (found.mode & kind_bits) == (entry->mode & kind_bits);
+    if (found.mode == folder_kind) {
       // A submodule's; instead of a file, a folder means that the file has gone.
       return entry->mode == submodule_kind ? side{path, entry->id, entry->mode} : side{path};
     }
-    if (found->mode == 0) return side{path};
+    if (found.mode == 0) return side{path};
     if (!trusts_modes_ && is_same_kind) is.mode = entry->mode;
-    if (is_same_kind && stage_of(entry) == 0 && is_known(*found, entry)) {
+    if (is_same_kind && stage_of(entry) == 0 && is_known(found, entry)) {
       is.id = entry->id;
       return is;
     }
-    if (found->size > options_.largest_file) return is;
-    const auto bytes = files.read(path, options_.largest_file);
-    if (!bytes) return tl::unexpected(bytes.error());
-    if (const int code = git_odb_hash(&is.id, bytes->data(), bytes->size(), GIT_OBJECT_BLOB); code < 0) {
+    if (found.size > options_.largest_file) return is;
+    HONDANA_TRY(const auto bytes, files.read(path, options_.largest_file));
+    if (const int code = git_odb_hash(&is.id, bytes.data(), bytes.size(), GIT_OBJECT_BLOB); code < 0) {
       return failed("A file of the work tree cannot be compared.");
     }
     return is;

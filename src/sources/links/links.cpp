@@ -7,7 +7,7 @@
 
 #include <hondana/uri.hpp>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 
 namespace hondana::links {
 
@@ -31,22 +31,21 @@ result<resource> make_link(resource link) {
         "link.uri has user information before its host, which every client would be told. Write it as https://host/path, "
         "without a user name and password.");
   }
-  auto uri = canonical_uri(link.uri);
-  if (!uri) return tl::unexpected(std::move(uri.error()));
-  const auto parts = split_uri(*uri);
+  HONDANA_TRY(auto uri, canonical_uri(link.uri));
+  const auto parts = split_uri(uri);
   const auto authority = usual_authority(parts.authority.value_or(std::string_view()));
   if (parts.scheme != "https" || authority.empty()) {
-    const auto shown = uri->find('@') == std::string::npos ? "The link " + *uri : std::string("link.uri");
+    const auto shown = uri.find('@') == std::string::npos ? "The link " + uri : std::string("link.uri");
     return fail(errc::invalid_argument, shown + " is not an https:// URL with a host. Write it as https://host/path.");
   }
   if (authority.find('%') != std::string::npos) {
-    return fail(errc::invalid_argument, "The link " + *uri +
+    return fail(errc::invalid_argument, "The link " + uri +
                                             " has a host name that is not in ASCII, which few clients could fetch. Write the "
                                             "host in punycode (xn--...).");
   }
-  uri->replace(std::string_view("https://").size(), parts.authority->size(), authority);
-  if (link.name.empty()) link.name = *uri;
-  link.uri = std::move(*uri);
+  uri.replace(std::string_view("https://").size(), parts.authority->size(), authority);
+  if (link.name.empty()) link.name = uri;
+  link.uri = std::move(uri);
   link.kind = "link";
   return link;
 }

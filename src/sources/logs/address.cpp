@@ -9,7 +9,7 @@
 
 #include <hondana/uri.hpp>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "base/ascii/slug.hpp"
 #include "base/json/utf8.hpp"
 #include "base/uri/query.hpp"
@@ -39,10 +39,9 @@ struct query_parameter {
 
 template <std::optional<records::instant> records::query::* member>
 result<void> read_bound(reading_of_query& by, std::string_view name, const std::string& value) {
-  const auto at = parse_moment(name, value, by.now);
-  if (!at) return tl::unexpected(at.error());
-  by.into.what.*member = at->at;
-  by.into.is_relative = by.into.is_relative || at->is_relative;
+  HONDANA_TRY(const auto at, parse_moment(name, value, by.now));
+  by.into.what.*member = at.at;
+  by.into.is_relative = by.into.is_relative || at.is_relative;
   return {};
 }
 
@@ -140,16 +139,15 @@ result<void> read_query(address& into, std::string_view query, records::instant 
                   std::string(into.is_summary ? "A summary" : "A log") +
                       " has no such parameter. Its parameters: " + names_of_parameters(into.is_summary) + '.');
     if (known->read == nullptr) {
-      if (auto read = read_fields(into, value); !read) return read;
+      HONDANA_TRY(read_fields(into, value));
       continue;
     }
     if (std::find(seen.begin(), seen.end(), name) != seen.end()) return wrong_value(name, "it is given twice. Give it once.");
     seen.push_back(name);
-    const auto text = decoded(name, value);
-    if (!text) return tl::unexpected(text.error());
+    HONDANA_TRY(const auto text, decoded(name, value));
     // As a template leaves out what is not set, so an empty value is none.
-    if (text->empty()) continue;
-    if (auto read = known->read(by, *text); !read) return read;
+    if (text.empty()) continue;
+    if (auto read = known->read(by, text); !read) return read;
   }
   if (into.what.since && into.what.until && *into.what.since >= *into.what.until)
     return wrong_value("until", "it is not after since. Give a later time, or leave it out.");
@@ -168,8 +166,7 @@ result<address> parse_address(std::string_view uri, records::instant now) {
   at.name = *parts.authority;
   at.is_summary = parts.path == "/summary";
   if (!at.is_summary && parts.path != "/") return missing();
-  if (auto read = read_query(at, parts.query.value_or(std::string_view()), now); !read)
-    return tl::unexpected(std::move(read.error()));
+  HONDANA_TRY(read_query(at, parts.query.value_or(std::string_view()), now));
   return at;
 }
 

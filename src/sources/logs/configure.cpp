@@ -14,9 +14,8 @@
 namespace hondana::logs {
 
 result<std::shared_ptr<provider>> configure(config::section& from, const std::function<void(std::string_view)>& log) {
-  auto how = read_settings(from);
-  if (!how) return tl::unexpected(std::move(how.error()));
-  auto opened = how->journal ? open_journal(*how->journal) : records::open_file_log(how->files);
+  HONDANA_TRY(auto how, read_settings(from));
+  auto opened = how.journal ? open_journal(*how.journal) : records::open_file_log(how.files);
   if (!opened) {
     // Expressions and zones are named by their options, which are the keys.
     const std::string_view said = opened.error().public_text;
@@ -25,15 +24,15 @@ result<std::shared_ptr<provider>> configure(config::section& from, const std::fu
     return tl::unexpected(from.wrong("journal", said));
   }
   provider_options options;
-  options.name = how->name;
+  options.name = how.name;
   options.of = std::move(*opened);
-  options.is_journal = how->journal.has_value();
-  options.redact = how->redact;
-  options.watch = how->watch;
-  options.lines = how->lines;
-  options.scanned_bytes = how->scanned_bytes;
-  options.time = how->time;
-  options.look_back = how->look_back;
+  options.is_journal = how.journal.has_value();
+  options.redact = how.redact;
+  options.watch = how.watch;
+  options.lines = how.lines;
+  options.scanned_bytes = how.scanned_bytes;
+  options.time = how.time;
+  options.look_back = how.look_back;
   options.log = log;
   auto made = std::make_shared<log_provider>(std::move(options));
   // Whoever starts a server is to hear then, not with the first read, that a path is wrong.

@@ -31,12 +31,10 @@ class journal final : public records::log {
   journal(const journal_library& by, journal_options with) : by_(by), with_(std::move(with)) {}
 
   result<records::page> read(const records::query& what, const records::budget& most, const call& by) override {
-    const auto asked = journal_query::of(what);
-    if (!asked) return tl::unexpected(asked.error());
+    HONDANA_TRY(const auto asked, journal_query::of(what));
     journal_files files;
-    auto in = open(&files);
-    if (!in) return tl::unexpected(std::move(in.error()));
-    auto page = read_page(by_, in->get(), *asked, with_.redact, most, by);
+    HONDANA_TRY(auto in, open(&files));
+    auto page = read_page(by_, in.get(), asked, with_.redact, most, by);
     if (page && files.refused != 0) page->remarks.insert(page->remarks.begin(), files.remark());
     return page;
   }
@@ -46,28 +44,26 @@ class journal final : public records::log {
 
   result<std::string> version(const call&) override {
     journal_files files;
-    auto in = open(&files);
-    if (!in) return tl::unexpected(std::move(in.error()));
+    HONDANA_TRY(auto in, open(&files));
     // The newest entry, and the oldest, which goes when the journal is vacuumed.
     std::uint64_t oldest = 0;
-    static_cast<void>(by_.get_cutoff_realtime_usec(in->get(), &oldest, nullptr));
+    static_cast<void>(by_.get_cutoff_realtime_usec(in.get(), &oldest, nullptr));
     std::string newest;
-    if (by_.seek_tail(in->get()) >= 0 && by_.previous(in->get()) > 0) newest = cursor_at(by_, in->get());
+    if (by_.seek_tail(in.get()) >= 0 && by_.previous(in.get()) > 0) newest = cursor_at(by_, in.get());
     return bytes::to_hex(bytes::digest_of(newest + ' ' + std::to_string(oldest) + ' ' + files.remark()));
   }
 
   result<journal_fields> own_fields(std::string_view name, std::size_t newest, const records::budget& most,
                                     const call& by) override {
-    auto in = open();
-    if (!in) return tl::unexpected(std::move(in.error()));
+    HONDANA_TRY(auto in, open());
     journal_fields out;
-    if (const int code = by_.seek_tail(in->get()); code < 0) return tl::unexpected(journal_failure("searched", code));
-    for (std::size_t count = 0; count < newest && by_.previous(in->get()) > 0; ++count) {
+    if (const int code = by_.seek_tail(in.get()); code < 0) return tl::unexpected(journal_failure("searched", code));
+    for (std::size_t count = 0; count < newest && by_.previous(in.get()) > 0; ++count) {
       if (count % entries_between_looks == 0) {
-        if (auto wanted = still_wanted(by); !wanted) return tl::unexpected(std::move(wanted.error()));
+        HONDANA_TRY(still_wanted(by));
         if (monotonic_clock::now() >= most.deadline) break;
       }
-      add_fields(by_, in->get(), name, with_.redact, out);
+      add_fields(by_, in.get(), name, with_.redact, out);
     }
     return out;
   }
@@ -135,20 +131,19 @@ int seek_before(const journal_library& by, sd_journal* in, std::optional<instant
 
 result<records::walk_end> journal::walk(std::optional<instant> since, std::optional<instant> until, const records::budget& most,
                                         const call& by, const std::function<bool(const records::record&)>& each) {
-  auto in = open();
-  if (!in) return tl::unexpected(std::move(in.error()));
-  if (const int code = seek_before(by_, in->get(), since); code < 0) return tl::unexpected(journal_failure("searched", code));
+  HONDANA_TRY(auto in, open());
+  if (const int code = seek_before(by_, in.get(), since); code < 0) return tl::unexpected(journal_failure("searched", code));
   entry_masker with;
   std::uint64_t scanned = 0;
   for (std::size_t count = 0;; ++count) {
     if (count % entries_between_looks == 0) {
-      if (auto wanted = still_wanted(by); !wanted) return tl::unexpected(std::move(wanted.error()));
+      HONDANA_TRY(still_wanted(by));
       if (monotonic_clock::now() >= most.deadline || scanned >= most.scanned_bytes) return records::walk_end{.is_whole = false};
     }
-    const int code = by_.next(in->get());
+    const int code = by_.next(in.get());
     if (code < 0) return tl::unexpected(journal_failure("read", code));
     if (code == 0) return records::walk_end{};
-    auto one = read_entry(by_, in->get(), {}, with_.redact, most.record_bytes);
+    auto one = read_entry(by_, in.get(), {}, with_.redact, most.record_bytes);
     scanned += one.message.size() + one.cut + cost_of_entry;
     if (with_.redact) static_cast<void>(with.mask(one));
     if (until && one.time >= *until) return records::walk_end{};
@@ -160,9 +155,8 @@ result<records::walk_end> journal::walk(std::optional<instant> since, std::optio
 }  // namespace
 
 result<std::shared_ptr<records::log>> open_journal(journal_options with) {
-  const auto library = loaded_journal_library();
-  if (!library) return tl::unexpected(library.error());
-  return std::shared_ptr<records::log>(std::make_shared<journal>(**library, std::move(with)));
+  HONDANA_TRY(const auto library, loaded_journal_library());
+  return std::shared_ptr<records::log>(std::make_shared<journal>(*library, std::move(with)));
 }
 
 }  // namespace hondana::logs

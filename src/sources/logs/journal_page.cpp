@@ -42,19 +42,19 @@ class paging {
       : by_(by), in_(in), of_(of), redact_(redact), most_(most), call_(call) {}
 
   result<records::page> run() {
-    if (auto begun = seek(); !begun) return tl::unexpected(std::move(begun.error()));
+    HONDANA_TRY(seek());
     std::vector<journal_entry> block;
-    if (auto done = fill(block, false); !done) return tl::unexpected(std::move(done.error()));
+    HONDANA_TRY(fill(block, false));
     while (!block.empty() && !is_full_) {
       std::vector<journal_entry> older;
       // What is older decides, whether or not there is time for more records.
-      if (auto done = fill(older, true); !done) return tl::unexpected(std::move(done.error()));
+      HONDANA_TRY(fill(older, true));
       take(block, older);
       if (!is_full_ && !out_.ended_early.empty()) {
         // What was only looked at comes first next time.
         return finish(true);
       }
-      if (auto done = go_back_to_whole(older); !done) return tl::unexpected(std::move(done.error()));
+      HONDANA_TRY(go_back_to_whole(older));
       block = std::move(older);
     }
     return finish(is_full_);
@@ -64,10 +64,9 @@ class paging {
   result<void> seek() {
     int code = 0;
     if (!of_.what.cursor.empty()) {
-      auto cursor = cursor_in(of_, of_.what.cursor);
-      if (!cursor) return tl::unexpected(std::move(cursor.error()));
-      if (by_.seek_cursor(in_, cursor->c_str()) < 0) return foreign();
-      after_ = std::move(*cursor);
+      HONDANA_TRY(auto cursor, cursor_in(of_, of_.what.cursor));
+      if (by_.seek_cursor(in_, cursor.c_str()) < 0) return foreign();
+      after_ = std::move(cursor);
       last_ = after_;
     } else {
       code = of_.what.until
@@ -87,8 +86,7 @@ class paging {
     std::size_t held = 0;
     whole_ = 0;
     while (into.size() < deciding_entries && !is_at_beginning_) {
-      if (read_++ % entries_a_look == 0)
-        if (auto wanted = still_wanted(call_); !wanted) return wanted;
+      if (read_++ % entries_a_look == 0) HONDANA_TRY(still_wanted(call_));
       const bool is_much = held >= most_held || (!into.empty() && steady::now() >= most_.deadline);
       if (is_much && !are_all) return {};
       const int code = by_.previous(in_);
@@ -203,8 +201,7 @@ result<journal_query> journal_query::of(const records::query& asked) {
     fields.push_back(field);
     return true;
   });
-  auto compiled = records::matcher::compile(what);
-  if (!compiled) return tl::unexpected(std::move(compiled.error()));
+  HONDANA_TRY(auto compiled, records::matcher::compile(what));
   bytes::digester all;
   const auto feed = [&all](std::string_view part) {
     all.feed(std::to_string(part.size()) + ':');
@@ -219,7 +216,7 @@ result<journal_query> journal_query::of(const records::query& asked) {
     feed(value);
   }
   constexpr std::size_t mark_size = 16;
-  return journal_query{std::move(what), std::move(fields), std::move(*compiled),
+  return journal_query{std::move(what), std::move(fields), std::move(compiled),
                        bytes::to_hex(all.value()).substr(0, mark_size)};
 }
 

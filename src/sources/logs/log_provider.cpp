@@ -173,38 +173,35 @@ result<list_result> log_provider::list(const list_request& request) {
 result<log_provider::rendered> log_provider::render_page(const address& at, const call& by, std::uint64_t max_bytes,
                                                          const std::optional<std::string>& known) {
   // Before the records, so that what is told as new never is not.
-  const auto version = options_.of->version(by);
-  if (!version) return tl::unexpected(version.error());
+  HONDANA_TRY(const auto version, options_.of->version(by));
   rendered made;
-  if (!version->empty() && !at.is_relative) {
-    made.version = mark_of(*version, uri_of(at));
+  if (!version.empty() && !at.is_relative) {
+    made.version = mark_of(version, uri_of(at));
     if (known == made.version) return made;
   }
   auto what = at.what;
   what.lines = at.lines.value_or(options_.lines);
-  const auto page = options_.of->read(what, budget_for(by, max_bytes), by);
-  if (!page) return tl::unexpected(page.error());
-  told_page told{.at = at, .what = *page, .has_heads = options_.is_journal};
-  if (page->next) {
+  HONDANA_TRY(const auto page, options_.of->read(what, budget_for(by, max_bytes), by));
+  told_page told{.at = at, .what = page, .has_heads = options_.is_journal};
+  if (page.next) {
     auto older = at;
-    older.what.cursor = *page->next;
+    older.what.cursor = *page.next;
     told.next = uri_of(older);
   }
   made.text = at.is_json ? json_of(told) : text_of(told);
-  made.facts = secrets::facts_of(page->masked);
+  made.facts = secrets::facts_of(page.masked);
   if (!told.next.empty()) made.facts.emplace_back("dev.hondana/next", told.next);
-  if (!page->ended_early.empty()) made.facts.emplace_back("dev.hondana/endedEarly", page->ended_early);
+  if (!page.ended_early.empty()) made.facts.emplace_back("dev.hondana/endedEarly", page.ended_early);
   // How far time went is no matter of the log alone.
-  made.is_racy = !page->ended_early.empty() || at.is_relative;
+  made.is_racy = !page.ended_early.empty() || at.is_relative;
   return made;
 }
 
 result<log_provider::rendered> log_provider::render_summary(const address& at, const call& by) {
   std::shared_ptr<const summary> what;
   if (!at.what.since && !at.what.until) {
-    auto kept = summaries_->get(by);
-    if (!kept) return tl::unexpected(std::move(kept.error()));
-    what = std::move(*kept);
+    HONDANA_TRY(auto kept, summaries_->get(by));
+    what = std::move(kept);
   } else {
     summary_request asked;
     asked.since = at.what.since;
@@ -212,9 +209,8 @@ result<log_provider::rendered> log_provider::render_summary(const address& at, c
     asked.look_back = options_.look_back > 0 ? options_.look_back : day;
     asked.now = now();
     asked.most = budget_for(by, UINT64_MAX);
-    auto made = summarise(*options_.of, asked, by);
-    if (!made) return tl::unexpected(std::move(made.error()));
-    what = std::make_shared<const summary>(std::move(*made));
+    HONDANA_TRY(auto made, summarise(*options_.of, asked, by));
+    what = std::make_shared<const summary>(std::move(made));
   }
   rendered made;
   made.text = at.is_json ? json_of(*what, options_.name) : markdown_of(*what, options_.name);
@@ -239,38 +235,34 @@ result<log_provider::rendered> log_provider::render(const address& at, const cal
 }
 
 result<reading> log_provider::read(const read_request& request) {
-  const auto at = find(request.uri);
-  if (!at) return tl::unexpected(at.error());
-  auto made = render(*at, request, request.max_bytes, request.if_version);
-  if (!made) return tl::unexpected(std::move(made.error()));
+  HONDANA_TRY(const auto at, find(request.uri));
+  HONDANA_TRY(auto made, render(at, request, request.max_bytes, request.if_version));
   reading answer;
-  answer.version = std::move(made->version);
-  answer.is_racy = made->is_racy;
-  if (!made->text) return answer;
-  const auto entry = entry_of(*at, options_.is_journal);
+  answer.version = std::move(made.version);
+  answer.is_racy = made.is_racy;
+  if (!made.text) return answer;
+  const auto entry = entry_of(at, options_.is_journal);
   content item;
   item.name = entry.name;
   item.title = entry.title;
   item.mimeType = entry.mimeType;
   item.form = content_form::text;
-  item.metadata = std::move(made->facts);
-  item.data = std::make_shared<const std::string>(std::move(*made->text));
+  item.metadata = std::move(made.facts);
+  item.data = std::make_shared<const std::string>(std::move(*made.text));
   answer.contents.push_back(std::move(item));
   return answer;
 }
 
 result<resource> log_provider::describe(const describe_request& request) {
-  const auto at = find(request.uri);
-  if (!at) return tl::unexpected(at.error());
-  auto entry = entry_of(*at, options_.is_journal);
+  HONDANA_TRY(const auto at, find(request.uri));
+  auto entry = entry_of(at, options_.is_journal);
   entry.uri = request.uri;
-  if (at->is_summary) entry.annotations.priority = summaries_->priority();
+  if (at.is_summary) entry.annotations.priority = summaries_->priority();
   entry.version = request.known_version;
   if (!entry.version.empty()) return entry;
-  auto made = render(*at, request, read_request().max_bytes, std::nullopt);
-  if (!made) return tl::unexpected(std::move(made.error()));
-  entry.version = std::move(made->version);
-  if (at->is_summary) entry.annotations.priority = summaries_->priority();
+  HONDANA_TRY(auto made, render(at, request, read_request().max_bytes, std::nullopt));
+  entry.version = std::move(made.version);
+  if (at.is_summary) entry.annotations.priority = summaries_->priority();
   return entry;
 }
 

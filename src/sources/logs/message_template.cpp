@@ -1,12 +1,12 @@
 /// Word by word, each classed by its shape.
 #include "sources/logs/message_template.hpp"
+#include "base/ascii/characters.hpp"
 
 #include <algorithm>
 #include <array>
 #include <optional>
 #include <utility>
 
-#include "base/ascii/lower_case.hpp"
 #include "base/json/utf8.hpp"
 
 namespace hondana::logs {
@@ -15,8 +15,7 @@ namespace {
 constexpr std::size_t looked_at_bytes = 1024;
 constexpr std::string_view time_sign = "<time>";
 
-bool is_figure(char c) noexcept { return c >= '0' && c <= '9'; }
-bool is_hex_digit(char c) noexcept { return is_figure(c) || (ascii::lower(c) >= 'a' && ascii::lower(c) <= 'f'); }
+bool is_hex_digit(char c) noexcept { return ascii::is_digit(c) || (ascii::lower(c) >= 'a' && ascii::lower(c) <= 'f'); }
 bool is_all(std::string_view text, bool (*test)(char) noexcept) noexcept {
   return !text.empty() && std::all_of(text.begin(), text.end(), test);
 }
@@ -28,7 +27,7 @@ std::size_t run_at(std::string_view text, std::size_t from, bool (*test)(char) n
 
 /// Bytes that hold a word together; all of them that are not ASCII do.
 bool is_in_word(char c) noexcept {
-  return ascii::is_letter(c) || is_figure(c) || static_cast<unsigned char>(c) >= 0x80 ||
+  return ascii::is_letter(c) || ascii::is_digit(c) || static_cast<unsigned char>(c) >= 0x80 ||
          std::string_view("_./:@%+-~*#&?$\\!^").find(c) != std::string_view::npos;
 }
 
@@ -47,11 +46,11 @@ bool is_ipv4(std::string_view word) noexcept {
   std::size_t at = 0;
   for (int part = 0; part < 4; ++part) {
     if (part != 0 && (at >= word.size() || word[at++] != '.')) return false;
-    const auto digits = run_at(word, at, is_figure);
+    const auto digits = run_at(word, at, ascii::is_digit);
     if (digits == 0 || digits > 3) return false;
     at += digits;
   }
-  return at == word.size() || ((word[at] == ':' || word[at] == '/') && is_all(word.substr(at + 1), is_figure));
+  return at == word.size() || ((word[at] == ':' || word[at] == '/') && is_all(word.substr(at + 1), ascii::is_digit));
 }
 
 bool is_ipv6(std::string_view word) noexcept {
@@ -63,11 +62,11 @@ bool is_ipv6(std::string_view word) noexcept {
 
 /// Figures with the signs of dates and times among them.
 bool is_time(std::string_view word) noexcept {
-  if (word.size() < 5 || !is_figure(word.front())) return false;
+  if (word.size() < 5 || !ascii::is_digit(word.front())) return false;
   std::size_t colons = 0, dashes = 0, figures = 0, letters_in_it = 0, slashes = 0;
   for (std::size_t i = 0; i < word.size(); ++i) {
     const char c = word[i];
-    if (is_figure(c))
+    if (ascii::is_digit(c))
       ++figures;
     else if (c == ':')
       ++colons;
@@ -97,18 +96,19 @@ bool is_month(std::string_view word) noexcept {
 /// As a machine draws it: long, with figures and letters that take turns.
 bool is_drawn(std::string_view word) noexcept {
   constexpr std::size_t least = 12, least_turns = 3;
-  if (word.size() < least || !is_all(word, [](char c) noexcept { return ascii::is_letter(c) || is_figure(c) || c == '_'; }))
+  if (word.size() < least ||
+      !is_all(word, [](char c) noexcept { return ascii::is_letter(c) || ascii::is_digit(c) || c == '_'; }))
     return false;
   std::size_t turns = 0;
-  for (std::size_t i = 1; i < word.size(); ++i) turns += is_figure(word[i]) != is_figure(word[i - 1]) ? 1U : 0U;
+  for (std::size_t i = 1; i < word.size(); ++i) turns += ascii::is_digit(word[i]) != ascii::is_digit(word[i - 1]) ? 1U : 0U;
   return turns >= least_turns;
 }
 
 bool is_drawn_hex(std::string_view word) noexcept {
   if (word.starts_with("0x") || word.starts_with("0X")) return is_all(word.substr(2), is_hex_digit);
   constexpr std::size_t least = 8;
-  return word.size() >= least && is_all(word, is_hex_digit) && std::any_of(word.begin(), word.end(), is_figure) &&
-         !is_all(word, is_figure);
+  return word.size() >= least && is_all(word, is_hex_digit) && std::any_of(word.begin(), word.end(), ascii::is_digit) &&
+         !is_all(word, ascii::is_digit);
 }
 
 /// What stands for a word as a whole, if anything does.
@@ -141,7 +141,7 @@ class tokenizer {
  private:
   void step() {
     const char c = line_[at_];
-    if (is_figure(c) && is_status_) {
+    if (ascii::is_digit(c) && is_status_) {
       put_status();
     } else if (c == '"' || c == '`' || (c == '\'' && !is_after_letter())) {
       put_quoted(c);
@@ -165,7 +165,7 @@ class tokenizer {
   void put_status() {
     is_status_ = false;
     constexpr std::size_t size = 3;
-    const auto digits = run_at(line_, at_, is_figure);
+    const auto digits = run_at(line_, at_, ascii::is_digit);
     if (digits != size) return put_word();
     out_ += line_.substr(at_, size);
     at_ += size;
@@ -214,17 +214,18 @@ class tokenizer {
     word.remove_suffix(tail);
     at_ = end;
     is_status_ = false;
-    if (is_month(word) && at_ + 1 < line_.size() && line_[at_] == ' ' && (is_figure(line_[at_ + 1]) || line_[at_ + 1] == ' ')) {
+    if (is_month(word) && at_ + 1 < line_.size() && line_[at_] == ' ' &&
+        (ascii::is_digit(line_[at_ + 1]) || line_[at_ + 1] == ' ')) {
       // Jan 31 08:00:00
-      while (at_ < line_.size() && (line_[at_] == ' ' || is_figure(line_[at_]) || line_[at_] == ':' || line_[at_] == '.'))
+      while (at_ < line_.size() && (line_[at_] == ' ' || ascii::is_digit(line_[at_]) || line_[at_] == ':' || line_[at_] == '.'))
         ++at_;
       if (at_ != 0 && line_[at_ - 1] == ' ') --at_;
       return put_time();
     }
     if (const auto sign = sign_of(word); sign == time_sign) {
       // Fractions of a second after a comma.
-      if (at_ + 1 < line_.size() && line_[at_] == ',' && is_figure(line_[at_ + 1]))
-        at_ += 1 + run_at(line_, at_ + 1, is_figure);
+      if (at_ + 1 < line_.size() && line_[at_] == ',' && ascii::is_digit(line_[at_ + 1]))
+        at_ += 1 + run_at(line_, at_ + 1, ascii::is_digit);
       put_time();
     } else if (!sign.empty()) {
       out_ += sign;
@@ -241,14 +242,14 @@ class tokenizer {
 
   void put_with_numbers(std::string_view word) {
     for (std::size_t i = 0; i < word.size();) {
-      const auto digits = run_at(word, i, is_figure);
+      const auto digits = run_at(word, i, ascii::is_digit);
       if (digits == 0) {
         out_ += word[i++];
         continue;
       }
       i += digits;
       // A fraction belongs to it.
-      if (i + 1 < word.size() && word[i] == '.' && is_figure(word[i + 1])) i += 1 + run_at(word, i + 1, is_figure);
+      if (i + 1 < word.size() && word[i] == '.' && ascii::is_digit(word[i + 1])) i += 1 + run_at(word, i + 1, ascii::is_digit);
       if ((out_.ends_with('-') || out_.ends_with('+')) && (out_.size() == 1 || out_[out_.size() - 2] == ' ')) out_.pop_back();
       out_ += "<num>";
     }

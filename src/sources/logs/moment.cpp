@@ -1,5 +1,6 @@
 /// Each way of writing by itself, tried one after the other.
 #include "sources/logs/moment.hpp"
+#include "base/ascii/characters.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +10,6 @@
 #include <cstdint>
 #include <system_error>
 
-#include "base/ascii/lower_case.hpp"
 #include "protocol/model/times.hpp"
 
 namespace hondana::logs {
@@ -20,12 +20,10 @@ using records::instant;
 constexpr std::size_t longest_moment = 64;
 constexpr instant longest_span = 36'525 * day;
 
-bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
-
 std::optional<instant> number_at_front(std::string_view& text) {
   instant value = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (problem != std::errc() || text.empty() || !is_digit(text.front())) return std::nullopt;
+  if (problem != std::errc() || text.empty() || !ascii::is_digit(text.front())) return std::nullopt;
   text.remove_prefix(static_cast<std::size_t>(end - text.data()));
   return value;
 }
@@ -64,7 +62,7 @@ std::optional<instant> unit_at_front(std::string_view& text) {
 
 /// Seconds, milliseconds, microseconds or nanoseconds by their size, with a fraction of seconds.
 std::optional<instant> since_1970(std::string_view text) {
-  const auto digits = static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_digit) - text.begin());
+  const auto digits = static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), ascii::is_digit) - text.begin());
   constexpr std::size_t most_digits = 19;
   if (digits == 0 || digits > most_digits) return std::nullopt;
   auto rest = text;
@@ -79,7 +77,7 @@ std::optional<instant> since_1970(std::string_view text) {
   instant at = *whole * second;
   if (rest.empty()) return at;
   rest.remove_prefix(1);
-  if (text[digits] != '.' || rest.empty() || !std::all_of(rest.begin(), rest.end(), is_digit)) return std::nullopt;
+  if (text[digits] != '.' || rest.empty() || !std::all_of(rest.begin(), rest.end(), ascii::is_digit)) return std::nullopt;
   instant of_digit = second / 10;
   for (const char c : rest) {
     at += (c - '0') * of_digit;
@@ -91,7 +89,7 @@ std::optional<instant> since_1970(std::string_view text) {
 /// A date, with or without a time, which may lack its offset, its seconds, and the T before it.
 std::optional<instant> by_calendar(std::string_view text) {
   constexpr std::size_t day_size = 10, to_minutes = 16;
-  if (text.size() < day_size || !is_digit(text.front())) return std::nullopt;
+  if (text.size() < day_size || !ascii::is_digit(text.front())) return std::nullopt;
   std::string whole(text);
   if (whole.size() > day_size) {
     if (whole[day_size] == ' ' || whole[day_size] == 't' || whole[day_size] == '_') whole[day_size] = 'T';
@@ -106,7 +104,7 @@ std::optional<instant> by_calendar(std::string_view text) {
     // What is finer than the milliseconds that are read below.
     instant of_digit = second / 10;
     auto at = point + 1;
-    for (; at < whole.size() && is_digit(whole[at]); ++at, of_digit /= 10)
+    for (; at < whole.size() && ascii::is_digit(whole[at]); ++at, of_digit /= 10)
       if (of_digit < millisecond) finer += (whole[at] - '0') * of_digit;
     constexpr std::size_t kept_digits = 3;
     if (at > point + 1 + kept_digits) whole.erase(point + 1 + kept_digits, at - point - 1 - kept_digits);

@@ -23,9 +23,8 @@ constexpr records::instant longest_time = 10 * minute;
 
 template <class T, class Read, class... Bounds>
 result<void> take_value(config::section& from, std::string_view key, T& into, Read read, Bounds... bounds) {
-  auto value = (from.*read)(key, bounds...);
-  if (!value) return tl::unexpected(std::move(value.error()));
-  if (*value) into = static_cast<T>(std::move(**value));
+  HONDANA_TRY(auto value, (from.*read)(key, bounds...));
+  if (value) into = static_cast<T>(std::move(*value));
   return {};
 }
 
@@ -59,7 +58,7 @@ result<void> read_name(config::section& from, settings& into) {
 
 result<void> read_files(config::section& from, const std::string& written, settings& into) {
   constexpr std::string_view why = "this is for journals; it goes with journal = true and without path";
-  if (auto fits = refuse_keys(from, {"journal_folder", "units", "identifiers", "priority"}, why); !fits) return fits;
+  HONDANA_TRY(refuse_keys(from, {"journal_folder", "units", "identifiers", "priority"}, why));
   std::error_code problem;
   into.files.path = std::filesystem::absolute(from.path_from(written), problem).lexically_normal().string();
   if (problem || written.empty() || into.files.path.ends_with('/'))
@@ -80,29 +79,27 @@ result<void> read_files(config::section& from, const std::string& written, setti
   for (const auto& [key, member] :
        {std::pair("pattern", &records::file_log_options::pattern),
         std::pair("multi_line", &records::file_log_options::multi_line), std::pair("zone", &records::file_log_options::zone)})
-    if (auto done = take_value(from, key, into.files.*member, &config::section::string); !done) return done;
+    HONDANA_TRY(take_value(from, key, into.files.*member, &config::section::string));
   for (const auto& [key, member] : {std::pair("member_bytes", &records::file_log_options::member_bytes),
                                     std::pair("kept_bytes", &records::file_log_options::kept_bytes)})
-    if (auto done = take_value(from, key, into.files.*member, &config::section::bytes); !done) return done;
+    HONDANA_TRY(take_value(from, key, into.files.*member, &config::section::bytes));
   return {};
 }
 
 result<void> read_journal(config::section& from, settings& into) {
   constexpr std::string_view why = "this is for logs in files; it goes with path and without journal";
-  if (auto fits = refuse_keys(from, {"pattern", "multi_line", "zone", "member_bytes", "kept_bytes"}, why); !fits) return fits;
+  HONDANA_TRY(refuse_keys(from, {"pattern", "multi_line", "zone", "member_bytes", "kept_bytes"}, why));
   journal_options how;
-  const auto folder = from.string("journal_folder");
-  if (!folder) return tl::unexpected(folder.error());
-  if (*folder) {
+  HONDANA_TRY(const auto folder, from.string("journal_folder"));
+  if (folder) {
     std::error_code problem;
-    how.folder = std::filesystem::absolute(from.path_from(**folder), problem).lexically_normal().string();
+    how.folder = std::filesystem::absolute(from.path_from(*folder), problem).lexically_normal().string();
     if (problem) return tl::unexpected(from.wrong("journal_folder", "cannot be made absolute: " + problem.message()));
   }
   for (const auto& [key, member] :
        {std::pair("units", &journal_options::units), std::pair("identifiers", &journal_options::identifiers)}) {
-    auto all = from.string_or_strings(key);
-    if (!all) return tl::unexpected(std::move(all.error()));
-    how.*member = std::move(*all);
+    HONDANA_TRY(auto all, from.string_or_strings(key));
+    how.*member = std::move(all);
   }
   const auto priority = from.string("priority");
   if (!priority) return tl::unexpected(priority.error());
@@ -117,18 +114,16 @@ result<void> read_journal(config::section& from, settings& into) {
 }
 
 result<void> read_budgets(config::section& from, settings& into) {
-  const auto lines = from.integer("lines", 1, static_cast<std::int64_t>(most_lines));
-  if (!lines) return tl::unexpected(lines.error());
-  if (*lines) into.lines = static_cast<std::size_t>(**lines);
-  if (auto done = take_value(from, "scan", into.scanned_bytes, &config::section::bytes); !done) return done;
+  HONDANA_TRY(const auto lines, from.integer("lines", 1, static_cast<std::int64_t>(most_lines)));
+  if (lines) into.lines = static_cast<std::size_t>(*lines);
+  HONDANA_TRY(take_value(from, "scan", into.scanned_bytes, &config::section::bytes));
   if (into.scanned_bytes < least_scan || into.scanned_bytes > most_scan)
     return tl::unexpected(from.wrong("scan", "expected a size from 1MiB to 1024GiB"));
   for (const bool is_time : {true, false}) {
     const auto* const key = is_time ? "time" : "look_back";
-    const auto text = from.string(key);
-    if (!text) return tl::unexpected(text.error());
-    if (!*text) continue;
-    const auto span = parse_span(**text);
+    HONDANA_TRY(const auto text, from.string(key));
+    if (!text) continue;
+    const auto span = parse_span(*text);
     const bool fits = span && (is_time ? *span >= 50 * millisecond && *span <= longest_time : *span >= 5 * minute);
     if (!fits)
       return tl::unexpected(from.wrong(key, is_time ? "expected how long one answer may take, from 50ms to 10m, such as \"2s\""
@@ -149,15 +144,12 @@ result<settings> read_settings(config::section& from) {
   if (!journal) return tl::unexpected(journal.error());
   if (path->has_value() == journal->value_or(false))
     return tl::unexpected(from.wrong("path", "expected either path, the log file, or journal = true"));
-  if (auto done = *path ? read_files(from, **path, out) : read_journal(from, out); !done)
-    return tl::unexpected(std::move(done.error()));
-  if (auto done = read_name(from, out); !done) return tl::unexpected(std::move(done.error()));
-  if (auto done = take_value(from, "redact", out.redact, &config::section::boolean); !done)
-    return tl::unexpected(std::move(done.error()));
-  if (auto done = take_value(from, "watch", out.watch, &config::section::boolean); !done)
-    return tl::unexpected(std::move(done.error()));
-  if (auto done = read_budgets(from, out); !done) return tl::unexpected(std::move(done.error()));
-  if (auto done = from.finish(); !done) return tl::unexpected(std::move(done.error()));
+  HONDANA_TRY(*path ? read_files(from, **path, out) : read_journal(from, out));
+  HONDANA_TRY(read_name(from, out));
+  HONDANA_TRY(take_value(from, "redact", out.redact, &config::section::boolean));
+  HONDANA_TRY(take_value(from, "watch", out.watch, &config::section::boolean));
+  HONDANA_TRY(read_budgets(from, out));
+  HONDANA_TRY(from.finish());
   out.files.redact = out.redact;
   if (out.journal) out.journal->redact = out.redact;
   return out;

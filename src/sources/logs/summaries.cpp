@@ -109,8 +109,7 @@ struct summaries::state {
 };
 
 result<std::shared_ptr<const summary>> summaries::state::make(const call& by) {
-  auto present = of->version(by);
-  if (!present) return tl::unexpected(std::move(present.error()));
+  HONDANA_TRY(auto present, of->version(by));
   summary_request what;
   what.look_back = with.look_back;
   what.now = with.now ? with.now() : present_instant();
@@ -118,9 +117,8 @@ result<std::shared_ptr<const summary>> summaries::state::make(const call& by) {
   what.most.deadline = steady::now() + with.time;
   if (by.deadline != steady::time_point::max()) what.most.deadline = std::min(what.most.deadline, by.deadline - spare_time);
   what.kept = &slices;
-  auto counted = summarise(*of, what, by);
-  if (!counted) return tl::unexpected(std::move(counted.error()));
-  auto done = std::make_shared<const summary>(std::move(*counted));
+  HONDANA_TRY(auto counted, summarise(*of, what, by));
+  auto done = std::make_shared<const summary>(std::move(counted));
   auto mark = bytes::to_hex(bytes::digest_of(json_of(*done, "")));
   bool is_news = false, is_step = false;
   {
@@ -131,7 +129,7 @@ result<std::shared_ptr<const summary>> summaries::state::make(const call& by) {
     made = done;
     made_at = steady::now();
     attempted = made_at;
-    version = std::move(*present);
+    version = std::move(present);
     text_mark = std::move(mark);
   }
   if (is_news && told.summary_changed) told.summary_changed();
@@ -214,13 +212,12 @@ summaries::~summaries() {
 }
 
 result<std::shared_ptr<const summary>> summaries::get(const call& by) {
-  const auto present = state_->of->version(by);
-  if (!present) return tl::unexpected(present.error());
-  if (auto known = state_->fresh_one(*present)) return known;
+  HONDANA_TRY(const auto present, state_->of->version(by));
+  if (auto known = state_->fresh_one(present)) return known;
   const std::unique_lock one(state_->making, std::min(by.deadline, steady::now() + 2 * state_->with.time));
   if (!one.owns_lock())
     return fail(errc::timed_out, "The summary is being made for somebody else, which takes too long. Ask again later.");
-  if (auto known = state_->fresh_one(*present)) return known;
+  if (auto known = state_->fresh_one(present)) return known;
   return state_->make(by);
 }
 

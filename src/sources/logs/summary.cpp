@@ -76,7 +76,7 @@ class summarising {
     for (const auto& one : newest->remarks) remark(one);
     choose_window(*newest);
     if (newest->is_there && !newest->time) {
-      if (auto done = take_untimed(); !done) return tl::unexpected(std::move(done.error()));
+      HONDANA_TRY(take_untimed());
     } else if (auto done = take_slices(); !done) {
       return tl::unexpected(std::move(done.error()));
     }
@@ -124,9 +124,8 @@ class summarising {
       const auto end = begin + width_;
       auto one = may_keep ? what_.kept->find(begin, end) : nullptr;
       if (!one) {
-        auto counted = count(begin, end);
-        if (!counted) return tl::unexpected(std::move(counted.error()));
-        one = std::move(*counted);
+        HONDANA_TRY(auto counted, count(begin, end));
+        one = std::move(counted);
         if (may_keep && one->is_whole && one->is_lasting && end + writing_time <= what_.now) what_.kept->keep(one);
       }
       out_.slices.insert(out_.slices.begin(), one);

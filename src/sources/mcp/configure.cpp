@@ -74,16 +74,15 @@ class discreet_tokens final : public token_source {
 }  // namespace
 
 result<std::shared_ptr<provider>> configure(config::section& from, const std::function<void(std::string_view)>& log) {
-  auto settings = read_settings(from);
-  if (!settings) return tl::unexpected(std::move(settings.error()));
-  settings->log = log;
-  if (auto* http = std::get_if<http_target>(&settings->target)) {
+  HONDANA_TRY(auto settings, read_settings(from));
+  settings.log = log;
+  if (auto* http = std::get_if<http_target>(&settings.target)) {
     auto tokens = credentials::stored_log_in(
         *http, credentials::make_store(),
-        "log in with 'hondana login --on " + settings->name + "' and the --config of this server, as who runs it", log);
+        "log in with 'hondana login --on " + settings.name + "' and the --config of this server, as who runs it", log);
     if (tokens) http->tokens = std::make_shared<discreet_tokens>(std::move(tokens));
   }
-  return make_mcp_provider(std::move(*settings));
+  return make_mcp_provider(std::move(settings));
 }
 
 hondana::needs mcp_provider::needs() const {
@@ -124,7 +123,7 @@ hondana::needs mcp_provider::needs() const {
 namespace hondana::inline v0 {
 
 result<std::shared_ptr<provider>> make_mcp_provider(mount_options options) {
-  if (auto sound = mcp::check(options); !sound) return tl::unexpected(std::move(sound.error()));
+  HONDANA_TRY(mcp::check(options));
   return std::shared_ptr<provider>(std::make_shared<mcp::mcp_provider>(std::move(options)));
 }
 

@@ -79,7 +79,7 @@ result<void> take_all(paged<T> from, gathering<T>& into) {
   for (const auto& one : from) {
     if (!one) return tl::unexpected(one.error());
     if (!into.take(*one)) return {};
-    if (auto goes_on = into.still_in_time(); !goes_on) return goes_on;
+    HONDANA_TRY(into.still_in_time());
   }
   return {};
 }

@@ -106,13 +106,12 @@ result<mcp_provider::place> mcp_provider::find(const call& by, const std::string
     return fail(errc::source_unavailable, "The mount \"" + name() + "\" goes in a circle: " + why +
                                               ". Ask the server that has the resource, without the way round.");
   }
-  auto with = upstream_.reach(by);
-  if (!with) return tl::unexpected(std::move(with.error()));
+  HONDANA_TRY(auto with, upstream_.reach(by));
   if (const auto known = upstream_.known()) {
     if (auto spelled = known->spelling_of(ours)) theirs = std::move(spelled);
   }
   if (!upstream_.which().reason_against(*theirs).empty()) return not_found();
-  return place{std::move(*with), std::move(*theirs), how(by, upstream_), upstream_.begin_call()};
+  return place{std::move(with), std::move(*theirs), how(by, upstream_), upstream_.begin_call()};
 }
 
 result<list_result> mcp_provider::list(const list_request& request) {
@@ -136,16 +135,15 @@ result<skills_result> mcp_provider::skills(const list_request& request) {
 }
 
 result<skill> mcp_provider::find_skill(const skill_request& request) {
-  const auto at = find(request, request.uri);
-  if (!at) return tl::unexpected(at.error());
+  HONDANA_TRY(const auto at, find(request, request.uri));
   if (const auto known = upstream_.known()) {
     const auto& all = known->skills();
     const auto found = std::find_if(all.begin(), all.end(), [&](const skill& one) { return one.uri == request.uri; });
     if (found != all.end()) return *found;
   }
-  if (!at->with->server().has_skills) return not_found();
-  auto got = at->with->find_skill(at->theirs, at->how);
-  if (!got) return tl::unexpected(ended(got.error(), at->theirs));
+  if (!at.with->server().has_skills) return not_found();
+  auto got = at.with->find_skill(at.theirs, at.how);
+  if (!got) return tl::unexpected(ended(got.error(), at.theirs));
   upstream_.succeeded();
   auto ours = mcp::adopted(std::move(*got), upstream_.names(), upstream_.which());
   if (!ours || ours->uri != request.uri) return not_found();
@@ -166,19 +164,18 @@ std::vector<resource> mcp_provider::adopted(std::vector<resource> theirs) const 
 }
 
 result<list_result> mcp_provider::children(const children_request& request) {
-  const auto at = find(request, request.uri);
-  if (!at) return tl::unexpected(at.error());
-  if (!at->with->server().has_folders)
+  HONDANA_TRY(const auto at, find(request, request.uri));
+  if (!at.with->server().has_folders)
     return fail(errc::unsupported, "The mounted server \"" + name() + "\" does not list folders. Use resources/list.");
   allowance room;
   room.until = request.deadline;
   gathering<resource> all(upstream_.options().max_entries, room, upstream_.options().redact);
-  auto done = take_all(at->with->children(at->theirs, at->how), all);
+  auto done = take_all(at.with->children(at.theirs, at.how), all);
   if (done && all.has_more())
     done = fail(errc::response_too_large, "the folder has more than " + std::to_string(upstream_.options().max_entries) +
                                               " entries, or they are longer than " + std::to_string(most_list_bytes >> 20) +
                                               " MiB");
-  if (!done) return tl::unexpected(ended(done.error(), at->theirs));
+  if (!done) return tl::unexpected(ended(done.error(), at.theirs));
   upstream_.succeeded();
   list_result page;
   page.entries = page_of(adopted(std::move(all).taken()), request.after, request.limit, request.who.view.get(), page.resume);
@@ -186,17 +183,16 @@ result<list_result> mcp_provider::children(const children_request& request) {
 }
 
 result<resource> mcp_provider::describe(const describe_request& request) {
-  const auto at = find(request, request.uri);
-  if (!at) return tl::unexpected(at.error());
-  if (!at->with->server().has_versions) {
+  HONDANA_TRY(const auto at, find(request, request.uri));
+  if (!at.with->server().has_versions) {
     const auto known = upstream_.known();
     auto listed = known ? known->entry_of(request.uri) : std::nullopt;
     if (!listed) return not_found();
     listed->uri = request.uri;
     return std::move(*listed);
   }
-  auto got = at->with->describe(at->theirs, at->how);
-  if (!got) return tl::unexpected(ended(got.error(), at->theirs));
+  auto got = at.with->describe(at.theirs, at.how);
+  if (!got) return tl::unexpected(ended(got.error(), at.theirs));
   upstream_.succeeded();
   make_fit(*got, upstream_.options().redact);
   got->uri = request.uri;
@@ -204,12 +200,11 @@ result<resource> mcp_provider::describe(const describe_request& request) {
 }
 
 result<complete_result> mcp_provider::complete(const complete_request& request) {
-  const auto at = find(request, request.uriTemplate);
-  if (!at) return tl::unexpected(at.error());
+  HONDANA_TRY(const auto at, find(request, request.uriTemplate));
   // While other variables are open, a value leads to many resources, and only entries say whether the caller may see one.
-  if (!at->with->server().has_completion || (request.who.view && has_open_variables(request)))
+  if (!at.with->server().has_completion || (request.who.view && has_open_variables(request)))
     return provider::complete(request);
-  auto got = at->with->complete(at->theirs, request.argument, request.value, request.context, at->how);
+  auto got = at.with->complete(at.theirs, request.argument, request.value, request.context, at.how);
   if (!got) return tl::unexpected(ended(got.error(), {}));
   upstream_.succeeded();
   make_fit(*got);

@@ -1,5 +1,6 @@
 /// Prefixes put before URIs and taken away again.
 #include "sources/mcp/naming.hpp"
+#include "base/ascii/characters.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -12,8 +13,6 @@
 namespace hondana::mcp {
 namespace {
 
-bool is_hex(char c) { return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'F') || (c >= 'a' && c <= 'f'); }
-
 /// Escapes ASCII that RFC 3986 has nowhere in a path or query, and per cents that begin no escape.
 std::string escaped(std::string_view text) {
   constexpr std::string_view nowhere = " \"<>[]\\^`{|}";
@@ -23,7 +22,8 @@ std::string escaped(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     const auto byte = static_cast<unsigned char>(c);
-    const bool is_lone = c == '%' && !(i + 2 < text.size() && is_hex(text[i + 1]) && is_hex(text[i + 2]));
+    const bool is_lone =
+        c == '%' && !(i + 2 < text.size() && ascii::is_hex_digit(text[i + 1]) && ascii::is_hex_digit(text[i + 2]));
     const bool is_second_fragment = c == '#' && std::exchange(has_fragment, has_fragment || c == '#');
     if (byte < 0x20 || byte == 0x7f || is_lone || is_second_fragment || nowhere.find(c) != std::string_view::npos) {
       out += {'%', digits[byte >> 4], digits[byte & 15]};

@@ -69,10 +69,9 @@ content mcp_provider::content_of(const read_item& from, const std::string& their
 }
 
 result<reading> mcp_provider::read(const read_request& request) {
-  const auto at = find(request, request.uri);
-  if (!at) return tl::unexpected(at.error());
-  const bool asks_for_news = request.if_version && at->with->server().has_versions;
-  auto made = asks_for_news ? read_if_changed(*at, request) : read_through(*at, request);
+  HONDANA_TRY(const auto at, find(request, request.uri));
+  const bool asks_for_news = request.if_version && at.with->server().has_versions;
+  auto made = asks_for_news ? read_if_changed(at, request) : read_through(at, request);
   if (made) upstream_.succeeded();
   // Who does not see everything is told the same of what is not there and of what is hidden, and that is no way to it.
   if (!made && request.who.view && made.error().code == errc::fetch_directly) {
@@ -132,9 +131,8 @@ result<reading> mcp_provider::read_through(const place& at, const read_request& 
   made.version = clean(got->items.front().version, longest_word);
   for (std::size_t item = 0; item < got->items.size(); ++item) {
     auto one = content_of(got->items[item], at.theirs);
-    auto data = into.content(item);
-    if (!data) return tl::unexpected(std::move(data.error()));
-    one.data = std::move(*data);
+    HONDANA_TRY(auto data, into.content(item));
+    one.data = std::move(data);
     made.contents.push_back(std::move(one));
   }
   return made;

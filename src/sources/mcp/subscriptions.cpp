@@ -80,9 +80,8 @@ result<subscriptions::group> subscriptions::watch(client& on, std::set<std::stri
     spelled.emplace(one, what.uris.back());
   }
   what.resource_list = lists;
-  auto standing = on.watch(what, around_.tell, how);
-  if (!standing) return tl::unexpected(std::move(standing.error()));
-  group made{std::move(uris), lists, std::move(*standing), std::move(spelled)};
+  HONDANA_TRY(auto standing, on.watch(what, around_.tell, how));
+  group made{std::move(uris), lists, std::move(standing), std::move(spelled)};
   look_again(made);
   return made;
 }
@@ -137,7 +136,7 @@ result<void> subscriptions::add(client& on, const std::set<std::string>& uris, b
         lists_refused_ = true;
         around_.log("changed lists are not told: " + clean_masked(made.error().public_text, longest_line));
       }
-      if (auto done = add_one_by_one(on, part, how); !done) return done;
+      HONDANA_TRY(add_one_by_one(on, part, how));
     }
     lists = false;
   }
@@ -163,9 +162,8 @@ result<void> subscriptions::add_one_by_one(client& on, const std::set<std::strin
     take(std::move(kept.front()), good);
     return {};
   }
-  auto all = watch(on, good, false, how);
-  if (!all) return tl::unexpected(std::move(all.error()));
-  take(std::move(*all), good);
+  HONDANA_TRY(auto all, watch(on, good, false, how));
+  take(std::move(all), good);
   return {};
 }
 

@@ -44,7 +44,7 @@ result<void> gather_entries(client& from, const call_options& how, gathering<res
     if (!got->cursor) return {};
     if (got->cursor == cursor || pages == most_pages || empty_pages > most_empty_pages)
       return fail(errc::broken_protocol, "its list does not end: the same cursor comes again, or too many pages");
-    if (auto goes_on = into.still_in_time(); !goes_on) return goes_on;
+    HONDANA_TRY(into.still_in_time());
     cursor = std::move(got->cursor);
   }
 }
@@ -59,7 +59,7 @@ result<gathered> gather_all(client& from, const mount_options& options, const ca
   gathering<resource_template> templates(options.max_templates, room, options.redact);
   gathering<skill> skills(most_skills, room, options.redact);
   if (with.has_resources) {
-    if (auto done = gather_entries(from, how, entries, made.ttl); !done) return tl::unexpected(std::move(done.error()));
+    HONDANA_TRY(gather_entries(from, how, entries, made.ttl));
     const auto done = take_all(from.templates(how), templates);
     // Servers without templates need not know the method.
     const bool has_none = !done && done.error().answer && done.error().answer->code == method_not_found;

@@ -129,14 +129,13 @@ struct memory_provider::state {
 
   /// Errors: as `memory_provider::add`.
   result<void> add(resource entry, decltype(item::content) from) {
-    auto uri = canonical_uri(entry.uri);
-    if (!uri) return tl::unexpected(std::move(uri.error()));
-    if (!covers(prefix, *uri)) {
-      return fail(errc::invalid_argument, "The entry " + *uri + " does not lie below " + prefix +
+    HONDANA_TRY(auto uri, canonical_uri(entry.uri));
+    if (!covers(prefix, uri)) {
+      return fail(errc::invalid_argument, "The entry " + uri + " does not lie below " + prefix +
                                               ", the prefix of the source \"" + name + "\". Change its URI.");
     }
-    if (entry.name.empty()) return fail(errc::invalid_argument, "The entry " + *uri + " has no name. Give it one.");
-    entry.uri = std::move(*uri);
+    if (entry.name.empty()) return fail(errc::invalid_argument, "The entry " + uri + " has no name. Give it one.");
+    entry.uri = std::move(uri);
     item added{packed(entry), std::move(from)};
     {
       const std::unique_lock lock(mutex);
@@ -173,8 +172,7 @@ result<void> memory_provider::add(resource entry, std::string bytes) {
 }
 
 result<void> memory_provider::add_template(resource_template entry, maker make, completer complete) {
-  const auto compiled = uri_template::compile(entry.uriTemplate);
-  if (!compiled) return tl::unexpected(compiled.error());
+  HONDANA_TRY(uri_template::compile(entry.uriTemplate));
   if (entry.name.empty()) {
     return fail(errc::invalid_argument, "The template " + entry.uriTemplate + " has no name. Give it one.");
   }

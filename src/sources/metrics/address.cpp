@@ -58,17 +58,15 @@ result<double> read_level(std::string_view name, const std::string& value) {
 
 template <std::optional<moment> address::* member>
 result<void> read_moment(const reading_of_query& by, const std::string& value) {
-  auto at = parse_moment(by.name, value, by.now);
-  if (!at) return tl::unexpected(std::move(at.error()));
-  by.into.*member = *at;
+  HONDANA_TRY(auto at, parse_moment(by.name, value, by.now));
+  by.into.*member = at;
   return {};
 }
 
 template <std::optional<double> condition::* member>
 result<void> read_bound(const reading_of_query& by, const std::string& value) {
-  const auto level = read_level(by.name, value);
-  if (!level) return tl::unexpected(level.error());
-  by.into.when.*member = *level;
+  HONDANA_TRY(const auto level, read_level(by.name, value));
+  by.into.when.*member = level;
   return {};
 }
 
@@ -249,10 +247,9 @@ result<address> parse_address(std::string_view uri, series::instant now) {
   address at;
   at.source = *parts.authority;
   at.now = now;
-  if (auto read = read_path(at, parts.path); !read) return tl::unexpected(std::move(read.error()));
-  if (auto read = read_query(at, parts.query.value_or(std::string_view()), now); !read)
-    return tl::unexpected(std::move(read.error()));
-  if (auto fits = check(at); !fits) return tl::unexpected(std::move(fits.error()));
+  HONDANA_TRY(read_path(at, parts.path));
+  HONDANA_TRY(read_query(at, parts.query.value_or(std::string_view()), now));
+  HONDANA_TRY(check(at));
   return at;
 }
 

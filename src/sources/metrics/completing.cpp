@@ -24,10 +24,9 @@ std::string chosen_metric(const complete_request& request, const completing_sour
 }
 
 result<complete_result> complete_name(const complete_request& request, const completing_source& from) {
-  const auto all = from.known.get(request);
-  if (!all) return tl::unexpected(all.error());
+  HONDANA_TRY(const auto all, from.known.get(request));
   std::vector<std::string> values;
-  for (const auto& one : (*all)->all)
+  for (const auto& one : all->all)
     if (!from.may_see || from.may_see(one.of.name)) values.push_back(one.of.name);
   return complete_from(request.value, values);
 }
@@ -45,9 +44,8 @@ result<complete_result> complete_match(const complete_request& request, const co
     for (const auto& one : of.matchers) labels.push_back(one.label_name());
     if (!typed->label_name.empty()) labels.push_back(typed->label_name);
     for (const auto& label : labels) {
-      const auto has_some = from.secrets.has_secrets(name, label, request);
-      if (!has_some) return tl::unexpected(has_some.error());
-      if (*has_some) return nothing;
+      HONDANA_TRY(const auto has_some, from.secrets.has_secrets(name, label, request));
+      if (has_some) return nothing;
     }
   }
   std::vector<std::string> values;
@@ -87,13 +85,11 @@ result<complete_result> complete_aggregation(const complete_request& request, co
   std::optional<metric> of;
   std::vector<std::string> labels;
   if (!name.empty()) {
-    auto found = from.from.find(name, request);
-    if (!found) return tl::unexpected(std::move(found.error()));
-    of = std::move(*found);
+    HONDANA_TRY(auto found, from.from.find(name, request));
+    of = std::move(found);
     if (of) {
-      auto all = from.from.label_names({name, {}}, request);
-      if (!all) return tl::unexpected(std::move(all.error()));
-      labels = std::move(*all);
+      HONDANA_TRY(auto all, from.from.label_names({name, {}}, request));
+      labels = std::move(all);
     }
   }
   using series::kind;

@@ -89,29 +89,27 @@ result<std::shared_ptr<backend>> make_embedded(const config::section& from, sett
 }  // namespace
 
 result<std::shared_ptr<provider>> configure(config::section& from, const std::function<void(std::string_view)>& log) {
-  auto how = read_settings(from);
-  if (!how) return tl::unexpected(std::move(how.error()));
+  HONDANA_TRY(auto how, read_settings(from));
   provider_options options;
-  options.name = how->name;
-  const bool is_prometheus = how->prometheus.has_value();
+  options.name = how.name;
+  const bool is_prometheus = how.prometheus.has_value();
   if (is_prometheus) {
-    auto made = make_prometheus_backend(*how->prometheus, how->interval, log);
+    auto made = make_prometheus_backend(*how.prometheus, how.interval, log);
     if (!made) return tl::unexpected(from.wrong("prometheus", made.error().public_text));
     options.from = std::move(*made);
     // Each is a request to somebody else.
     constexpr std::size_t surveyed = 100;
     options.surveyed_metrics = surveyed;
   } else {
-    auto made = make_embedded(from, *how, log);
-    if (!made) return tl::unexpected(std::move(made.error()));
-    options.from = std::move(*made);
+    HONDANA_TRY(auto made, make_embedded(from, how, log));
+    options.from = std::move(made);
   }
   options.has_alerts = is_prometheus;
-  options.has_query = is_prometheus && how->has_query;
-  options.redact = how->redact;
-  options.watch = how->watch;
-  options.most = how->most;
-  options.zone = how->zone;
+  options.has_query = is_prometheus && how.has_query;
+  options.redact = how.redact;
+  options.watch = how.watch;
+  options.most = how.most;
+  options.zone = how.zone;
   options.log = log;
   return std::make_shared<metrics_provider>(std::move(options));
 }

@@ -157,16 +157,14 @@ void embedded_backend::follow(std::function<void()> told) {
 }
 
 result<void> embedded_backend::scrape_once() {
-  const auto there = opened({});
-  if (!there) return tl::unexpected(there.error());
-  (*there)->scraper->scrape_once();
+  HONDANA_TRY(const auto there, opened({}));
+  there->scraper->scrape_once();
   return {};
 }
 
 result<std::vector<scraping::target_state>> embedded_backend::targets(const call& by) {
-  const auto there = opened(by);
-  if (!there) return tl::unexpected(there.error());
-  return (*there)->scraper->targets();
+  HONDANA_TRY(const auto there, opened(by));
+  return there->scraper->targets();
 }
 
 result<std::vector<alert>> embedded_backend::alerts(const call&) { return not_in_a_store("Alerts"); }

@@ -50,9 +50,8 @@ series::metadata embedded_backend::facts_of(const samples::store& from, std::str
 
 result<std::vector<metric>> embedded_backend::metrics(std::string_view prefix, std::string_view after, std::size_t limit,
                                                       const call& by) {
-  const auto there = opened(by);
-  if (!there) return tl::unexpected(there.error());
-  const auto& kept = *(*there)->kept;
+  HONDANA_TRY(const auto there, opened(by));
+  const auto& kept = *there->kept;
   std::set<std::string, std::less<>> all;
   for (auto& name : kept.names(prefix, now() - listed_for, most_stored_names)) {
     for (const std::string_view ending : {"_bucket", "_sum", "_count"}) {
@@ -72,9 +71,8 @@ result<std::vector<metric>> embedded_backend::metrics(std::string_view prefix, s
 }
 
 result<std::optional<metric>> embedded_backend::find(std::string_view name, const call& by) {
-  const auto there = opened(by);
-  if (!there) return tl::unexpected(there.error());
-  const auto& kept = *(*there)->kept;
+  HONDANA_TRY(const auto there, opened(by));
+  const auto& kept = *there->kept;
   const auto has = [&](const std::string& exact) {
     const auto first = kept.names(exact, 0, 1);
     return !first.empty() && first.front() == exact;
@@ -86,17 +84,15 @@ result<std::optional<metric>> embedded_backend::find(std::string_view name, cons
 }
 
 result<range_answer> embedded_backend::range(const range_request& what, const call& by) {
-  const auto there = opened(by);
-  if (!there) return tl::unexpected(there.error());
-  const auto& kept = *(*there)->kept;
+  HONDANA_TRY(const auto there, opened(by));
+  const auto& kept = *there->kept;
   range_answer out;
   out.of = facts_of(kept, what.which.name);
   out.how = what.how.for_kind(out.of.kind).for_step(what.at.step, how_.interval);
   const series::selector which{series::series_read(what.which.name, out.of.kind, out.how), what.which.matchers};
   const bool is_each = out.how.across == series::across::none && out.how.quantiles.empty();
   const auto from = what.at.start - std::max(out.how.window, series::usual_look_back);
-  auto raw = kept.read(which, from, what.at.end, budget_of(what, is_each, by));
-  if (!raw) return tl::unexpected(std::move(raw.error()));
+  HONDANA_TRY(auto raw, kept.read(which, from, what.at.end, budget_of(what, is_each, by)));
   const auto steps = what.at.steps();
   const auto most = is_each ? what.most_points : what.most_points * points_in_one;
   const auto refuse = [&](std::size_t count, std::size_t limit) {
@@ -104,8 +100,8 @@ result<range_answer> embedded_backend::range(const range_request& what, const ca
                                               std::to_string(count * steps) + " points, and " + std::to_string(limit) +
                                               (is_each ? " may be answered." : " may be looked at."));
   };
-  if (raw->size() * steps > most) return refuse(raw->size(), most);
-  auto made = series::evaluate(std::move(*raw), out.how, what.at);
+  if (raw.size() * steps > most) return refuse(raw.size(), most);
+  auto made = series::evaluate(std::move(raw), out.how, what.at);
   if (!made) return tl::unexpected(std::move(made.error()));
   if (made->size() > what.most_series)
     return fail(errc::response_too_large, "These are " + std::to_string(made->size()) + " series, and " +
@@ -118,9 +114,8 @@ result<range_answer> embedded_backend::range(const range_request& what, const ca
 }
 
 result<std::optional<series::instant>> embedded_backend::newest(const series::selector& of, const call& by) {
-  const auto there = opened(by);
-  if (!there) return tl::unexpected(there.error());
-  const auto& kept = *(*there)->kept;
+  HONDANA_TRY(const auto there, opened(by));
+  const auto& kept = *there->kept;
   range_request all;
   const auto which = stored(of, facts_of(kept, of.name));
   const auto last = kept.last(which, now() - series::usual_look_back, budget_of(all, false, by));
@@ -133,17 +128,15 @@ result<std::optional<series::instant>> embedded_backend::newest(const series::se
 }
 
 result<std::vector<std::string>> embedded_backend::label_names(const series::selector& of, const call& by) {
-  const auto there = opened(by);
-  if (!there) return tl::unexpected(there.error());
-  const auto& kept = *(*there)->kept;
+  HONDANA_TRY(const auto there, opened(by));
+  const auto& kept = *there->kept;
   return kept.label_names(of.name.empty() ? of : stored(of, facts_of(kept, of.name)), most_label_values);
 }
 
 result<std::vector<std::string>> embedded_backend::label_values(const series::selector& of, std::string_view label,
                                                                 std::string_view prefix, const call& by) {
-  const auto there = opened(by);
-  if (!there) return tl::unexpected(there.error());
-  const auto& kept = *(*there)->kept;
+  HONDANA_TRY(const auto there, opened(by));
+  const auto& kept = *there->kept;
   return kept.label_values(of.name.empty() ? of : stored(of, facts_of(kept, of.name)), label, prefix, most_label_values);
 }
 

@@ -79,20 +79,18 @@ result<range_answer> ask(backend& from, const address& at, const series::range& 
 
 result<verdict> judge(backend& from, const address& at, const series::range& span, const limits& most, const call& by) {
   verdict out;
-  auto got = ask(from, at, span, most, by);
-  if (!got) return tl::unexpected(std::move(got.error()));
-  out.what = std::move(*got);
+  HONDANA_TRY(auto got, ask(from, at, span, most, by));
+  out.what = std::move(got);
   // Values may come less often than steps: what is missing for so long is gone.
   const auto gap = std::max(series::usual_look_back, 2 * span.step);
   if (at.when.above || at.when.below)
     for (const auto& one : out.what.series) out.all.push_back({false, one, stand(one.samples, at.when, span.end, gap)});
   if (at.when.is_absent) {
-    const auto known = known_steps(from, span, most, by);
-    if (!known) return tl::unexpected(known.error());
+    HONDANA_TRY(const auto known, known_steps(from, span, most, by));
     condition gone;
     gone.above = 0;
     gone.wait = at.when.wait;
-    series::points points{{}, absence(out.what.series, *known)};
+    series::points points{{}, absence(out.what.series, known)};
     const auto how = stand(points.samples, gone, span.end, gap);
     out.all.push_back({true, std::move(points), how});
   }

@@ -1,5 +1,6 @@
 /// Each way of writing by itself, tried one after the other.
 #include "sources/metrics/moment.hpp"
+#include "base/ascii/characters.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -21,13 +22,11 @@ constexpr std::size_t longest_moment = 64;
 constexpr instant last_instant = 253'402'300'799'999;
 constexpr instant first_instant = -2'208'988'800'000;
 
-bool is_digit_of_time(char c) noexcept { return c >= '0' && c <= '9'; }
-
 /// Seconds with a fraction, or milliseconds, by their size.
 std::optional<instant> since_1970(std::string_view text) {
   const bool is_before = text.starts_with('-');
   auto rest = text.substr(is_before ? 1 : 0);
-  const auto digits = static_cast<std::size_t>(std::find_if_not(rest.begin(), rest.end(), is_digit_of_time) - rest.begin());
+  const auto digits = static_cast<std::size_t>(std::find_if_not(rest.begin(), rest.end(), ascii::is_digit) - rest.begin());
   constexpr std::size_t of_seconds = 11, of_milliseconds = 15;
   if (digits == 0 || digits > of_milliseconds) return std::nullopt;
   instant at = 0;
@@ -37,7 +36,7 @@ std::optional<instant> since_1970(std::string_view text) {
   if (digits <= of_seconds) at *= second;
   if (!rest.empty()) {
     rest.remove_prefix(1);
-    if (text[(is_before ? 1 : 0) + digits] != '.' || rest.empty() || !std::all_of(rest.begin(), rest.end(), is_digit_of_time))
+    if (text[(is_before ? 1 : 0) + digits] != '.' || rest.empty() || !std::all_of(rest.begin(), rest.end(), ascii::is_digit))
       return std::nullopt;
     instant of_digit = second / 10;
     for (const char c : rest) {
@@ -51,7 +50,7 @@ std::optional<instant> since_1970(std::string_view text) {
 /// A date, with or without a time, which may lack its offset, its seconds, and the T before it.
 std::optional<instant> by_calendar(std::string_view text) {
   constexpr std::size_t day_size = 10, to_minutes = 16;
-  if (text.size() < day_size || !is_digit_of_time(text.front())) return std::nullopt;
+  if (text.size() < day_size || !ascii::is_digit(text.front())) return std::nullopt;
   std::string whole(text);
   if (whole.size() > day_size) {
     if (whole[day_size] == ' ' || whole[day_size] == 't') whole[day_size] = 'T';
@@ -79,7 +78,7 @@ std::optional<moment> relative(std::string_view text, instant now) {
     text.remove_prefix(1);
   }
   // Bare numbers are seconds since 1970.
-  if (text.empty() || !is_digit_of_time(text.front()) || is_digit_of_time(text.back())) return std::nullopt;
+  if (text.empty() || !ascii::is_digit(text.front()) || ascii::is_digit(text.back())) return std::nullopt;
   const auto span = series::parse_duration(text);
   if (!span) return std::nullopt;
   return moment{is_later ? now + *span : now - *span, true};

@@ -6,7 +6,7 @@
 #include <limits>
 #include <utility>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "sources/metrics/prometheus_answers.hpp"
 #include "sources/metrics/prometheus_api.hpp"
 #include "sources/metrics/prometheus_facts.hpp"

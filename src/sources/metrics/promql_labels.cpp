@@ -1,5 +1,6 @@
 /// Goes through words, quotes, braces and comments; what is between does not matter.
 #include "sources/metrics/promql_labels.hpp"
+#include "base/ascii/characters.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -15,8 +16,6 @@ bool is_in_name(char c) noexcept {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == ':';
 }
 
-bool is_blank(char c) noexcept { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-
 }  // namespace
 
 result<std::set<std::string, std::less<>>> labels_in(std::string_view promql) {
@@ -29,7 +28,7 @@ result<std::set<std::string, std::less<>>> labels_in(std::string_view promql) {
   bool is_value = false;  // of a matcher: its relation stands before
   for (std::size_t at = 0; at < promql.size();) {
     const char c = promql[at];
-    if (is_blank(c)) {
+    if (ascii::is_json_space(c)) {
       ++at;
     } else if (c == '#') {
       at = std::min(promql.find_first_of("\r\n", at), promql.size());

@@ -78,24 +78,23 @@ result<void> metrics_provider::check_secrets(const address& at, const call& by) 
 }
 
 result<metrics_provider::rendered> metrics_provider::render_values(const address& asked, const call& by) {
-  if (auto fits = check(asked, by, true); !fits) return tl::unexpected(std::move(fits.error()));
+  HONDANA_TRY(check(asked, by, true));
   const auto interval = options_.from->interval();
   const auto reference_now = moment_of_relative();
   // Something may have been scraped since the address was read: both ends go by that.
   auto at = asked;
   at.move_to(reference_now);
-  const auto span = span_of(at, reference_now, interval, options_.most);
-  if (!span) return tl::unexpected(span.error());
+  HONDANA_TRY(const auto span, span_of(at, reference_now, interval, options_.most));
   rendered made;
   made.as = at.as.value_or(format::json);
   verdict found;
   const bool is_judged = at.when.is_any();
   if (is_judged) {
-    auto judged = judge(*options_.from, at, *span, options_.most, by);
+    auto judged = judge(*options_.from, at, span, options_.most, by);
     if (!judged) return tl::unexpected(told(std::move(judged.error())));
     found = std::move(*judged);
   } else {
-    auto got = ask(*options_.from, at, *span, options_.most, by);
+    auto got = ask(*options_.from, at, span, options_.most, by);
     if (!got) return tl::unexpected(told(std::move(got.error())));
     found.what = std::move(*got);
   }
@@ -103,7 +102,7 @@ result<metrics_provider::rendered> metrics_provider::render_values(const address
     made.masked = mask(found.what);
     for (auto& one : found.all) mask(one.of.of);
   }
-  const told_range of{at, *span, found.what, options_.zone};
+  const told_range of{at, span, found.what, options_.zone};
   switch (made.as) {
     case format::csv:
       made.text = csv_of(of);
@@ -113,16 +112,15 @@ result<metrics_provider::rendered> metrics_provider::render_values(const address
       break;
     case format::svg:
     case format::png: {
-      auto drawn = picture_of(of, made.as == format::svg ? charts::picture::svg : charts::picture::png);
-      if (!drawn) return tl::unexpected(std::move(drawn.error()));
-      made.text = std::move(*drawn);
+      HONDANA_TRY(auto drawn, picture_of(of, made.as == format::svg ? charts::picture::svg : charts::picture::png));
+      made.text = std::move(drawn);
       break;
     }
     default:
       made.text = is_judged ? json_of(of, found) : json_of(of);
   }
   // The next scrape may bring something for what is not over, and late ones do for a while.
-  const bool is_over = !at.is_relative() && span->end < now() - series::usual_look_back - 2 * interval;
+  const bool is_over = !at.is_relative() && span.end < now() - series::usual_look_back - 2 * interval;
   const auto next = std::clamp<series::duration>(reference_now + interval - now(), 0, interval);
   made.ttl = is_over ? std::chrono::milliseconds(of_the_past) : std::chrono::milliseconds(next);
   return made;
@@ -186,54 +184,50 @@ result<metrics_provider::rendered> metrics_provider::render(const address& at, c
 }
 
 result<reading> metrics_provider::read(const read_request& request) {
-  const auto at = find(request.uri);
-  if (!at) return tl::unexpected(at.error());
-  auto made = render(*at, request);
-  if (!made) return tl::unexpected(std::move(made.error()));
-  if (made->text.size() > request.max_bytes)
+  HONDANA_TRY(const auto at, find(request.uri));
+  HONDANA_TRY(auto made, render(at, request));
+  if (made.text.size() > request.max_bytes)
     return fail(errc::response_too_large,
-                "The answer has " + std::to_string(made->text.size()) + " bytes, and " + std::to_string(request.max_bytes) +
+                "The answer has " + std::to_string(made.text.size()) + " bytes, and " + std::to_string(request.max_bytes) +
                     " may be sent. Choose fewer series with match or agg, a longer step, or a shorter time.");
   reading answer;
-  answer.version = bytes::to_hex(bytes::digest_of(made->text));
-  answer.ttl = made->ttl;
+  answer.version = bytes::to_hex(bytes::digest_of(made.text));
+  answer.ttl = made.ttl;
   if (request.if_version == answer.version) return answer;
   content item;
   item.name =
-      at->of == place::metric ? at->metric : options_.name + (at->of == place::index ? "" : "/") + std::string(word_of(at->of));
-  item.mimeType = mime_of(made->as);
-  item.form = made->as == format::png ? content_form::blob : content_form::text;
-  if (made->masked > 0) item.metadata = secrets::facts_of(made->masked);
-  item.data = std::make_shared<const std::string>(std::move(made->text));
+      at.of == place::metric ? at.metric : options_.name + (at.of == place::index ? "" : "/") + std::string(word_of(at.of));
+  item.mimeType = mime_of(made.as);
+  item.form = made.as == format::png ? content_form::blob : content_form::text;
+  if (made.masked > 0) item.metadata = secrets::facts_of(made.masked);
+  item.data = std::make_shared<const std::string>(std::move(made.text));
   answer.contents.push_back(std::move(item));
   return answer;
 }
 
 result<resource> metrics_provider::describe(const describe_request& request) {
-  const auto at = find(request.uri);
-  if (!at) return tl::unexpected(at.error());
+  HONDANA_TRY(const auto at, find(request.uri));
   resource entry;
-  if (at->of == place::metric) {
-    if (auto fits = check(*at, bounded(request), false); !fits) return tl::unexpected(std::move(fits.error()));
-    auto of = options_.from->find(at->metric, bounded(request));
+  if (at.of == place::metric) {
+    HONDANA_TRY(check(at, bounded(request), false));
+    auto of = options_.from->find(at.metric, bounded(request));
     if (!of) return tl::unexpected(told(std::move(of.error())));
-    auto shown = of->value_or(metric{at->metric, {}});
+    auto shown = of->value_or(metric{at.metric, {}});
     if (options_.redact) mask(shown.of);
     entry = entry_of(options_.name, shown);
   } else {
-    entry = entry_of(options_.name, at->of);
+    entry = entry_of(options_.name, at.of);
   }
   entry.uri = request.uri;
-  entry.mimeType = mime_of(at->as.value_or(format::json));
+  entry.mimeType = mime_of(at.as.value_or(format::json));
   entry = entry_with_priority(std::move(entry));
   entry.version = request.known_version;
   // A version is a digest of what may not be known.
   const bool is_readable =
-      at->of != place::metric || model::may_read(request.who.view.get(), bare_entry(options_.name, at->metric));
+      at.of != place::metric || model::may_read(request.who.view.get(), bare_entry(options_.name, at.metric));
   if (!entry.version.empty() || !is_readable) return entry;
-  auto made = render(*at, request);
-  if (!made) return tl::unexpected(std::move(made.error()));
-  entry.version = bytes::to_hex(bytes::digest_of(made->text));
+  HONDANA_TRY(auto made, render(at, request));
+  entry.version = bytes::to_hex(bytes::digest_of(made.text));
   return entry;
 }
 

@@ -38,9 +38,8 @@ result<bool> secret_labels::has_secrets(const std::string& metric, const std::st
 
 result<void> secret_labels::check(const std::string& metric, const std::vector<series::matcher>& matchers, const call& by) {
   for (const auto& one : matchers) {
-    const auto has_some = has_secrets(metric, one.label_name(), by);
-    if (!has_some) return tl::unexpected(has_some.error());
-    if (*has_some)
+    HONDANA_TRY(const auto has_some, has_secrets(metric, one.label_name(), by));
+    if (has_some)
       return fail(errc::invalid_argument, "match: values of the label " + one.label_name() +
                                               " hold secrets, which are masked, so it cannot be matched. Match other labels.");
   }
@@ -53,10 +52,9 @@ result<bool> secret_labels::is_there(const std::string& label, const call& by) {
     const std::lock_guard lock(mutex_);
     if (names_.until > now) return names_.all.contains(label);
   }
-  const auto all = from_->label_names({}, by);
-  if (!all) return tl::unexpected(all.error());
+  HONDANA_TRY(const auto all, from_->label_names({}, by));
   const std::lock_guard lock(mutex_);
-  names_ = {{all->begin(), all->end()}, now + remembered};
+  names_ = {{all.begin(), all.end()}, now + remembered};
   return names_.all.contains(label);
 }
 
@@ -71,12 +69,10 @@ result<void> secret_labels::check_query(std::string_view promql, const call& by)
   for (const auto& label : *all)
     if (tells_secret(label)) return refuse(label);
   for (const auto& label : *all) {
-    const auto there = is_there(label, by);
-    if (!there) return tl::unexpected(there.error());
-    if (!*there) continue;
-    const auto has_some = has_secrets({}, label, by);
-    if (!has_some) return tl::unexpected(has_some.error());
-    if (*has_some) return refuse(label);
+    HONDANA_TRY(const auto there, is_there(label, by));
+    if (!there) continue;
+    HONDANA_TRY(const auto has_some, has_secrets({}, label, by));
+    if (has_some) return refuse(label);
   }
   return {};
 }

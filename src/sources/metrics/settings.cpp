@@ -22,35 +22,31 @@ constexpr std::uint64_t least_store = 8u << 20;
 
 template <class T, class Read>
 result<void> take(config::section& from, std::string_view key, T& into, Read read) {
-  auto value = (from.*read)(key);
-  if (!value) return tl::unexpected(std::move(value.error()));
-  if (*value) into = static_cast<T>(std::move(**value));
+  HONDANA_TRY(auto value, (from.*read)(key));
+  if (value) into = static_cast<T>(std::move(*value));
   return {};
 }
 
 result<void> take_span(config::section& from, std::string_view key, series::duration& into, series::duration least,
                        series::duration most) {
-  const auto span = read_span(from, key, least, most);
-  if (!span) return tl::unexpected(span.error());
-  if (*span) into = **span;
+  HONDANA_TRY(const auto span, read_span(from, key, least, most));
+  if (span) into = *span;
   return {};
 }
 
 result<void> take_count(config::section& from, std::string_view key, std::size_t& into, std::int64_t most) {
-  const auto count = from.integer(key, 1, most);
-  if (!count) return tl::unexpected(count.error());
-  if (*count) into = static_cast<std::size_t>(**count);
+  HONDANA_TRY(const auto count, from.integer(key, 1, most));
+  if (count) into = static_cast<std::size_t>(*count);
   return {};
 }
 
 /// A path as it is meant, absolute.
 result<void> take_path(config::section& from, std::string_view key, std::string& into) {
-  const auto written = from.string(key);
-  if (!written) return tl::unexpected(written.error());
-  if (!*written) return {};
-  if ((*written)->empty()) return tl::unexpected(from.wrong(key, "expected the path of a file"));
+  HONDANA_TRY(const auto written, from.string(key));
+  if (!written) return {};
+  if (written->empty()) return tl::unexpected(from.wrong(key, "expected the path of a file"));
   std::error_code problem;
-  into = std::filesystem::absolute(from.path_from(**written), problem).lexically_normal().string();
+  into = std::filesystem::absolute(from.path_from(*written), problem).lexically_normal().string();
   if (problem) return tl::unexpected(from.wrong(key, "cannot be made absolute: " + problem.message()));
   return {};
 }
@@ -63,15 +59,15 @@ result<void> refuse_keys(const config::section& from, std::initializer_list<std:
 }
 
 result<void> take_url(config::section& from, std::string_view key, endpoint::settings& into) {
-  if (auto done = take(from, key, into.url, &config::section::string); !done) return done;
+  HONDANA_TRY(take(from, key, into.url, &config::section::string));
   if (!into.url.starts_with("http://") && !into.url.starts_with("https://"))
     return tl::unexpected(from.wrong(key, "expected a URL that begins with http:// or https://"));
   return {};
 }
 
 result<void> read_limits_of_scrape(config::section& from, scrape_settings& into) {
-  if (auto done = take_count(from, "sample_limit", into.most.samples, 10'000'000); !done) return done;
-  if (auto done = take_count(from, "label_limit", into.most.labels, 1000); !done) return done;
+  HONDANA_TRY(take_count(from, "sample_limit", into.most.samples, 10'000'000));
+  HONDANA_TRY(take_count(from, "label_limit", into.most.labels, 1000));
   return take(from, "body_size_limit", into.most.bytes, &config::section::bytes);
 }
 
@@ -104,23 +100,21 @@ result<void> read_scrapes(config::section& from, settings& into) {
     return tl::unexpected(from.wrong("scrape", "these are more than " + std::to_string(most_scrapes) + " targets"));
   std::set<std::pair<std::string, std::string>> seen;
   for (auto& one : *all) {
-    auto scrape = read_scrape(one, into.interval);
-    if (!scrape) return tl::unexpected(std::move(scrape.error()));
-    if (!seen.emplace(scrape->job, scrape->instance.empty() ? scrape->at.url : scrape->instance).second)
+    HONDANA_TRY(auto scrape, read_scrape(one, into.interval));
+    if (!seen.emplace(scrape.job, scrape.instance.empty() ? scrape.at.url : scrape.instance).second)
       return tl::unexpected(one.wrong("url", "two targets have this job and this URL; give one another job or an instance"));
-    into.scrapes.push_back(std::move(*scrape));
+    into.scrapes.push_back(std::move(scrape));
   }
   return {};
 }
 
 result<void> read_store(config::section& from, settings& into) {
-  const auto written = from.string("store");
-  if (!written) return tl::unexpected(written.error());
-  if (*written && ((*written)->empty() || **written == ":memory:")) {
+  HONDANA_TRY(const auto written, from.string("store"));
+  if (written && (written->empty() || *written == ":memory:")) {
     into.store.path.clear();
-  } else if (*written) {
+  } else if (written) {
     std::error_code problem;
-    into.store.path = std::filesystem::absolute(from.path_from(**written), problem).lexically_normal().string();
+    into.store.path = std::filesystem::absolute(from.path_from(*written), problem).lexically_normal().string();
     if (problem || into.store.path.ends_with('/'))
       return tl::unexpected(from.wrong("store", "expected the path of a file, or \":memory:\""));
   } else {
@@ -128,25 +122,23 @@ result<void> read_store(config::section& from, settings& into) {
     if (into.store.path.empty())
       return tl::unexpected(from.wrong("store", "missing; neither XDG_STATE_HOME nor HOME says where to keep it"));
   }
-  if (auto done = take_span(from, "retention", into.store.retention, minute, century); !done) return done;
-  if (auto done = take_span(from, "coarse_retention", into.store.coarse_retention, minute, century); !done) return done;
-  if (auto done = take(from, "max_size", into.store.most_bytes, &config::section::bytes); !done) return done;
+  HONDANA_TRY(take_span(from, "retention", into.store.retention, minute, century));
+  HONDANA_TRY(take_span(from, "coarse_retention", into.store.coarse_retention, minute, century));
+  HONDANA_TRY(take(from, "max_size", into.store.most_bytes, &config::section::bytes));
   if (into.store.most_bytes < least_store) return tl::unexpected(from.wrong("max_size", "expected 8MiB or more"));
   return take_count(from, "max_series", into.store.most_series, 10'000'000);
 }
 
 result<void> read_embedded(config::section& from, settings& into) {
   constexpr std::string_view why = "this is for a Prometheus; it goes with prometheus = \"http://…\", or in [[source.scrape]]";
-  if (auto fits = refuse_keys(from,
-                              {"bearer_file", "user", "password_file", "ca", "cert", "key", "headers", "timeout",
-                               "secrets_in_the_clear", "proxy", "query"},
-                              why);
-      !fits)
-    return fits;
+  HONDANA_TRY(refuse_keys(from,
+                          {"bearer_file", "user", "password_file", "ca", "cert", "key", "headers", "timeout",
+                           "secrets_in_the_clear", "proxy", "query"},
+                          why));
   into.has_host = !from.has("scrape") && !from.has("process");
-  if (auto done = take(from, "host", into.has_host, &config::section::boolean); !done) return done;
-  if (auto done = take(from, "process", into.has_process, &config::section::boolean); !done) return done;
-  if (auto done = read_scrapes(from, into); !done) return done;
+  HONDANA_TRY(take(from, "host", into.has_host, &config::section::boolean));
+  HONDANA_TRY(take(from, "process", into.has_process, &config::section::boolean));
+  HONDANA_TRY(read_scrapes(from, into));
   if (!into.has_host && !into.has_process && into.scrapes.empty())
     return tl::unexpected(from.wrong("host", "nothing is measured; set host or process to true, or add [[source.scrape]]"));
   return read_store(from, into);
@@ -154,26 +146,24 @@ result<void> read_embedded(config::section& from, settings& into) {
 
 result<void> read_prometheus(config::section& from, settings& into) {
   constexpr std::string_view why = "this is for the embedded store; it goes without prometheus";
-  if (auto fits = refuse_keys(
-          from, {"host", "process", "scrape", "store", "retention", "coarse_retention", "max_size", "max_series"}, why);
-      !fits)
-    return fits;
+  HONDANA_TRY(refuse_keys(
+      from, {"host", "process", "scrape", "store", "retention", "coarse_retention", "max_size", "max_series"}, why));
   endpoint::settings at;
-  if (auto done = take_url(from, "prometheus", at); !done) return done;
-  if (auto done = read_endpoint(from, at); !done) return done;
+  HONDANA_TRY(take_url(from, "prometheus", at));
+  HONDANA_TRY(read_endpoint(from, at));
   into.prometheus = std::move(at);
   if (!from.has("interval")) into.interval = 0;
   return take(from, "query", into.has_query, &config::section::boolean);
 }
 
 result<void> read_rest(config::section& from, settings& into) {
-  if (auto done = take(from, "redact", into.redact, &config::section::boolean); !done) return done;
-  if (auto done = take(from, "watch", into.watch, &config::section::boolean); !done) return done;
-  if (auto done = take(from, "zone", into.zone, &config::section::string); !done) return done;
-  if (auto done = take_count(from, "series", into.most.series, 100'000); !done) return done;
-  if (auto done = take_count(from, "points", into.most.points, 10'000'000); !done) return done;
+  HONDANA_TRY(take(from, "redact", into.redact, &config::section::boolean));
+  HONDANA_TRY(take(from, "watch", into.watch, &config::section::boolean));
+  HONDANA_TRY(take(from, "zone", into.zone, &config::section::string));
+  HONDANA_TRY(take_count(from, "series", into.most.series, 100'000));
+  HONDANA_TRY(take_count(from, "points", into.most.points, 10'000'000));
   series::duration time = into.most.time.count();
-  if (auto done = take_span(from, "time", time, 50, 10 * minute); !done) return done;
+  HONDANA_TRY(take_span(from, "time", time, 50, 10 * minute));
   into.most.time = std::chrono::milliseconds(time);
   return from.finish();
 }
@@ -187,10 +177,9 @@ std::string usual_store(std::string_view name) {
 
 result<std::optional<series::duration>> read_span(config::section& from, std::string_view key, series::duration least,
                                                   series::duration most) {
-  const auto text = from.string(key);
-  if (!text) return tl::unexpected(text.error());
-  if (!*text) return std::optional<series::duration>();
-  const auto span = series::parse_duration(**text);
+  HONDANA_TRY(const auto text, from.string(key));
+  if (!text) return std::optional<series::duration>();
+  const auto span = series::parse_duration(*text);
   if (!span || *span < least || *span > most)
     return tl::unexpected(from.wrong(key, "expected a length of time from " + series::to_text(least) + " to " +
                                               series::to_text(most) + ", such as \"30s\", \"15m\", \"24h\" or \"15d\""));
@@ -202,20 +191,18 @@ result<void> read_endpoint(config::section& from, endpoint::settings& into) {
        {std::pair("bearer_file", &endpoint::settings::bearer_file),
         std::pair("password_file", &endpoint::settings::password_file), std::pair("ca", &endpoint::settings::authorities),
         std::pair("cert", &endpoint::settings::certificate), std::pair("key", &endpoint::settings::key)})
-    if (auto done = take_path(from, key, into.*member); !done) return done;
-  if (auto done = take(from, "proxy", into.proxy, &config::section::string); !done) return done;
-  if (auto done = take(from, "user", into.user, &config::section::string); !done) return done;
+    HONDANA_TRY(take_path(from, key, into.*member));
+  HONDANA_TRY(take(from, "proxy", into.proxy, &config::section::string));
+  HONDANA_TRY(take(from, "user", into.user, &config::section::string));
   if (into.user.empty() != into.password_file.empty())
     return tl::unexpected(from.wrong(into.user.empty() ? "user" : "password_file", "user and password_file go together"));
   if (!into.user.empty() && !into.bearer_file.empty())
     return tl::unexpected(from.wrong("bearer_file", "either a token or a user name and a password"));
-  auto headers = from.strings_by_name("headers");
-  if (!headers) return tl::unexpected(std::move(headers.error()));
-  into.headers = std::move(*headers);
-  if (auto done = take(from, "secrets_in_the_clear", into.sends_secrets_in_the_clear, &config::section::boolean); !done)
-    return done;
+  HONDANA_TRY(auto headers, from.strings_by_name("headers"));
+  into.headers = std::move(headers);
+  HONDANA_TRY(take(from, "secrets_in_the_clear", into.sends_secrets_in_the_clear, &config::section::boolean));
   series::duration time = into.time.count();
-  if (auto done = take_span(from, "timeout", time, 100, 10 * minute); !done) return done;
+  HONDANA_TRY(take_span(from, "timeout", time, 100, 10 * minute));
   into.time = std::chrono::milliseconds(time);
   return {};
 }

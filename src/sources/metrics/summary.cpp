@@ -245,13 +245,12 @@ result<summary> surveyor::look(series::instant now, call by) {
   summary out;
   out.source = how_.source;
   out.at = now;
-  const auto names = from_.metrics({}, {}, most_names_at_once, by);
-  if (!names) return tl::unexpected(names.error());
-  out.metrics = names->size();
+  HONDANA_TRY(const auto names, from_.metrics({}, {}, most_names_at_once, by));
+  out.metrics = names.size();
   look_at_targets(out, by);
   look_at_alerts(out, by);
   look_at_disks(out, now, by);
-  if (!look_at_metrics(*names, now, by))
+  if (!look_at_metrics(names, now, by))
     out.remarks.emplace_back("The source ceased to answer; metrics are as they were before.");
   std::size_t left_out = 0;
   for (const auto& [name, found] : known_) {

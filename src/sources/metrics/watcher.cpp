@@ -210,11 +210,9 @@ void watcher::complain(item& of, const failure& why) const {
 bool watcher::look_at_condition(item& one, const call& by) {
   const auto interval = options_.from->interval();
   const auto judged_at = [&](series::instant at) -> result<verdict> {
-    const auto again = parse_address(one.uri, at);
-    if (!again) return tl::unexpected(again.error());
-    const auto span = watched_span_of(*again, at, interval, options_.most);
-    if (!span) return tl::unexpected(span.error());
-    return judge(*options_.from, *again, *span, options_.most, by);
+    HONDANA_TRY(const auto again, parse_address(one.uri, at));
+    HONDANA_TRY(const auto span, watched_span_of(again, at, interval, options_.most));
+    return judge(*options_.from, again, span, options_.most, by);
   };
   if (one.is_fresh) {
     const auto then = judged_at(one.from);

@@ -40,12 +40,11 @@ class arranger {
 
   result<std::shared_ptr<const collection>> arrange() {
     for (const auto& one : candidates()) {
-      auto judged = judge(one);
-      if (!judged) return tl::unexpected(std::move(judged.error()));
-      if (judged->empty()) {
+      HONDANA_TRY(auto judged, judge(one));
+      if (judged.empty()) {
         served_.push_back(one);
       } else {
-        found_.left_out.push_back({one.folder.empty() ? std::string(skill_file_name) : one.folder, std::move(*judged), true});
+        found_.left_out.push_back({one.folder.empty() ? std::string(skill_file_name) : one.folder, std::move(judged), true});
         unserved_.insert(one.folder);
       }
     }

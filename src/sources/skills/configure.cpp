@@ -17,17 +17,13 @@ result<std::shared_ptr<provider>> configure(config::section& from, const std::fu
   if (*path) paths->push_back(**path);
   if (paths->empty()) return tl::unexpected(from.wrong("path", "missing; name the folder that holds the skills"));
   for (auto& one : *paths) one = from.path_from(one);
-  const auto prefix = from.string("prefix");
-  if (!prefix) return tl::unexpected(prefix.error());
-  const auto watches = from.boolean("watch");
-  if (!watches) return tl::unexpected(watches.error());
-  const auto redact = from.boolean("redact");
-  if (!redact) return tl::unexpected(redact.error());
-  if (auto done = from.finish(); !done) return tl::unexpected(std::move(done.error()));
-  auto opened =
-      folder_skills::open(prefix->value_or(""), *paths, log, watches->value_or(true), redact->value_or(true), from.kept_back());
-  if (!opened) return tl::unexpected(std::move(opened.error()));
-  return std::shared_ptr<provider>(std::move(*opened));
+  HONDANA_TRY(const auto prefix, from.string("prefix"));
+  HONDANA_TRY(const auto watches, from.boolean("watch"));
+  HONDANA_TRY(const auto redact, from.boolean("redact"));
+  HONDANA_TRY(from.finish());
+  HONDANA_TRY(auto opened, folder_skills::open(prefix.value_or(""), *paths, log, watches.value_or(true), redact.value_or(true),
+                                               from.kept_back()));
+  return std::shared_ptr<provider>(std::move(opened));
 }
 
 }  // namespace hondana::skills

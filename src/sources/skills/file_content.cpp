@@ -27,11 +27,10 @@ class file_reader final : public byte_reader {
   [[nodiscard]] std::uint64_t size() const noexcept override { return file_.state.size; }
   [[nodiscard]] result<std::size_t> read(std::span<char> into) override {
     const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(into.size(), size() - done_));
-    const auto count = read_at(file_.file.get(), into.first(wanted), done_);
-    if (!count) return tl::unexpected(count.error());
-    if (*count < wanted) return changed();
-    done_ += *count;
-    return *count;
+    HONDANA_TRY(const auto count, read_at(file_.file.get(), into.first(wanted), done_));
+    if (count < wanted) return changed();
+    done_ += count;
+    return count;
   }
   [[nodiscard]] result<void> rewind() override {
     done_ = 0;
@@ -46,10 +45,9 @@ class file_reader final : public byte_reader {
 /// Twice, when the first reading may be a mix that the time stamps do not show.
 result<std::string> read_whole(const opened_file& file) {
   std::string bytes(file.state.size, '\0');
-  const auto count = read_at(file.file.get(), bytes, 0);
-  if (!count) return tl::unexpected(count.error());
+  HONDANA_TRY(const auto count, read_at(file.file.get(), bytes, 0));
   struct stat after{};
-  if (*count < bytes.size() || ::fstat(file.file.get(), &after) != 0 || disk::stamp_of(after) != file.state) return changed();
+  if (count < bytes.size() || ::fstat(file.file.get(), &after) != 0 || disk::stamp_of(after) != file.state) return changed();
   return bytes;
 }
 
@@ -71,9 +69,8 @@ result<content> content_of(opened_file file, std::string_view path, const read_r
   }
   auto bytes = read_whole(file);
   if (bytes && is_racy(file.state, disk::wall_clock())) {
-    const auto again = read_whole(file);
-    if (!again) return tl::unexpected(again.error());
-    if (*again != *bytes) return changed();
+    HONDANA_TRY(const auto again, read_whole(file));
+    if (again != *bytes) return changed();
   }
   if (!bytes) return tl::unexpected(std::move(bytes.error()));
   if (file.masks) item.metadata = secrets::facts_of(secrets::redactor(secrets::policy_of(path), *bytes).mask(*bytes));

@@ -65,7 +65,7 @@ class walker {
     const int at = ::dirfd(names.get());
     if (entering_) entering_(prefix.substr(0, prefix.size() - (prefix.empty() ? 0 : 1)), at);
     for (;;) {
-      if (auto wanted = still_wanted(by_); !wanted) return wanted;
+      HONDANA_TRY(still_wanted(by_));
       errno = 0;
       const auto* one = ::readdir(names.get());
       if (one == nullptr && errno != 0) return refused(errno, prefix);
@@ -75,7 +75,7 @@ class walker {
         return {};
       }
       if (one->d_name[0] == '.') continue;
-      if (auto looked = look(at, prefix, one->d_name, depth); !looked) return looked;
+      HONDANA_TRY(look(at, prefix, one->d_name, depth));
     }
   }
 
@@ -154,15 +154,14 @@ result<std::shared_ptr<const folder::place>> folder::root() const {
 }
 
 result<walked> folder::walk(const call& by, const std::function<void(const std::string&, int)>& entering) const {
-  const auto held = root();
-  if (!held) return tl::unexpected(held.error());
+  HONDANA_TRY(const auto held, root());
   // A descriptor of its own, since its position is that of the walk.
-  disk::handle again(::openat((*held)->at.get(), ".", folder_flags));
+  disk::handle again(::openat(held->at.get(), ".", folder_flags));
   if (!again.is_open()) {
     return fail(errc::source_unavailable, "A folder of skills cannot be read. Ask again later.",
                 path_ + ": " + words_of(errno));
   }
-  walker one(by, entering, (*held)->own);
+  walker one(by, entering, held->own);
   if (auto done = one.enter(std::move(again), {}, 1); !done) {
     auto why = std::move(done.error());
     // Whatever it is for a file, for the whole it is that the source does not work.
@@ -191,14 +190,12 @@ result<disk::handle> folder::open_at(const place& in, std::string_view below, in
 }
 
 result<opened_file> folder::open_file(std::string_view below) const {
-  const auto held = root();
-  if (!held) return tl::unexpected(held.error());
-  auto file = open_at(**held, below, file_flags);
-  if (!file) return tl::unexpected(std::move(file.error()));
+  HONDANA_TRY(const auto held, root());
+  HONDANA_TRY(auto file, open_at(*held, below, file_flags));
   struct stat facts{};
-  if (::fstat(file->get(), &facts) != 0) return refused(errno, below);
-  if (!S_ISREG(facts.st_mode) || (*held)->own.is_one(facts)) return refused(ENOENT, below);
-  return opened_file{std::move(*file), disk::stamp_of(facts)};
+  if (::fstat(file.get(), &facts) != 0) return refused(errno, below);
+  if (!S_ISREG(facts.st_mode) || held->own.is_one(facts)) return refused(ENOENT, below);
+  return opened_file{std::move(file), disk::stamp_of(facts)};
 }
 
 bool folder::may_hold(std::string_view below) const {

@@ -56,9 +56,8 @@ result<std::shared_ptr<folder_skills>> folder_skills::open(const std::string& pr
   if (paths.empty()) return fail(errc::invalid_argument, "There is no folder of skills. Give the path of one.");
   std::vector<folder> folders;
   for (const auto& path : paths) {
-    auto one = folder::open(path, kept_back);
-    if (!one) return tl::unexpected(std::move(one.error()));
-    folders.push_back(std::move(*one));
+    HONDANA_TRY(auto one, folder::open(path, kept_back));
+    folders.push_back(std::move(one));
   }
   return std::shared_ptr<folder_skills>(new folder_skills(prefix, std::move(folders), std::move(log), watches, masks));
 }
@@ -85,20 +84,17 @@ result<reading> folder_skills::read(const read_request& request) {
   if (path == nullptr) {
     // Unknown names are many, and a walk for each would be dear.
     if (known && !is_there(*known, request.uri)) return no_such_file();
-    auto now = refreshed(request);
-    if (!now) return tl::unexpected(std::move(now.error()));
-    known = std::move(*now);
+    HONDANA_TRY(auto now, refreshed(request));
+    known = std::move(now);
     path = known->path_of(request.uri);
   }
   if (path == nullptr && known->is_folder(request.uri)) return known->read_folder(request);
   if (path == nullptr) return no_such_file();
-  auto file = shelf_->open_file(*path);
-  if (!file) return tl::unexpected(std::move(file.error()));
-  const auto state = file->state;
-  auto item = content_of(std::move(*file), *path, request);
-  if (!item) return tl::unexpected(std::move(item.error()));
+  HONDANA_TRY(auto file, shelf_->open_file(*path));
+  const auto state = file.state;
+  HONDANA_TRY(auto item, content_of(std::move(file), *path, request));
   reading answer;
-  if (const auto* whole = std::get_if<shared_bytes>(&item->data)) {
+  if (const auto* whole = std::get_if<shared_bytes>(&item.data)) {
     bytes::sha256 digest;
     digest.feed(**whole);
     answer.version = digest.finish();
@@ -106,7 +102,7 @@ result<reading> folder_skills::read(const read_request& request) {
     answer.version = digest_of(*path, state, request);
     if (!answer.version.empty() && answer.version == request.if_version) return reading{{}, std::move(answer.version)};
   }
-  answer.contents.push_back(std::move(*item));
+  answer.contents.push_back(std::move(item));
   return answer;
 }
 

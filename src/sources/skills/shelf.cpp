@@ -161,17 +161,16 @@ result<std::shared_ptr<const looked_at>> shelf::read_through(const found_file& f
   if (known != records_.end() && !known->second.is_racy && known->second.state == seen_.files.at(file.path)) {
     return known->second.known;
   }
-  auto opened = open_file(file.path);
-  if (!opened) return tl::unexpected(std::move(opened.error()));
+  HONDANA_TRY(auto opened, open_file(file.path));
   const auto begun = disk::wall_clock();
-  auto read = look_at(*opened, file.path, by);
+  auto read = look_at(opened, file.path, by);
   if (!read) return tl::unexpected(std::move(read.error()));
   struct stat after{};
-  const bool is_same = ::fstat(opened->file.get(), &after) == 0 && disk::stamp_of(after) == opened->state;
+  const bool is_same = ::fstat(opened.file.get(), &after) == 0 && disk::stamp_of(after) == opened.state;
   auto shared = std::make_shared<const looked_at>(std::move(*read));
   // What changed while it was read, or may change without a trace, is read again by the next who asks.
   const std::lock_guard lock(mutex_);
-  records_.insert_or_assign(file.path, record{opened->state, shared, !is_same || is_racy(opened->state, begun)});
+  records_.insert_or_assign(file.path, record{opened.state, shared, !is_same || is_racy(opened.state, begun)});
   return std::shared_ptr<const looked_at>(std::move(shared));
 }
 
@@ -254,10 +253,9 @@ result<looked_at> look_at(const opened_file& file, std::string_view path, const 
   looked_at found;
   // A file that grows while it is read is read no further than a skill may be large.
   while (found.size <= max_skill_bytes) {
-    if (auto wanted = still_wanted(by); !wanted) return tl::unexpected(std::move(wanted.error()));
-    const auto count = from->read(std::span(window.get(), window_bytes));
-    if (!count) return tl::unexpected(count.error());
-    const std::string_view piece(window.get(), *count);
+    HONDANA_TRY(still_wanted(by));
+    HONDANA_TRY(const auto count, from->read(std::span(window.get(), window_bytes)));
+    const std::string_view piece(window.get(), count);
     digest.feed(piece);
     found.size += piece.size();
     if (is_skill && front.size() < front_matter::front_bytes)

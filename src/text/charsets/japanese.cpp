@@ -1,7 +1,7 @@
 /// How much a text looks like Japanese, and what it says.
 #include "text/charsets/japanese.hpp"
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "base/ascii/utf8.hpp"
 #include "text/charsets/frequent_kanji.hpp"
 #include "text/charsets/steps.hpp"

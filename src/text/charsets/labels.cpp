@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "text/charsets/converting.hpp"
 
 namespace hondana::charsets {

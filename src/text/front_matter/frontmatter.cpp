@@ -63,10 +63,9 @@ std::size_t characters_in(std::string_view text) noexcept {
 }  // namespace
 
 result<value> parse_frontmatter(std::string_view front) {
-  const auto text = between_marks(front);
-  if (!text) return tl::unexpected(text.error());
-  if (!json::is_utf8(*text)) return wrong("the frontmatter is not UTF-8");
-  auto parsed = parse_yaml(*text);
+  HONDANA_TRY(const auto text, between_marks(front));
+  if (!json::is_utf8(text)) return wrong("the frontmatter is not UTF-8");
+  auto parsed = parse_yaml(text);
   if (!parsed) return tl::unexpected(in_file(std::move(parsed.error())));
   if (parsed->as_object() == nullptr) return wrong("the frontmatter is no mapping of keys to values");
   return parsed;

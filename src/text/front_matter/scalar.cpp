@@ -1,5 +1,6 @@
 /// The tag resolution of YAML's core schema.
 #include "text/front_matter/scalar.hpp"
+#include "base/ascii/characters.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,8 +12,6 @@
 namespace hondana::front_matter {
 namespace {
 
-bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
-
 template <std::size_t count>
 bool is_one_of(std::string_view text, const std::array<std::string_view, count>& words) {
   return std::find(words.begin(), words.end(), text) != words.end();
@@ -20,7 +19,7 @@ bool is_one_of(std::string_view text, const std::array<std::string_view, count>&
 
 /// Takes the digits from the front of `text` and says how many there were.
 std::size_t drop_digits(std::string_view& text) noexcept {
-  const auto end = std::find_if_not(text.begin(), text.end(), is_digit);
+  const auto end = std::find_if_not(text.begin(), text.end(), ascii::is_digit);
   const auto count = static_cast<std::size_t>(end - text.begin());
   text.remove_prefix(count);
   return count;
@@ -60,7 +59,7 @@ bool is_tiny(std::string_view text) noexcept {
 }
 
 std::optional<value> number_of(std::string_view text, bool is_negative) {
-  if (std::all_of(text.begin(), text.end(), is_digit)) {
+  if (std::all_of(text.begin(), text.end(), ascii::is_digit)) {
     std::int64_t whole = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), whole);
     if (error == std::errc{}) return value(is_negative ? -whole : whole);

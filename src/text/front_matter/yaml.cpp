@@ -89,7 +89,7 @@ class parser {
       event next;
       if (!next.parse(parser_)) return refused();
       if ((*next).type == YAML_STREAM_END_EVENT) break;
-      if (auto taken = take(*next); !taken) return tl::unexpected(std::move(taken.error()));
+      HONDANA_TRY(take(*next));
     }
     return root_ ? std::move(*root_) : value();
   }
@@ -150,14 +150,13 @@ class parser {
   result<void> scalar(const yaml_event_t& from, std::size_t line) {
     const auto& given = from.data.scalar;
     const auto text = text_of(given.value, given.length);
-    auto what = meaning(given, text, line);
-    if (!what) return tl::unexpected(std::move(what.error()));
-    const auto cost = cost_of(*what);
+    HONDANA_TRY(auto what, meaning(given, text, line));
+    const auto cost = cost_of(what);
     if (expects_key()) {
-      if (given.anchor != nullptr) anchors_[text_of(given.anchor)] = {*what, cost};
+      if (given.anchor != nullptr) anchors_[text_of(given.anchor)] = {what, cost};
       return take_key(std::string(text), line);
     }
-    return place({std::move(*what), cost}, text_of(given.anchor), cost, line);
+    return place({std::move(what), cost}, text_of(given.anchor), cost, line);
   }
 
   template <class Scalar>
@@ -201,7 +200,7 @@ class parser {
 
   /// `price` is what of the cost has not been paid yet: a container's members were paid one by one, an alias's were not.
   result<void> place(node what, const std::string& anchor, std::size_t price, std::size_t line) {
-    if (auto paid = spend(price, line); !paid) return paid;
+    HONDANA_TRY(spend(price, line));
     if (!anchor.empty()) anchors_[anchor] = what;
     if (open_.empty()) {
       root_ = std::move(what.what);

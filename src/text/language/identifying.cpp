@@ -3,7 +3,7 @@
 #include <array>
 #include <utility>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "base/ascii/utf8.hpp"
 #include "text/language/frequent_words.hpp"
 #include "text/language/language.hpp"

@@ -9,7 +9,7 @@
 #include <numeric>
 #include <utility>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "base/ascii/utf8.hpp"
 
 namespace hondana::language {

@@ -1,7 +1,7 @@
 /// Basic filtering of language tags.
 #include "text/language/language.hpp"
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 
 namespace hondana::language {
 

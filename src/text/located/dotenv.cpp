@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "text/located/growing_table.hpp"
 #include "text/located/lines.hpp"
 #include "text/located/reading.hpp"
@@ -29,9 +29,8 @@ class dotenv_lines {
       const auto line = trimmed(text_, line_from(text_, begin));
       begin = behind(text_, line);
       if (line.empty() || text_[line.begin] == '#') continue;
-      auto end = take(line);
-      if (!end) return tl::unexpected(std::move(end.error()));
-      if (*end > line.end) begin = behind(text_, {*end, *end});
+      HONDANA_TRY(auto end, take(line));
+      if (end > line.end) begin = behind(text_, {end, end});
     }
     return table_.take();
   }
@@ -113,7 +112,7 @@ class dotenv_lines {
       }
     }
     if (!is_quoted) value = unquoted(value);
-    if (auto counted = from_.count(line.begin); !counted) return tl::unexpected(std::move(counted.error()));
+    HONDANA_TRY(from_.count(line.begin));
     put(*name, value);
     return value.end;
   }

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "base/json/utf8.hpp"
 #include "text/located/reading.hpp"
 
@@ -174,11 +174,10 @@ result<document> read(format how, std::string_view text, const limits& most) {
   }
   const auto skipped = text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0;
   reading from(text.substr(skipped), most);
-  if (auto checked = check_encoding(how, from); !checked) return tl::unexpected(std::move(checked.error()));
-  auto root = entry_of(how).read(from);
-  if (!root) return tl::unexpected(std::move(root.error()));
-  if (skipped != 0) shift(*root, skipped);
-  return document{std::move(*root), from.take_remarks()};
+  HONDANA_TRY(check_encoding(how, from));
+  HONDANA_TRY(auto root, entry_of(how).read(from));
+  if (skipped != 0) shift(root, skipped);
+  return document{std::move(root), from.take_remarks()};
 }
 
 result<document> read(format how, std::string_view text) { return read(how, text, limits{}); }

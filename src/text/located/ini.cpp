@@ -32,8 +32,7 @@ class sections_reader {
       begin = behind(text_, whole);
       const auto line = trimmed(text_, whole);
       if (line.empty() || begins_comment(text_[line.begin])) continue;
-      auto taken = take(whole, line);
-      if (!taken) return tl::unexpected(std::move(taken.error()));
+      HONDANA_TRY(take(whole, line));
     }
     finish_value();
     auto& root = tables_.front().table();
@@ -96,7 +95,7 @@ class sections_reader {
       from_.remark(line.begin, "the section " + shown(key) + " is given again; both are one");
       return {};
     }
-    if (auto counted = from_.count(line.begin); !counted) return counted;
+    HONDANA_TRY(from_.count(line.begin));
     if (known != nullptr) from_.remark_duplicate(line.begin, key);
     current_ = tables_.size();
     section_numbers_[name.begin] = current_;
@@ -126,7 +125,7 @@ class sections_reader {
     auto key = trimmed(text_, {line.begin, end});
     if (!separator) key = without_comment(key);
     if (key.empty()) return from_.wrong(line.begin, "a value without a key");
-    if (auto counted = from_.count(line.begin); !counted) return counted;
+    HONDANA_TRY(from_.count(line.begin));
     open_ = open_key{key, indent, separator.has_value()};
     if (separator) add_line(trimmed(text_, {*separator + 1, line.end}));
     return {};

@@ -48,7 +48,7 @@ class json_tree {
   explicit json_tree(reading& from) : from_(from), text_(from.text()) {}
 
   result<node> all() {
-    if (auto checked = check_json_size(from_); !checked) return tl::unexpected(std::move(checked.error()));
+    HONDANA_TRY(check_json_size(from_));
     const auto begin = skip_between(text_, 0);
     if (begin == text_.size()) return from_.wrong(begin, "there is no value");
     Json::Value root;
@@ -93,7 +93,7 @@ class json_tree {
   // As deep as `check_json_size` lets through.
   result<node> convert(const Json::Value& what) {
     const auto at = place_of(what);
-    if (auto counted = from_.count(at.begin); !counted) return tl::unexpected(std::move(counted.error()));
+    HONDANA_TRY(from_.count(at.begin));
     switch (what.type()) {
       case Json::nullValue:
         return null_node(at);
@@ -175,7 +175,7 @@ class json_tree {
       auto key = next_key(here);
       while (key.value < one.at) {
         here = skip_json_value(text_, key.value);
-        if (auto kept = keep_replaced(key, here, made); !kept) return tl::unexpected(std::move(kept.error()));
+        HONDANA_TRY(keep_replaced(key, here, made));
         given_before.insert(decoded(key));
         key = next_key(here);
       }

@@ -1,13 +1,12 @@
 /// Strings, comments and brackets of JSON.
 #include "text/located/json_text.hpp"
+#include "base/ascii/characters.hpp"
 
 #include <algorithm>
 #include <string>
 
 namespace hondana::located {
 namespace {
-
-bool is_json_white(char c) noexcept { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
 /// Behind the comment at `at`; at `at` when there is none.
 std::size_t skip_comment(std::string_view text, std::size_t at) noexcept {
@@ -29,7 +28,7 @@ std::size_t skip_string(std::string_view text, std::size_t at) noexcept {
 
 std::size_t skip_between(std::string_view text, std::size_t at) noexcept {
   for (;;) {
-    while (at < text.size() && is_json_white(text[at])) ++at;
+    while (at < text.size() && ascii::is_json_space(text[at])) ++at;
     const auto behind = at < text.size() ? skip_comment(text, at) : at;
     if (behind == at) return at;
     at = behind;
@@ -50,7 +49,7 @@ std::size_t skip_json_value(std::string_view text, std::size_t at) noexcept {
       if (depth == 0) return at;
       ++at;
       if (--depth == 0) return at;
-    } else if (depth == 0 && (c == ',' || c == ':' || is_json_white(c))) {
+    } else if (depth == 0 && (c == ',' || c == ':' || ascii::is_json_space(c))) {
       return at;
     } else {
       const auto behind = skip_comment(text, at);

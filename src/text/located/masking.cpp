@@ -10,7 +10,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "text/located/telling_keys.hpp"
 #include "text/located/written_text.hpp"
 #include "text/secrets/inner_secrets.hpp"

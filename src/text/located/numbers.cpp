@@ -1,5 +1,6 @@
 /// Reading numbers without losing any digit of an integer.
 #include "text/located/numbers.hpp"
+#include "base/ascii/characters.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,10 +14,8 @@
 namespace hondana::located {
 namespace {
 
-bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
-
 std::size_t drop_digits(std::string_view& text) noexcept {
-  const auto end = std::find_if_not(text.begin(), text.end(), is_digit);
+  const auto end = std::find_if_not(text.begin(), text.end(), ascii::is_digit);
   const auto count = static_cast<std::size_t>(end - text.begin());
   text.remove_prefix(count);
   return count;

@@ -63,7 +63,7 @@ class properties_reader {
   result<node> all() {
     if (is_latin_) from_.remark(0, "this is no UTF-8 and is read as ISO 8859-1");
     while (skip_to_line()) {
-      if (auto taken = take(); !taken) return tl::unexpected(std::move(taken.error()));
+      HONDANA_TRY(take());
     }
     return table_.take();
   }
@@ -106,18 +106,16 @@ class properties_reader {
 
   result<void> take() {
     const auto begin = at_;
-    auto key = take_part(true);
-    if (!key) return tl::unexpected(std::move(key.error()));
+    HONDANA_TRY(auto key, take_part(true));
     skip_space();
     if (!is_done() && (here() == '=' || here() == ':')) {
       ++at_;
       skip_space();
     }
-    auto value = take_part(false);
-    if (!value) return tl::unexpected(std::move(value.error()));
-    if (auto counted = from_.count(begin); !counted) return counted;
-    auto made = text_node(std::move(value->text), from_.at(value->begin, value->end));
-    if (!table_.put(key->text, from_.at(key->begin, key->end), std::move(made))) from_.remark_duplicate(begin, key->text);
+    HONDANA_TRY(auto value, take_part(false));
+    HONDANA_TRY(from_.count(begin));
+    auto made = text_node(std::move(value.text), from_.at(value.begin, value.end));
+    if (!table_.put(key.text, from_.at(key.begin, key.end), std::move(made))) from_.remark_duplicate(begin, key.text);
     return {};
   }
 
@@ -130,7 +128,7 @@ class properties_reader {
       const char c = here();
       if (is_done() || is_end(c) || (is_key && (is_space(c) || c == '=' || c == ':'))) break;
       if (c == '\\') {
-        if (auto taken = take_escape(part.text); !taken) return tl::unexpected(std::move(taken.error()));
+        HONDANA_TRY(take_escape(part.text));
       } else {
         append(part.text, c);
         ++at_;

@@ -23,8 +23,7 @@ class unit_reader {
       const auto line = trimmed(text_, line_from(text_, begin));
       begin = behind(text_, line);
       if (line.empty() || is_comment(line)) continue;
-      auto taken = text_[line.begin] == '[' ? take_section(line) : take_setting(line, begin);
-      if (!taken) return tl::unexpected(std::move(taken.error()));
+      HONDANA_TRY(text_[line.begin] == '[' ? take_section(line) : take_setting(line, begin));
     }
     for (std::size_t i = 0; i < sections_.size(); ++i) root_.table().members[i].value = sections_[i].take();
     return root_.take();
@@ -41,7 +40,7 @@ class unit_reader {
       current_ = static_cast<std::size_t>(known->at.begin);
       return {};
     }
-    if (auto counted = from_.count(line.begin); !counted) return counted;
+    HONDANA_TRY(from_.count(line.begin));
     // Until the sections are finished, their places in the root say which they are.
     current_ = sections_.size();
     node mark;
@@ -92,7 +91,7 @@ class unit_reader {
                                         : "a setting before the first section; it is passed over");
       return {};
     }
-    if (auto counted = from_.count(line.begin); !counted) return counted;
+    HONDANA_TRY(from_.count(line.begin));
     const auto key = trimmed(text_, {line.begin, line.begin + equals});
     stretch first{line.begin + equals + 1, line_from(text_, line.begin).end};
     while (!first.empty() && is_blank(text_[first.begin])) ++first.begin;

@@ -121,7 +121,7 @@ class toml_tree {
   result<node> convert(const toml::node& what, std::size_t depth) {
     const auto at = place_of(what.source());
     if (depth > from_.most().depth) return from_.too_deep(at.begin);
-    if (auto counted = from_.count(at.begin); !counted) return tl::unexpected(std::move(counted.error()));
+    HONDANA_TRY(from_.count(at.begin));
     if (const auto* members = what.as_table()) return convert_table(*members, at, depth);
     if (const auto* items = what.as_array()) return convert_array(*items, at, depth);
     if (const auto* text = what.as_string()) return text_node(text->get(), at);
@@ -176,7 +176,7 @@ class toml_tree {
 }  // namespace
 
 result<node> read_toml(reading& from) {
-  if (auto checked = check_toml_keys(from); !checked) return tl::unexpected(std::move(checked.error()));
+  HONDANA_TRY(check_toml_keys(from));
   return toml_tree(from).all();
 }
 

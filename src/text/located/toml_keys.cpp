@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 
 namespace hondana::located {
 namespace {
@@ -28,7 +28,7 @@ class dot_counter {
       } else if (c == '"' || c == '\'') {
         skip_quoted();
       } else if (c == '.') {
-        if (auto counted = count_dot(); !counted) return counted;
+        HONDANA_TRY(count_dot());
         ++at_;
       } else if (is_bare(c) || c == ' ' || c == '\t') {
         ++at_;

@@ -1,5 +1,6 @@
 /// Going along a value and its writing side by side.
 #include "text/located/written_text.hpp"
+#include "base/ascii/characters.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -9,8 +10,6 @@
 
 namespace hondana::located {
 namespace {
-
-bool is_white_space(char c) noexcept { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
 constexpr auto nowhere = static_cast<std::size_t>(-1);
 
@@ -28,8 +27,8 @@ std::vector<std::size_t> places_of(std::string_view text, std::string_view writt
   std::vector<std::size_t> found(text.size(), nowhere);
   auto at = from;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if (is_white_space(text[i])) continue;
-    while (at < written.size() && is_white_space(written[at])) ++at;
+    if (ascii::is_json_space(text[i])) continue;
+    while (at < written.size() && ascii::is_json_space(written[at])) ++at;
     if (at >= written.size() || written[at] != text[i]) return {};
     found[i] = at++;
   }

@@ -39,7 +39,7 @@ class yaml_tree {
     }
     if (documents.empty()) return null_node(from_.at(0, 0));
     if (documents.size() == 1) return std::move(documents.front());
-    if (auto counted = from_.count(0); !counted) return tl::unexpected(std::move(counted.error()));
+    HONDANA_TRY(from_.count(0));
     auto list = empty_node(kind::list, documents.front().at);
     list.at.end = documents.back().at.end;
     list.items = std::move(documents);
@@ -59,7 +59,7 @@ class yaml_tree {
       return made;
     }
     if (depth > from_.most().depth) return from_.too_deep(what.at.begin);
-    if (auto counted = from_.count(what.at.begin); !counted) return tl::unexpected(std::move(counted.error()));
+    HONDANA_TRY(from_.count(what.at.begin));
     if (aliases_ != 0) {
       if (auto counted = from_.count_repeated(what.at.begin, what.text.size()); !counted) {
         return tl::unexpected(std::move(counted.error()));
@@ -186,9 +186,8 @@ class yaml_tree {
 }  // namespace
 
 result<node> read_yaml(reading& from) {
-  const auto events = yaml_events(from);
-  if (!events) return tl::unexpected(events.error());
-  return yaml_tree(from, *events).all();
+  HONDANA_TRY(const auto events, yaml_events(from));
+  return yaml_tree(from, events).all();
 }
 
 }  // namespace hondana::located

@@ -226,7 +226,7 @@ std::string_view said_by(const YAML::Exception& what) {
 }  // namespace
 
 result<std::vector<yaml_event>> yaml_events(const reading& from) {
-  if (auto checked = check_lines(from); !checked) return tl::unexpected(std::move(checked.error()));
+  HONDANA_TRY(check_lines(from));
   event_recorder recorder(from);
   try {
     std::istringstream in{std::string(from.text())};

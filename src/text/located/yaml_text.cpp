@@ -1,5 +1,6 @@
 /// Ends of scalars: yaml-cpp says only where they begin.
 #include "text/located/yaml_text.hpp"
+#include "base/ascii/characters.hpp"
 
 #include <algorithm>
 
@@ -7,8 +8,6 @@
 
 namespace hondana::located {
 namespace {
-
-bool is_yaml_white(char c) noexcept { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
 std::size_t end_of_quoted(std::string_view text, std::size_t at) noexcept {
   const char quote = text[at];
@@ -27,8 +26,8 @@ std::size_t end_of_quoted(std::string_view text, std::size_t at) noexcept {
 std::size_t end_by_letters(std::string_view text, std::size_t at, std::string_view meant) noexcept {
   auto end = at;
   for (const char c : meant) {
-    if (is_yaml_white(c)) continue;
-    while (at < text.size() && is_yaml_white(text[at])) ++at;
+    if (ascii::is_json_space(c)) continue;
+    while (at < text.size() && ascii::is_json_space(text[at])) ++at;
     if (at >= text.size() || text[at] != c) return end;
     end = ++at;
   }
@@ -39,8 +38,8 @@ std::size_t end_by_letters(std::string_view text, std::size_t at, std::string_vi
 
 std::size_t skip_yaml_space(std::string_view text, std::size_t at) noexcept {
   for (;;) {
-    while (at < text.size() && is_yaml_white(text[at])) ++at;
-    const bool is_comment = at < text.size() && text[at] == '#' && (at == 0 || is_yaml_white(text[at - 1]));
+    while (at < text.size() && ascii::is_json_space(text[at])) ++at;
+    const bool is_comment = at < text.size() && text[at] == '#' && (at == 0 || ascii::is_json_space(text[at - 1]));
     if (!is_comment) return at;
     at = std::min(text.find('\n', at), text.size());
   }
@@ -49,7 +48,7 @@ std::size_t skip_yaml_space(std::string_view text, std::size_t at) noexcept {
 std::size_t skip_yaml_properties(std::string_view text, std::size_t at) noexcept {
   while (at < text.size() && (text[at] == '!' || text[at] == '&')) {
     const bool is_verbatim = text.substr(at).starts_with("!<");
-    while (at < text.size() && !is_yaml_white(text[at])) {
+    while (at < text.size() && !ascii::is_json_space(text[at])) {
       if (is_verbatim ? text[at] == '>' : text[at] == ',' || text[at] == ']' || text[at] == '}') break;
       ++at;
     }
@@ -73,7 +72,7 @@ std::size_t end_of_yaml_scalar(std::string_view text, std::size_t at, std::strin
 }
 
 std::size_t end_of_yaml_alias(std::string_view text, std::size_t at) noexcept {
-  while (at < text.size() && !is_yaml_white(text[at]) && text[at] != ',' && text[at] != ']' && text[at] != '}') ++at;
+  while (at < text.size() && !ascii::is_json_space(text[at]) && text[at] != ',' && text[at] != ']' && text[at] != '}') ++at;
   return at;
 }
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "text/markup/characters.hpp"
 #include "text/markup/front_matter.hpp"
 #include "text/markup/gathering.hpp"
@@ -34,7 +34,7 @@ class asciidoc_reader {
  private:
   void take(const line& one) {
     auto content = gathered_.in(one);
-    while (!content.empty() && is_space(content.back())) content.remove_suffix(1);
+    while (!content.empty() && ascii::is_space(content.back())) content.remove_suffix(1);
     if (!fence_.empty()) {
       if (content != fence_) return gathered_.extend(inside_, one);
       fence_ = {};
@@ -190,14 +190,15 @@ class asciidoc_reader {
       std::size_t end = at;
       if (c == '<' && raw.substr(at).starts_with("<<"))
         end = cross_reference(raw, at, links);
-      else if ((c == 'l' || c == 'x' || c == 'i') && !(at > 0 && (ascii::is_letter(raw[at - 1]) || is_digit(raw[at - 1]))))
+      else if ((c == 'l' || c == 'x' || c == 'i') &&
+               !(at > 0 && (ascii::is_letter(raw[at - 1]) || ascii::is_digit(raw[at - 1]))))
         end = macro(raw, at, stop, links);
       else if (c == 'h')
         end = url(raw, at, links);
       if (end == at) {
         if (c != '`' && c != '*' && c != '_' && c != '#' && c != '+') out += c;
         // A mark within a word is none.
-        else if (at > 0 && at + 1 < raw.size() && !is_space(raw[at - 1]) && !is_space(raw[at + 1]) && c != '`' &&
+        else if (at > 0 && at + 1 < raw.size() && !ascii::is_space(raw[at - 1]) && !ascii::is_space(raw[at + 1]) && c != '`' &&
                  !is_punctuation(raw[at - 1]) && !is_punctuation(raw[at + 1]))
           out += c;
         ++at;

@@ -1,6 +1,7 @@
 /// Targets of Markdown's links: in parentheses, in definitions and bare.
 #include <algorithm>
 
+#include "base/ascii/characters.hpp"
 #include "text/markup/characters.hpp"
 #include "text/markup/entities.hpp"
 #include "text/markup/inlines.hpp"
@@ -16,7 +17,7 @@ constexpr std::size_t deepest_brackets = 30;
 constexpr std::size_t longest_shown = 1000;
 
 std::size_t skip_spaces(std::string_view text, std::size_t at) noexcept {
-  while (at < text.size() && is_space(text[at])) ++at;
+  while (at < text.size() && ascii::is_space(text[at])) ++at;
   return at;
 }
 
@@ -57,7 +58,7 @@ bool read_target(std::string_view text, std::size_t& at, std::string_view& into)
   auto end = at;
   for (; end < text.size(); ++end) {
     const char c = text[end];
-    if (is_space(c) || static_cast<unsigned char>(c) < 0x20) break;
+    if (ascii::is_space(c) || static_cast<unsigned char>(c) < 0x20) break;
     if (end - at > longest_target) return false;
     if (c == '\\' && end + 1 < text.size() && is_punctuation(text[end + 1])) {
       ++end;
@@ -98,7 +99,7 @@ std::string label_of(std::string_view text) {
   text = trimmed(text);
   if (text.size() > longest_label) return label;
   for (std::size_t at = 0; at < text.size();) {
-    if (is_space(text[at])) {
+    if (ascii::is_space(text[at])) {
       at = skip_spaces(text, at);
       label += ' ';
       continue;

@@ -1,5 +1,6 @@
 /// Entities of HTML by their names.
 #include "text/markup/entities.hpp"
+#include "base/ascii/characters.hpp"
 
 #include <algorithm>
 #include <array>
@@ -87,8 +88,8 @@ std::size_t numeric(std::string_view text, std::size_t at, std::string& out) {
     const char c = text[at];
     const char low = static_cast<char>(c | 0x20);
     const bool is_letter = is_hexadecimal && low >= 'a' && low <= 'f';
-    if (!is_digit(c) && !is_letter) break;
-    const auto digit = static_cast<char32_t>(is_digit(c) ? c - '0' : low - 'a' + 10);
+    if (!ascii::is_digit(c) && !is_letter) break;
+    const auto digit = static_cast<char32_t>(ascii::is_digit(c) ? c - '0' : low - 'a' + 10);
     if (point <= 0x10FFFF) point = point * (is_hexadecimal ? 16 : 10) + digit;
   }
   if (digits == 0) return 0;

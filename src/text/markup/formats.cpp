@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "text/markup/building.hpp"
 #include "text/markup/html.hpp"
 #include "text/markup/lines.hpp"

@@ -1,5 +1,6 @@
 /// Finds front matter and its title.
 #include "text/markup/front_matter.hpp"
+#include "base/ascii/characters.hpp"
 
 #include "text/front_matter/yaml.hpp"
 #include "text/markup/characters.hpp"
@@ -11,7 +12,7 @@ namespace {
 constexpr std::string_view order_mark = "\xEF\xBB\xBF";
 
 std::string_view without_end(std::string_view text) noexcept {
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  while (!text.empty() && ascii::is_space(text.back())) text.remove_suffix(1);
   return text;
 }
 

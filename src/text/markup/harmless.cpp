@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "text/markup/lines.hpp"
 
 namespace hondana::markup {
@@ -24,7 +24,7 @@ bool is_code(std::string_view behind) noexcept {
   if (end == std::string_view::npos) return false;
   const auto name = behind.substr(0, end);
   const bool is_plain =
-      std::all_of(name.begin(), name.end(), [](char c) { return ascii::is_letter(c) || is_digit(c) || c == '_'; });
+      std::all_of(name.begin(), name.end(), [](char c) { return ascii::is_letter(c) || ascii::is_digit(c) || c == '_'; });
   if (is_plain) return std::find(names_of_code.begin(), names_of_code.end(), name) != names_of_code.end();
   return name.ends_with(".h") || name.ends_with(".hpp") || name.starts_with("std::");
 }
@@ -37,7 +37,7 @@ bool begins_tag(std::string_view behind) noexcept {
 }
 
 bool runs(std::string_view target) noexcept {
-  while (!target.empty() && (is_space(target.front()) || target.front() == '<')) target.remove_prefix(1);
+  while (!target.empty() && (ascii::is_space(target.front()) || target.front() == '<')) target.remove_prefix(1);
   return std::any_of(running_schemes.begin(), running_schemes.end(),
                      [target](std::string_view one) { return ascii::begins_with(target, one); });
 }

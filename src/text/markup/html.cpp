@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "text/markup/building.hpp"
 #include "text/markup/html_writer.hpp"
 #include "text/markup/lines.hpp"
@@ -43,7 +43,7 @@ bool is_hidden(const tag& one) {
   if (const auto* style = one.find("style")) {
     std::string plain;
     for (const char c : *style)
-      if (!is_space(c)) plain += ascii::lower(c);
+      if (!ascii::is_space(c)) plain += ascii::lower(c);
     if (plain.find("display:none") != std::string::npos || plain.find("visibility:hidden") != std::string::npos) return true;
   }
   // The sign at the end of a heading that links to itself.

@@ -1,5 +1,6 @@
 /// The layout of text from HTML.
 #include "text/markup/html_writer.hpp"
+#include "base/ascii/characters.hpp"
 
 #include <algorithm>
 
@@ -72,7 +73,7 @@ void html_writer::show(char c) {
     }
     return;
   }
-  if (is_space(c))
+  if (ascii::is_space(c))
     has_space_ = true;
   else if (static_cast<unsigned char>(c) >= 0x20 && c != 0x7F)
     put({&c, 1});
@@ -178,7 +179,7 @@ void html_writer::end_link() {
   const auto raw = std::string_view(out_).substr(std::min(link_begin_, out_.size())).substr(0, 4 * longest_heading);
   std::string text;
   for (const char c : raw) {
-    if (!is_space(c))
+    if (!ascii::is_space(c))
       text += c;
     else if (!text.empty() && text.back() != ' ')
       text += ' ';
@@ -300,7 +301,7 @@ html_text html_writer::finish(std::size_t bytes, std::size_t lines) {
   end_link();
   end_region();
   html_text made;
-  while (!out_.empty() && is_space(out_.back())) out_.pop_back();
+  while (!out_.empty() && ascii::is_space(out_.back())) out_.pop_back();
   made.text = harmless(out_);
   if (!made.text.empty()) made.text += '\n';
   const auto count = lines_in(made.text);

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "base/ascii/stars.hpp"
 #include "text/markup/characters.hpp"
 #include "text/markup/entities.hpp"
@@ -66,7 +66,7 @@ class inline_reader {
     std::string made;
     for (const char c : text) {
       if (c == gone) continue;
-      if (is_space(c)) {
+      if (ascii::is_space(c)) {
         if (!made.empty() && made.back() != ' ') made += ' ';
       } else {
         made += c;
@@ -145,7 +145,7 @@ class inline_reader {
     if (closing == std::string_view::npos) return copy(ticks);
     auto inside = text_.substr(end, closing - end);
     line_ += static_cast<std::size_t>(std::count(inside.begin(), inside.end(), '\n'));
-    if (inside.size() > 1 && is_space(inside.front()) && is_space(inside.back()) && !is_blank(inside))
+    if (inside.size() > 1 && ascii::is_space(inside.front()) && ascii::is_space(inside.back()) && !is_blank(inside))
       inside = inside.substr(1, inside.size() - 2);
     out_.append(inside);
     at_ = closing + ticks;
@@ -252,7 +252,7 @@ class inline_reader {
     if (end == std::string_view::npos || rest[end] != '>') return false;
     const auto inside = rest.substr(0, end);
     const auto colon = inside.find(':');
-    const auto is_scheme = [](char c) { return ascii::is_letter(c) || is_digit(c) || c == '+' || c == '-' || c == '.'; };
+    const auto is_scheme = [](char c) { return ascii::is_letter(c) || ascii::is_digit(c) || c == '+' || c == '-' || c == '.'; };
     const bool is_uri = colon != std::string_view::npos && colon >= 2 && colon <= 32 && ascii::is_letter(inside.front()) &&
                         std::all_of(inside.begin(), inside.begin() + static_cast<std::ptrdiff_t>(colon), is_scheme);
     const auto sign = inside.find('@');
@@ -285,7 +285,7 @@ class inline_reader {
 
   void bare_url() {
     const char before = at_ == 0 ? ' ' : text_[at_ - 1];
-    const auto end = ascii::is_letter(before) || is_digit(before) ? at_ : end_of_url(text_, at_);
+    const auto end = ascii::is_letter(before) || ascii::is_digit(before) ? at_ : end_of_url(text_, at_);
     if (end == at_) return copy(1);
     const auto url = text_.substr(at_, end - at_);
     const auto begin = out_.size();

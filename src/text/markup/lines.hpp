@@ -6,6 +6,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "base/ascii/characters.hpp"
+
 namespace hondana::markup {
 
 /// `end` is that of what stands in the line, without CR and LF; `next` is where the following line begins.
@@ -41,19 +43,17 @@ class line_reader {
   std::size_t number_;
 };
 
-[[nodiscard]] constexpr bool is_space(char c) noexcept { return c == ' ' || (c >= '\t' && c <= '\r'); }
-[[nodiscard]] constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 [[nodiscard]] constexpr bool is_punctuation(char c) noexcept {
   return (c >= '!' && c <= '/') || (c >= ':' && c <= '@') || (c >= '[' && c <= '`') || (c >= '{' && c <= '~');
 }
 
 [[nodiscard]] constexpr std::string_view trimmed(std::string_view text) noexcept {
-  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  while (!text.empty() && ascii::is_space(text.front())) text.remove_prefix(1);
+  while (!text.empty() && ascii::is_space(text.back())) text.remove_suffix(1);
   return text;
 }
 [[nodiscard]] constexpr bool is_blank(std::string_view text) noexcept {
-  return std::all_of(text.begin(), text.end(), is_space);
+  return std::all_of(text.begin(), text.end(), ascii::is_space);
 }
 
 [[nodiscard]] inline std::size_t lines_in(std::string_view text) noexcept {

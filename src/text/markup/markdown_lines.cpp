@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "text/markup/lines.hpp"
 #include "text/markup/tags.hpp"
 
@@ -26,7 +26,7 @@ constexpr std::array<std::string_view, 4> raw_elements{"pre", "script", "style",
 
 std::string_view name_at(std::string_view text) noexcept {
   std::size_t end = 0;
-  while (end < text.size() && end < 16 && (ascii::is_letter(text[end]) || is_digit(text[end]))) ++end;
+  while (end < text.size() && end < 16 && (ascii::is_letter(text[end]) || ascii::is_digit(text[end]))) ++end;
   return text.substr(0, end);
 }
 
@@ -74,7 +74,7 @@ int atx_level(std::string_view content, std::string_view& heading) noexcept {
   heading = trimmed(content.substr(level));
   auto end = heading.size();
   while (end > 0 && heading[end - 1] == '#') --end;
-  if (end == 0 || is_space(heading[end - 1])) heading = trimmed(heading.substr(0, end));
+  if (end == 0 || ascii::is_space(heading[end - 1])) heading = trimmed(heading.substr(0, end));
   return static_cast<int>(level);
 }
 
@@ -91,7 +91,7 @@ bool is_rule(std::string_view content) noexcept {
   for (const char c : content) {
     if (c == content.front())
       ++marks;
-    else if (!is_space(c))
+    else if (!ascii::is_space(c))
       return false;
   }
   return marks >= 3;
@@ -116,7 +116,7 @@ std::size_t item_mark(std::string_view content, bool& is_first) noexcept {
     end = 1;
     is_first = true;
   } else {
-    while (end < content.size() && end < 9 && is_digit(content[end])) ++end;
+    while (end < content.size() && end < 9 && ascii::is_digit(content[end])) ++end;
     if (end == 0 || end >= content.size() || (content[end] != '.' && content[end] != ')')) return 0;
     is_first = content.substr(0, end) == "1";
     ++end;
@@ -153,7 +153,7 @@ html_block html_block_of(std::string_view content) {
   if (name.empty()) return html_block::none;
   const auto lower = ascii::in_lower_case(name);
   const auto behind = content.substr((is_end ? 2 : 1) + name.size());
-  const bool is_whole = behind.empty() || is_space(behind.front()) || behind.front() == '>';
+  const bool is_whole = behind.empty() || ascii::is_space(behind.front()) || behind.front() == '>';
   if (!is_end && is_whole && std::find(raw_elements.begin(), raw_elements.end(), lower) != raw_elements.end())
     return html_block::raw;
   if ((is_whole || behind.starts_with("/>")) && std::binary_search(elements.begin(), elements.end(), std::string_view(lower)))

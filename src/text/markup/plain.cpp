@@ -1,4 +1,5 @@
 /// Plain text: paragraphs, and the few lines that are surely headings.
+#include "base/ascii/characters.hpp"
 #include "text/markup/characters.hpp"
 #include "text/markup/gathering.hpp"
 #include "text/markup/inlines.hpp"
@@ -12,9 +13,9 @@ constexpr std::size_t longest_plain_heading = 160;
 int numbered_level(std::string_view content) noexcept {
   int numbers = 0;
   std::size_t at = 0;
-  while (at < content.size() && is_digit(content[at])) {
+  while (at < content.size() && ascii::is_digit(content[at])) {
     const auto begin = at;
-    while (at < content.size() && is_digit(content[at])) ++at;
+    while (at < content.size() && ascii::is_digit(content[at])) ++at;
     if (at - begin > 3) return 0;
     ++numbers;
     if (at >= content.size() || content[at] != '.') break;
@@ -24,7 +25,7 @@ int numbered_level(std::string_view content) noexcept {
   const bool has_two_spaces = at + 1 < content.size() && content[at + 1] == ' ';
   if (numbers == 1 && !has_two_spaces) return 0;
   const auto title = trimmed(content.substr(at));
-  return title.empty() || is_digit(title.front()) ? 0 : std::min(numbers + 1, 6);
+  return title.empty() || ascii::is_digit(title.front()) ? 0 : std::min(numbers + 1, 6);
 }
 
 bool is_japanese_digit(char32_t point) noexcept {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/ascii/characters.hpp"
 #include "text/markup/characters.hpp"
 #include "text/markup/front_matter.hpp"
 #include "text/markup/gathering.hpp"
@@ -32,7 +33,7 @@ class restructured_reader {
 
   /// The character that a line repeats; 0: it is no adornment.
   static char adornment(std::string_view raw) noexcept {
-    while (!raw.empty() && is_space(raw.back())) raw.remove_suffix(1);
+    while (!raw.empty() && ascii::is_space(raw.back())) raw.remove_suffix(1);
     if (raw.size() < 2 || !is_punctuation(raw.front()) || raw.find_first_not_of(raw.front()) != std::string_view::npos)
       return 0;
     return raw.front();
@@ -80,7 +81,7 @@ class restructured_reader {
       return true;
     }
     const char under = adornment(below);
-    if (under == 0 || is_space(raw.front())) return false;
+    if (under == 0 || ascii::is_space(raw.front())) return false;
     const auto length = trimmed(below).size();
     if (length < 4 && length < columns_of(trimmed(raw))) return false;
     (void)lines_.read(next);

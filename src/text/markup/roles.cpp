@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "text/markup/lines.hpp"
 
 namespace hondana::markup {
@@ -28,8 +28,9 @@ void divide(std::string_view inside, std::string_view& text, std::string_view& t
 /// `:role:` at `at`; its end, or `at`.
 std::size_t role_at(std::string_view text, std::size_t at, std::string_view& name) noexcept {
   auto end = at + 1;
-  while (end < text.size() && end - at < 40 &&
-         (ascii::is_letter(text[end]) || is_digit(text[end]) || text[end] == '-' || text[end] == ':' || text[end] == '_')) {
+  while (
+      end < text.size() && end - at < 40 &&
+      (ascii::is_letter(text[end]) || ascii::is_digit(text[end]) || text[end] == '-' || text[end] == ':' || text[end] == '_')) {
     if (text[end] == ':' && end + 1 < text.size() && text[end + 1] == '`') {
       name = text.substr(at + 1, end - at - 1);
       return end + 1;

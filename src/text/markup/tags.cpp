@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "text/markup/entities.hpp"
 #include "text/markup/lines.hpp"
 
@@ -14,7 +14,7 @@ constexpr std::size_t longest_tag = 64 * 1024;
 constexpr std::size_t most_of_a_tag = 64;
 
 std::size_t pass_spaces(std::string_view text, std::size_t at) noexcept {
-  while (at < text.size() && is_space(text[at])) ++at;
+  while (at < text.size() && ascii::is_space(text[at])) ++at;
   return at;
 }
 
@@ -31,7 +31,7 @@ bool read_value(std::string_view text, std::size_t& at, std::string_view& into) 
     return true;
   }
   const auto begin = at;
-  while (at < text.size() && !is_space(text[at]) && text[at] != '>' && text[at] != '<') ++at;
+  while (at < text.size() && !ascii::is_space(text[at]) && text[at] != '>' && text[at] != '<') ++at;
   into = text.substr(begin, at - begin);
   return true;
 }
@@ -54,7 +54,7 @@ bool read_tag(std::string_view text, std::size_t at, tag& into) {
   }
   if (at >= text.size() || !ascii::is_letter(text[at])) return false;
   auto begin = at;
-  while (at < text.size() && !is_space(text[at]) && text[at] != '>' && text[at] != '/' && text[at] != '<') ++at;
+  while (at < text.size() && !ascii::is_space(text[at]) && text[at] != '>' && text[at] != '/' && text[at] != '<') ++at;
   if (at - begin > 64) return false;
   into.name = ascii::in_lower_case(text.substr(begin, at - begin));
   while (true) {
@@ -67,7 +67,8 @@ bool read_tag(std::string_view text, std::size_t at, tag& into) {
       continue;
     }
     begin = at++;
-    while (at < text.size() && !is_space(text[at]) && text[at] != '>' && text[at] != '/' && text[at] != '=' && text[at] != '<')
+    while (at < text.size() && !ascii::is_space(text[at]) && text[at] != '>' && text[at] != '/' && text[at] != '=' &&
+           text[at] != '<')
       ++at;
     const auto name = text.substr(begin, at - begin);
     std::string_view value;

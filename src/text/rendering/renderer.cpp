@@ -168,7 +168,7 @@ class process_renderer final : public renderer {
   [[nodiscard]] result<document> render(format what, int input, const limits& most, const std::stop_token& stop,
                                         clock::time_point until) const override {
     if (auto missing = missing_for(what); !missing.empty()) return fail(errc::unsupported, std::move(missing));
-    if (auto taken = turns_.take(stop, until); !taken) return tl::unexpected(std::move(taken.error()));
+    HONDANA_TRY(turns_.take(stop, until));
     const turn held(turns_);
     const auto end = std::min(until, clock::now() + most.time);
     const asked request{input, most, stop, end};
@@ -178,19 +178,18 @@ class process_renderer final : public renderer {
   [[nodiscard]] result<std::vector<sheet>> sheets(int input, const limits& most, const std::stop_token& stop,
                                                   clock::time_point until) const override {
     if (auto missing = missing_for(format::xlsx); !missing.empty()) return fail(errc::unsupported, std::move(missing));
-    if (auto taken = turns_.take(stop, until); !taken) return tl::unexpected(std::move(taken.error()));
+    HONDANA_TRY(turns_.take(stop, until));
     const turn held(turns_);
     const asked request{input, most, stop, std::min(until, clock::now() + most.time)};
-    auto done = run(sheets_name, request);
-    if (!done) return tl::unexpected(std::move(done.error()));
-    if (!done->is_cut && done->how.exit_code != 0) return why_killed(done->how);
-    auto made = sheets_in(done->text);
+    HONDANA_TRY(auto done, run(sheets_name, request));
+    if (!done.is_cut && done.how.exit_code != 0) return why_killed(done.how);
+    auto made = sheets_in(done.text);
     if (!made) return made;
     for (auto& one : *made) {
       one.name = on_one_line(cleaned(std::move(one.name)));
       one.csv = cleaned(std::move(one.csv));
     }
-    if (done->is_cut && !made->empty()) made->back().is_cut = true;
+    if (done.is_cut && !made->empty()) made->back().is_cut = true;
     return made;
   }
 
@@ -263,31 +262,28 @@ class process_renderer final : public renderer {
   }
 
   [[nodiscard]] result<document> render_pdf(const asked& by) const {
-    auto facts = run(pdf_facts_name, by);
-    if (!facts) return tl::unexpected(std::move(facts.error()));
-    if (auto good = verdict_on_pdf(facts->how); !good) return tl::unexpected(std::move(good.error()));
-    auto made = pdf_facts_in(facts->text);
-    auto text = run(name_of(format::pdf), by);
-    if (!text) return tl::unexpected(std::move(text.error()));
+    HONDANA_TRY(auto facts, run(pdf_facts_name, by));
+    HONDANA_TRY(verdict_on_pdf(facts.how));
+    auto made = pdf_facts_in(facts.text);
+    HONDANA_TRY(auto text, run(name_of(format::pdf), by));
     // Nothing was said of its end where it was cut.
-    if (auto good = verdict_on_pdf(text->how); !good) return tl::unexpected(std::move(good.error()));
-    made.is_cut = text->is_cut || made.pages > most_pdf_pages;
-    made.text = cleaned(std::move(text->text));
+    HONDANA_TRY(verdict_on_pdf(text.how));
+    made.is_cut = text.is_cut || made.pages > most_pdf_pages;
+    made.text = cleaned(std::move(text.text));
     return made;
   }
 
   [[nodiscard]] result<document> render_office_file(format what, const asked& by) const {
-    auto done = run(name_of(what), by);
-    if (!done) return tl::unexpected(std::move(done.error()));
-    if (!done->is_cut && done->how.exit_code != 0) return why_killed(done->how);
-    auto made = std::move(done->head.facts);
-    made.is_cut = made.is_cut || done->is_cut;
+    HONDANA_TRY(auto done, run(name_of(what), by));
+    if (!done.is_cut && done.how.exit_code != 0) return why_killed(done.how);
+    auto made = std::move(done.head.facts);
+    made.is_cut = made.is_cut || done.is_cut;
     // Behind a text that was cut it did not come.
-    if (const auto beside = done->head.beside; beside > 0 && !done->is_cut && beside <= done->text.size()) {
-      made.beside = cleaned(done->text.substr(done->text.size() - beside));
-      done->text.resize(done->text.size() - beside);
+    if (const auto beside = done.head.beside; beside > 0 && !done.is_cut && beside <= done.text.size()) {
+      made.beside = cleaned(done.text.substr(done.text.size() - beside));
+      done.text.resize(done.text.size() - beside);
     }
-    made.text = cleaned(std::move(done->text));
+    made.text = cleaned(std::move(done.text));
     return made;
   }
 

@@ -1,5 +1,6 @@
 /// Finding values.
 #include "text/secrets/assigned.hpp"
+#include "base/ascii/characters.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,7 +13,6 @@ namespace {
 constexpr std::size_t longest_before = 32;  // of the line that is looked at before a name
 
 bool ends_line(char byte) noexcept { return static_cast<unsigned char>(byte) < ' ' && byte != '\t'; }
-bool is_blank(char byte) noexcept { return byte == ' ' || byte == '\t'; }
 bool is_quote(char byte) noexcept { return byte == '"' || byte == '\''; }
 
 /// Whether a name at `at` is what its line begins with, or its line's `export`, item, comment or quotation.
@@ -75,7 +75,7 @@ bool ends_item(char byte) noexcept {
 std::size_t end_of_item(const place& near, std::string_view text, std::size_t begin, std::size_t at) noexcept {
   const bool is_in_double = is_within_quotes(near, begin, '"');
   const bool is_in_single = is_within_quotes(near, begin, '\'');
-  for (; at < text.size() && !ends_line(text[at]) && !is_blank(text[at]); ++at) {
+  for (; at < text.size() && !ends_line(text[at]) && !ascii::is_blank(text[at]); ++at) {
     const char byte = text[at];
     const char next = near[at + 1];
     if ((byte == ',' || byte == ';' || byte == '&') && goes_on(near.from(at + 1))) break;
@@ -132,7 +132,7 @@ bool is_structure(std::string_view rest) noexcept {
   const auto name = run_of(kind::dotted, inside);
   if (name == 0 || name == inside.size()) return false;
   if (inside.size() != first.size()) return inside[name] == first.front();
-  return is_blank(inside[name]) || (name + 1 < inside.size() && is_blank(inside[name + 1]));
+  return ascii::is_blank(inside[name]) || (name + 1 < inside.size() && ascii::is_blank(inside[name + 1]));
 }
 
 /// `<password>…<`, `<entry key="password">…<` and `<key>password</key> <string>…<`: behind the next tag's end.
@@ -165,14 +165,14 @@ std::size_t behind_value_name(const place& near, std::size_t at) noexcept {
   if (is(kind::dotted, near[next - 1]) || !begins_with(near.from(next), "value") || is(kind::dotted, near[next + 5])) return at;
   next += 5;
   if (is_quote(near[next])) ++next;
-  while (is_blank(near[next])) ++next;
+  while (ascii::is_blank(near[next])) ++next;
   return near[next] == '=' || near[next] == ':' ? next : at;
 }
 
 /// Whether a name is what `ENV`, `setenv` or fish's `set` gives a value behind a blank.
 bool follows_command(const place& near, std::size_t begin) noexcept {
   auto at = begin;
-  while (at > 0 && is_blank(near[at - 1])) --at;
+  while (at > 0 && ascii::is_blank(near[at - 1])) --at;
   constexpr std::array<std::string_view, 5> commands{"ENV", "setenv", "set -x", "set -gx", "set -Ux"};
   const auto before = near.text.substr(0, at);
   return at != begin && std::any_of(commands.begin(), commands.end(),
@@ -203,7 +203,8 @@ std::optional<assigned> word_at(const place& near, std::size_t at) noexcept {
   const auto begin = at + (quote != '\0' ? 1 : 0);
   const auto text = near.text.substr(0, begin + longest_value);
   auto end = begin;
-  while (end < text.size() && !ends_line(text[end]) && (quote != '\0' ? text[end] != quote : !is_blank(text[end]))) ++end;
+  while (end < text.size() && !ends_line(text[end]) && (quote != '\0' ? text[end] != quote : !ascii::is_blank(text[end])))
+    ++end;
   if (end == begin || near[at] == '=') return std::nullopt;
   return assigned{{begin, end}};
 }
@@ -232,7 +233,7 @@ std::optional<assigned> value_at(const place& near, std::size_t begin, std::size
   auto end = at;
   // A password that a line gives may have any byte in it; behind a blank there is a comment, or the next setting.
   if (is_whole_line && begins_line(near, begin)) {
-    while (end < text.size() && !ends_line(text[end]) && !is_blank(text[end])) ++end;
+    while (end < text.size() && !ends_line(text[end]) && !ascii::is_blank(text[end])) ++end;
   } else {
     end = end_of_item(near, text, begin, at);
   }
@@ -263,7 +264,7 @@ yaml_properties properties_of(std::string_view line) noexcept {
 
 std::optional<assigned> value_behind(const place& near, std::size_t begin, std::size_t at, bool is_whole_line) {
   const auto skip_blanks = [&near](std::size_t from) {
-    while (is_blank(near[from])) ++from;
+    while (ascii::is_blank(near[from])) ++from;
     return from;
   };
   if (begin >= 2 && near[begin - 1] == '{' && near[begin - 2] == '$') return default_at(near, at);
@@ -274,13 +275,13 @@ std::optional<assigned> value_behind(const place& near, std::size_t begin, std::
   if (near[at] == '>') return value_in_tags(near, begin, at);
   at = skip_blanks(at);
   at = behind_value_name(near, at);
-  if (at > begin && is_blank(near[at - 1]) && (follows_command(near, begin) || takes_blank(near, begin, at)))
+  if (at > begin && ascii::is_blank(near[at - 1]) && (follows_command(near, begin) || takes_blank(near, begin, at)))
     return word_at(near, at);
   if (near[at] == ':' && near[at + 1] == '=') ++at;
   if (near[at] != '=' && near[at] != ':') return std::nullopt;
   const bool may_have_properties = near[at] == ':';
   ++at;
-  if (near[at] == '>' && (is_blank(near[at + 1]) || is_quote(near[at + 1]))) ++at;
+  if (near[at] == '>' && (ascii::is_blank(near[at + 1]) || is_quote(near[at + 1]))) ++at;
   at = skip_blanks(at);
   const auto properties = may_have_properties ? properties_of(near.from(at).substr(0, longest_value)) : yaml_properties{};
   near.count(3 * properties.size);

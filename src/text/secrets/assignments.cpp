@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "text/secrets/assigned.hpp"
 #include "text/secrets/near.hpp"
 #include "text/secrets/telling_names.hpp"

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "text/secrets/inner_secrets.hpp"
 #include "text/secrets/near.hpp"
 

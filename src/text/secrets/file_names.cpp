@@ -5,7 +5,7 @@
 #include <array>
 #include <cstddef>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 
 namespace hondana::secrets {
 namespace {

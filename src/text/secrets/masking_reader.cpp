@@ -17,13 +17,12 @@ result<void> masking_reader::fill(std::size_t wanted) {
   if (have >= wanted || is_at_end_) return {};
   window_.resize(wanted);
   while (have < wanted) {
-    const auto count = of_->read(std::span(window_).subspan(have));
-    if (!count) return tl::unexpected(count.error());
-    if (*count == 0) {
+    HONDANA_TRY(const auto count, of_->read(std::span(window_).subspan(have)));
+    if (count == 0) {
       is_at_end_ = true;
       break;
     }
-    have += *count;
+    have += count;
   }
   window_.resize(have);
   return {};
@@ -33,7 +32,7 @@ result<void> masking_reader::advance() {
   ready_.clear();
   given_ = 0;
   if (!is_begun_) {
-    if (auto filled = fill(front_bytes); !filled) return filled;
+    HONDANA_TRY(fill(front_bytes));
     redactor_ = redactor(how_, window_);
   }
   const auto around = redactor_.around();
@@ -41,7 +40,7 @@ result<void> masking_reader::advance() {
     window_.erase(0, next_ - around);
     next_ = around;
   }
-  if (auto filled = fill(next_ + piece_bytes + around); !filled) return filled;
+  HONDANA_TRY(fill(next_ + piece_bytes + around));
   const auto end = std::min(window_.size(), next_ + piece_bytes);
   auto masked = window_;
   masked_ += redactor_.mask_part(masked, next_, end, !std::exchange(is_begun_, true));
@@ -52,7 +51,7 @@ result<void> masking_reader::advance() {
 
 result<std::size_t> masking_reader::read(std::span<char> into) {
   if (given_ == ready_.size()) {
-    if (auto done = advance(); !done) return tl::unexpected(std::move(done.error()));
+    HONDANA_TRY(advance());
   }
   const auto count = std::min(into.size(), ready_.size() - given_);
   std::copy_n(ready_.data() + given_, count, into.data());

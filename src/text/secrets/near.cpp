@@ -5,7 +5,7 @@
 #include <bit>
 #include <cmath>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 
 namespace hondana::secrets {
 namespace {

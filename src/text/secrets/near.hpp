@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 
 namespace hondana::secrets {
 

@@ -4,14 +4,13 @@
 #include <cstddef>
 #include <string_view>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "text/secrets/near.hpp"
 
 namespace hondana::secrets {
 namespace {
 
 using ascii::is_letter;
-bool is_digit(char byte) noexcept { return byte >= '0' && byte <= '9'; }
 
 bool are_all(std::string_view what, bool (*is_one)(char)) noexcept {
   return !what.empty() && std::all_of(what.begin(), what.end(), is_one);
@@ -23,8 +22,8 @@ bool is_word_with_number(std::string_view word) noexcept {
   std::array<bool, 2> has_case{};
   std::size_t runs = 0;
   for (std::size_t i = 0; i < word.size(); ++i) {
-    if (is_digit(word[i])) {
-      runs += i == 0 || !is_digit(word[i - 1]) ? 1 : 0;
+    if (ascii::is_digit(word[i])) {
+      runs += i == 0 || !ascii::is_digit(word[i - 1]) ? 1 : 0;
     } else {
       has_case[is(kind::capital, word[i]) ? 1 : 0] = true;
     }
@@ -38,7 +37,7 @@ bool are_words(std::string_view what, std::size_t most_numbers) noexcept {
   std::size_t numbers = 0;
   for (auto at = std::find_if(what.begin(), what.end(), is_part); at != what.end();) {
     const auto end = std::find_if_not(at, what.end(), is_part);
-    if (std::any_of(at, end, is_digit) && (++numbers > most_numbers || !is_word_with_number(std::string_view(at, end))))
+    if (std::any_of(at, end, ascii::is_digit) && (++numbers > most_numbers || !is_word_with_number(std::string_view(at, end))))
       return false;
     at = std::find_if(end, what.end(), is_part);
   }
@@ -79,7 +78,7 @@ bool is_call(std::string_view what) noexcept {
   if (open == std::string_view::npos || what.back() != (what[open] == '(' ? ')' : ']')) return false;
   const auto name = what.substr(0, open);
   const auto inside = what.substr(open + 1, what.size() - open - 2);
-  return is_plain_name(name) && is_letter(name.front()) && (inside.empty() || !is_digit(inside.front())) &&
+  return is_plain_name(name) && is_letter(name.front()) && (inside.empty() || !ascii::is_digit(inside.front())) &&
          are_arguments(inside);
 }
 
@@ -93,7 +92,7 @@ bool is_path(std::string_view what) noexcept {
     std::array<bool, 3> has{};
     for (const char c : part) {
       if (!is(kind::dotted, c)) return false;
-      if (is(kind::alnum, c)) has[is_digit(c) ? 0 : is(kind::capital, c) ? 1 : 2] = true;
+      if (is(kind::alnum, c)) has[ascii::is_digit(c) ? 0 : is(kind::capital, c) ? 1 : 2] = true;
     }
     if (has[0] && has[1] && has[2]) return false;
     if (part.size() == rest.size()) return true;
@@ -168,7 +167,7 @@ bool are_variables(std::string_view what, std::size_t depth) noexcept {
 bool begins_with_scheme(std::string_view what) noexcept {
   const auto end = what.find("://");
   return end != std::string_view::npos && end != 0 &&
-         are_all(what.substr(0, end), [](char c) { return is_letter(c) || is_digit(c) || c == '+' || c == '-'; });
+         are_all(what.substr(0, end), [](char c) { return is_letter(c) || ascii::is_digit(c) || c == '+' || c == '-'; });
 }
 
 bool is_template_in(std::string_view what, std::size_t depth) noexcept {
@@ -209,7 +208,8 @@ std::size_t run_of_property(std::string_view line) noexcept {
   // `a && b` and reference types of C++ and Rust are not anchors.
   constexpr std::array<std::string_view, 3> types{"&mut ", "&dyn ", "&str "};
   const bool is_type = std::any_of(types.begin(), types.end(), [line](auto front) { return line.starts_with(front); });
-  const bool is_anchor = line.size() > 1 && line[0] == '&' && (is_letter(line[1]) || is_digit(line[1]) || line[1] == '_');
+  const bool is_anchor =
+      line.size() > 1 && line[0] == '&' && (is_letter(line[1]) || ascii::is_digit(line[1]) || line[1] == '_');
   if (!line.starts_with('!') && (!is_anchor || is_type)) return 0;
   const auto end = std::min(line.find_first_of(" \t"), line.size());
   const auto behind = line.find_first_not_of(" \t", end);

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "base/ascii/utf8.hpp"
 
 namespace hondana::secrets {

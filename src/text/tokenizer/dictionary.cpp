@@ -5,7 +5,7 @@
 #include <new>
 #include <utility>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 
 namespace hondana::tokenizer {
 namespace {
@@ -27,8 +27,8 @@ std::string_view column_of(std::string_view feature, std::size_t which) noexcept
 
 result<std::shared_ptr<const dictionary>> dictionary::open(const mecab_library& library, const std::string& folder) {
   std::shared_ptr<dictionary> out(new dictionary(library));
-  if (auto done = out->load(folder); !done) return tl::unexpected(std::move(done.error()));
-  if (auto done = out->check(folder); !done) return tl::unexpected(std::move(done.error()));
+  HONDANA_TRY(out->load(folder));
+  HONDANA_TRY(out->check(folder));
   return out;
 }
 

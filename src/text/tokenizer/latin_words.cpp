@@ -1,9 +1,9 @@
 /// Cutting words that are written with spaces.
 #include "text/tokenizer/latin_words.hpp"
+#include "base/ascii/characters.hpp"
 
 #include <string>
 
-#include "base/ascii/lower_case.hpp"
 #include "base/ascii/utf8.hpp"
 #include "text/tokenizer/scripts.hpp"
 #include "text/tokenizer/stop_words.hpp"
@@ -29,9 +29,6 @@ std::size_t end_of_ending(std::string_view folded, std::size_t at) noexcept {
   const auto end = end_of_letters(folded, at + mark);
   return end > at + mark && end <= at + mark + 2 ? end : at;
 }
-
-bool is_upper(char c) noexcept { return c >= 'A' && c <= 'Z'; }
-bool is_small(char c) noexcept { return c >= 'a' && c <= 'z'; }
 
 class word_cutter {
  public:
@@ -94,8 +91,9 @@ class word_cutter {
     std::size_t part = 0;
     for (std::size_t i = 1; i <= written.size(); ++i) {
       const bool is_end = i == written.size();
-      const bool is_boundary = !is_end && is_upper(written[i]) &&
-                               (!is_upper(written[i - 1]) || (i + 1 < written.size() && is_small(written[i + 1])));
+      const bool is_boundary =
+          !is_end && ascii::is_upper(written[i]) &&
+          (!ascii::is_upper(written[i - 1]) || (i + 1 < written.size() && ascii::is_lower(written[i + 1])));
       if (!is_boundary && (!is_end || part == 0)) continue;
       if (i - part >= 2) add_word(folded.substr(begin + part, i - part), begin + part, begin + i);
       part = i;

@@ -3,7 +3,7 @@
 
 #include <utf8proc.h>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 
 namespace hondana::tokenizer {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <new>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 
 namespace hondana::tokenizer {
 namespace {

@@ -114,11 +114,10 @@ constexpr std::array<const char*, 2> usual_folders = {"/var/lib/mecab/dic/debian
 }  // namespace
 
 result<std::shared_ptr<const tokenizer>> words_by_mecab(const std::string& folder) {
-  const auto library = load_mecab_library();
-  if (!library) return tl::unexpected(library.error());
-  auto words = dictionary::open(*library, folder);
+  HONDANA_TRY(const auto library, load_mecab_library());
+  auto words = dictionary::open(library, folder);
   for (std::size_t i = 0; !words && folder.empty() && i < usual_folders.size(); ++i)
-    if (auto other = dictionary::open(*library, usual_folders[i])) words = std::move(other);
+    if (auto other = dictionary::open(library, usual_folders[i])) words = std::move(other);
   if (!words) return tl::unexpected(std::move(words.error()));
   return std::make_shared<by_mecab>(std::move(*words));
 }

@@ -334,9 +334,8 @@ class child_channel final : public channel::channel {
 
 result<std::unique_ptr<channel::channel>> start_child(const child_target& target, channel::listener& hears,
                                                       const channel::limits& most, std::function<void(std::string_view)> log) {
-  auto first = process::program::start(target);
-  if (!first) return tl::unexpected(std::move(first.error()));
-  auto made = std::make_unique<child_channel>(target, hears, most, std::move(log), std::move(*first));
+  HONDANA_TRY(auto first, process::program::start(target));
+  auto made = std::make_unique<child_channel>(target, hears, most, std::move(log), std::move(first));
   try {
     made->start();
   } catch (const std::system_error& error) {

@@ -143,10 +143,8 @@ result<void> connection::wait_for_end(const ground& on, clock::time_point until,
     curl().multi_perform(multi_, &running);
     int left = 0;
     if (const auto* ended = curl().multi_info_read(multi_, &left)) return judge(on, ended->data.result);
-    const auto next = look_at_pace(on, until);
-    if (!next) return tl::unexpected(next.error());
-    const auto rest =
-        std::max(std::chrono::ceil<std::chrono::milliseconds>(*next - clock::now()), std::chrono::milliseconds(1));
+    HONDANA_TRY(const auto next, look_at_pace(on, until));
+    const auto rest = std::max(std::chrono::ceil<std::chrono::milliseconds>(next - clock::now()), std::chrono::milliseconds(1));
     curl().multi_poll(multi_, nullptr, 0, monotonic_clock::poll_timeout(std::min(rest, longest_poll).count()), nullptr);
   }
 }

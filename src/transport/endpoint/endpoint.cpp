@@ -12,7 +12,7 @@
 #include <hondana/clock.hpp>
 #include <hondana/uri.hpp>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "base/uri/host_port.hpp"
 #include "transport/endpoint/addresses.hpp"
 #include "transport/endpoint/connection.hpp"
@@ -255,27 +255,25 @@ struct endpoint::state {
 };
 
 result<std::shared_ptr<endpoint>> endpoint::of(settings from) {
-  const auto where = place_in(from.url);
-  if (!where) return tl::unexpected(where.error());
+  HONDANA_TRY(const auto where, place_in(from.url));
   if (from.time.count() <= 0 || from.time > std::chrono::hours(1))
     return unfit("the time of a request must be more than 0 and at most an hour");
   const bool is_plain = ascii::is_same(split_uri(from.url).scheme, "http");
-  if (auto fine = check_secrets(from, where->host, is_plain); !fine) return tl::unexpected(std::move(fine.error()));
-  auto target = http::check_target({.url = from.url,
-                                    .socket = from.socket,
-                                    .headers = from.headers,
-                                    .proxy = from.proxy,
-                                    .authorities = from.authorities,
-                                    .certificate = from.certificate,
-                                    .key = from.key});
-  if (!target) return tl::unexpected(std::move(target.error()));
+  HONDANA_TRY(check_secrets(from, where.host, is_plain));
+  HONDANA_TRY(auto target, http::check_target({.url = from.url,
+                                               .socket = from.socket,
+                                               .headers = from.headers,
+                                               .proxy = from.proxy,
+                                               .authorities = from.authorities,
+                                               .certificate = from.certificate,
+                                               .key = from.key}));
 
   auto made = std::make_unique<state>();
   const bool has_secret = !from.bearer_file.empty() || !from.user.empty();
   const bool only_here = has_secret && is_plain && !from.sends_secrets_in_the_clear;
-  if (!target->proxy && (names_this_machine(where->host) || (has_secret && is_plain))) target->proxy.emplace();
-  const bool has_proxy = target->proxy && !target->proxy->empty();
-  made->on.admits = [host = where->host, only_here, has_proxy](const sockaddr& to) {
+  if (!target.proxy && (names_this_machine(where.host) || (has_secret && is_plain))) target.proxy.emplace();
+  const bool has_proxy = target.proxy && !target.proxy->empty();
+  made->on.admits = [host = where.host, only_here, has_proxy](const sockaddr& to) {
     if (has_proxy) return true;
     return only_here ? is_this_machine(to) : may_serve(to) || is_literally(to, host);
   };
@@ -284,11 +282,11 @@ result<std::shared_ptr<endpoint>> endpoint::of(settings from) {
           ? "its name leads to another machine, and a secret would go there by plain http:; use https:"
           : "it leads to a link-local, multicast or unspecified address or a cloud's metadata, which are never asked; if that "
             "is meant, name the address itself in the URL";
-  made->on.target = std::move(*target);
+  made->on.target = std::move(target);
   made->place = !from.socket.empty() ? from.socket
                 : has_proxy || (!made->on.target.proxy && has_environment_proxy(is_plain))
                     ? "*:*"
-                    : where->host + ':' + std::to_string(*where->port);
+                    : where.host + ':' + std::to_string(*where.port);
   made->from = std::move(from);
   return std::shared_ptr<endpoint>(new endpoint(std::move(made)));
 }
@@ -314,24 +312,22 @@ std::vector<std::string> endpoint::files() const {
 result<answer> endpoint::ask(const request& what, const std::stop_token& stop, const sink& into) const {
   auto until = steady::now() + state_->from.time;
   if (what.until) until = std::min(until, *what.until);
-  auto message = state_->message_of(what);
-  if (!message) return tl::unexpected(std::move(message.error()));
-  auto line = state_->take(until, stop);
-  if (!line) return tl::unexpected(std::move(line.error()));
+  HONDANA_TRY(auto message, state_->message_of(what));
+  HONDANA_TRY(auto line, state_->take(until, stop));
 
   for (int redirects = 0;; ++redirects) {
     body_taker body(what, into, origin());
-    auto head = (*line)->perform(
-        state_->on, *message, [&body](const auto& of, std::string_view piece) { return body.hear(of, piece); }, until, stop);
+    auto head = line->perform(
+        state_->on, message, [&body](const auto& of, std::string_view piece) { return body.hear(of, piece); }, until, stop);
     auto taken = body.finish();
     result<std::string> next{};
-    const bool follows = head && taken && is_redirect(head->status) && !message->body && what.follows_redirects;
-    if (follows) next = state_->next_of(message->url, head->location);
+    const bool follows = head && taken && is_redirect(head->status) && !message.body && what.follows_redirects;
+    if (follows) next = state_->next_of(message.url, head->location);
     if (follows && next && redirects < most_redirects && !body.is_cut()) {
-      message->url = std::move(*next);
+      message.url = std::move(*next);
       continue;
     }
-    state_->give_back(std::move(*line), head && taken && !body.is_cut());
+    state_->give_back(std::move(line), head && taken && !body.is_cut());
     if (!taken) return tl::unexpected(std::move(taken.error()));
     if (!head) return tl::unexpected(std::move(head.error()));
     if (!next) return tl::unexpected(std::move(next.error()));

@@ -55,7 +55,7 @@ result<std::string> url_with(std::string_view base, std::string_view path, const
   std::string out(base.substr(0, question));
   auto parameters = question == std::string_view::npos ? std::string() : std::string(base.substr(question + 1));
   if (!path.empty()) {
-    if (auto fine = check_path(path); !fine) return tl::unexpected(std::move(fine.error()));
+    HONDANA_TRY(check_path(path));
     if (out.ends_with('/')) out.pop_back();
     out += path;
   }

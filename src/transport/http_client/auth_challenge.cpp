@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "base/json/reader.hpp"
 #include "transport/http_client/response_head.hpp"
 

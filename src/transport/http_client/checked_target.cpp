@@ -9,7 +9,7 @@
 #include <memory>
 #include <utility>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "transport/http_client/curl_library.hpp"
 #include "transport/http_client/response_head.hpp"
 
@@ -109,7 +109,7 @@ result<std::string> header_line(std::string_view name, std::string_view value) {
 }
 
 result<checked_target> check_target(const http_target& target) {
-  if (auto library = loaded_curl(); !library) return tl::unexpected(std::move(library.error()));
+  HONDANA_TRY(loaded_curl());
   checked_target out;
   if (target.url.size() > max_uri_bytes) return fail(errc::invalid_argument, "the server's URL is longer than 8192 bytes");
   const auto url = parse(target.url);
@@ -135,9 +135,8 @@ result<checked_target> check_target(const http_target& target) {
   for (const auto& [name, value] : target.headers) {
     if (std::any_of(own_fields.begin(), own_fields.end(), [&](std::string_view own) { return ascii::is_same(own, name); }))
       return fail(errc::invalid_argument, "the header field \"" + name + "\" is set by the transport itself; leave it out");
-    auto line = header_line(name, value);
-    if (!line) return tl::unexpected(std::move(line.error()));
-    out.header_lines.push_back(std::move(*line));
+    HONDANA_TRY(auto line, header_line(name, value));
+    out.header_lines.push_back(std::move(line));
   }
 
   if (target.tokens && std::any_of(target.headers.begin(), target.headers.end(),
@@ -156,7 +155,7 @@ result<checked_target> check_target(const http_target& target) {
   } else if (target.proxy == "none") {
     out.proxy.emplace();
   } else if (!target.proxy.empty()) {
-    if (auto fine = check_proxy(target.proxy); !fine) return tl::unexpected(std::move(fine.error()));
+    HONDANA_TRY(check_proxy(target.proxy));
     out.proxy = target.proxy;
   }
   if (out.tokens && out.origin.starts_with("http://")) {
@@ -167,9 +166,8 @@ result<checked_target> check_target(const http_target& target) {
     // Proxies of the environment are not meant for this.
     out.proxy.emplace();
   }
-  auto ours = check_identity(target);
-  if (!ours) return tl::unexpected(std::move(ours.error()));
-  out.ours = std::move(*ours);
+  HONDANA_TRY(auto ours, check_identity(target));
+  out.ours = std::move(ours);
   if (target.connect_time.count() <= 0) return fail(errc::invalid_argument, "connect_time must be more than 0 ms");
   out.connect_time = std::min<std::chrono::milliseconds>(target.connect_time, std::chrono::hours(1));
   return out;

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "base/json/reader.hpp"
 #include "transport/http_client/auth_challenge.hpp"
 

@@ -71,10 +71,9 @@ result<const curl_library*> loaded_curl() {
   static std::mutex one_at_a_time;
   const std::lock_guard lock(one_at_a_time);
   if (const auto* const already = known.load(std::memory_order_acquire)) return already;
-  auto loaded = load_curl(library_name);
-  if (!loaded) return tl::unexpected(std::move(loaded.error()));
+  HONDANA_TRY(auto loaded, load_curl(library_name));
   static curl_library table;
-  table = *loaded;
+  table = loaded;
   known.store(&table, std::memory_order_release);
   return &table;
 }

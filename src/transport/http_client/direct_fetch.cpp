@@ -123,7 +123,7 @@ result<void> direct_fetch::judge_status() const {
 result<fetched> direct_fetch::run(const std::string& url) {
   out_.url = url;
   for (int hop = 0; hop <= max_hops; ++hop) {
-    if (auto fine = check_url(out_.url); !fine) return tl::unexpected(std::move(fine.error()));
+    HONDANA_TRY(check_url(out_.url));
     auto done = request_.perform({.url = out_.url});
     if (stopped_) return tl::unexpected(std::move(*stopped_));
     if (!done) return tl::unexpected(std::move(done.error()));
@@ -131,7 +131,7 @@ result<fetched> direct_fetch::run(const std::string& url) {
       out_.url = std::move(*next);
       continue;
     }
-    if (auto fine = judge_status(); !fine) return tl::unexpected(std::move(fine.error()));
+    HONDANA_TRY(judge_status());
     out_.content_type = request_.head().content_type;
     out_.media_type = request_.head().media_type();
     out_.charset = request_.head().charset();

@@ -97,7 +97,7 @@ result<void> guarded_request::set_options(CURL* easy, curl_slist* lines, const p
 }
 
 result<void> guarded_request::perform(const parts& what) {
-  if (auto library = loaded_curl(); !library) return tl::unexpected(std::move(library.error()));
+  HONDANA_TRY(loaded_curl());
   // The multi handle goes last: the other one must have left it.
   const std::unique_ptr<CURLM, multi_deleter> multi(has_curl() ? curl().multi_init() : nullptr);
   const std::unique_ptr<CURL, easy_deleter> easy(multi ? curl().easy_init() : nullptr);
@@ -106,7 +106,7 @@ result<void> guarded_request::perform(const parts& what) {
   head_ = {};
   is_refused_ = false;
   error_text_[0] = '\0';
-  if (auto set = set_options(easy.get(), lines.get(), what); !set) return set;
+  HONDANA_TRY(set_options(easy.get(), lines.get(), what));
   if (curl().multi_add_handle(multi.get(), easy.get()) != CURLM_OK)
     return cannot(errc::source_unavailable, what.url, "the HTTP library takes no requests");
   const std::stop_callback wake(stop_, [&] { curl().multi_wakeup(multi.get()); });

@@ -156,11 +156,9 @@ class streamable_http final : public channel::channel {
 
 result<std::unique_ptr<channel::channel>> make_http(const http_target& target, channel::listener& hears,
                                                     const channel::limits& most, std::function<void(std::string_view)> log) {
-  auto checked = check_target(target);
-  if (!checked) return tl::unexpected(std::move(checked.error()));
-  auto thread = loop::start();
-  if (!thread) return tl::unexpected(std::move(thread.error()));
-  return std::make_unique<streamable_http>(std::move(*thread), std::move(*checked), hears, most, std::move(log));
+  HONDANA_TRY(auto checked, check_target(target));
+  HONDANA_TRY(auto thread, loop::start());
+  return std::make_unique<streamable_http>(std::move(thread), std::move(checked), hears, most, std::move(log));
 }
 
 }  // namespace hondana::transport::http_client

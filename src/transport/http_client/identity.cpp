@@ -55,25 +55,21 @@ CURLcode set_verification(CURL*, void* context, void*) {
 
 result<identity> check_identity(const http_target& target) {
   if (!target.authorities.empty()) {
-    const auto file = tls::pem_file::read("the authorities", target.authorities);
-    if (!file) return tl::unexpected(file.error());
-    if (const auto all = file->certificates(); !all) return tl::unexpected(all.error());
+    HONDANA_TRY(const auto file, tls::pem_file::read("the authorities", target.authorities));
+    HONDANA_TRY(file.certificates());
   }
   if (target.certificate.empty()) {
     if (target.key.empty()) return identity{target.authorities, {}, {}};
     return fail(errc::invalid_argument, "the key " + target.key + " has no certificate; name its file, too");
   }
-  const auto file = tls::pem_file::read("the certificate", target.certificate);
-  if (!file) return tl::unexpected(file.error());
-  const auto chain = file->certificates();
-  if (!chain) return tl::unexpected(chain.error());
+  HONDANA_TRY(const auto file, tls::pem_file::read("the certificate", target.certificate));
+  HONDANA_TRY(const auto chain, file.certificates());
   const auto& key_path = target.key.empty() ? target.certificate : target.key;
   const auto key_file = tls::pem_file::read("the key", key_path);
   if (!key_file) return tl::unexpected(key_file.error());
-  const auto key = key_file->key();
-  if (!key) return tl::unexpected(key.error());
+  HONDANA_TRY(const auto key, key_file->key());
   const crypto::quiet errors;
-  if (X509_check_private_key(chain->front().get(), key->get()) != 1)
+  if (X509_check_private_key(chain.front().get(), key.get()) != 1)
     return key_file->refuse("it does not belong to the certificate in " + target.certificate + '.');
   return identity{target.authorities, target.certificate, key_path};
 }

@@ -27,7 +27,7 @@ bool has_curl() {
 }
 
 result<std::unique_ptr<loop>> loop::start() {
-  if (auto library = loaded_curl(); !library) return tl::unexpected(std::move(library.error()));
+  HONDANA_TRY(loaded_curl());
   CURLM* multi = has_curl() ? curl().multi_init() : nullptr;
   if (multi == nullptr)
     return fail(errc::source_unavailable, "the HTTP library cannot be started: out of memory or descriptors");

@@ -5,7 +5,7 @@
 #include <charconv>
 #include <utility>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "transport/http_client/curl_library.hpp"
 
 namespace hondana::transport::http_client {

@@ -6,7 +6,7 @@
 #include <initializer_list>
 #include <string_view>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "transport/http_client/checked_target.hpp"
 #include "transport/http_client/guarded_request.hpp"
 #include "transport/http_client/public_address.hpp"
@@ -94,9 +94,8 @@ result<small_answer> call_guarded(const small_request& what, const call_guard& u
   }
   guarded_request::parts parts{what.url, {}, what.body};
   for (const auto& [name, value] : what.headers) {
-    auto line = header_line(name, value);
-    if (!line) return tl::unexpected(std::move(line.error()));
-    parts.header_lines.push_back(std::move(*line));
+    HONDANA_TRY(auto line, header_line(name, value));
+    parts.header_lines.push_back(std::move(line));
   }
 
   small_answer out;
@@ -107,7 +106,7 @@ result<small_answer> call_guarded(const small_request& what, const call_guard& u
     return !is_too_long;
   };
   guarded_request request(std::move(rules), take, stop);
-  if (auto done = request.perform(parts); !done) return tl::unexpected(std::move(done.error()));
+  HONDANA_TRY(request.perform(parts));
   if (is_too_long)
     return cannot_ask(errc::response_too_large, "the answer is longer than " + std::to_string(what.most_bytes) + " bytes");
   const auto& head = request.head();

@@ -300,11 +300,9 @@ class http_sse final : public channel::channel, public answer_hearer, public mes
 result<std::unique_ptr<channel::channel>> make_http_sse(const http_target& target, channel::listener& hears,
                                                         const channel::limits& most,
                                                         std::function<void(std::string_view)> log) {
-  auto checked = check_target(target);
-  if (!checked) return tl::unexpected(std::move(checked.error()));
-  auto thread = loop::start();
-  if (!thread) return tl::unexpected(std::move(thread.error()));
-  return std::make_unique<http_sse>(std::move(*thread), std::move(*checked), hears, most, std::move(log));
+  HONDANA_TRY(auto checked, check_target(target));
+  HONDANA_TRY(auto thread, loop::start());
+  return std::make_unique<http_sse>(std::move(thread), std::move(checked), hears, most, std::move(log));
 }
 
 }  // namespace hondana::transport::http_client

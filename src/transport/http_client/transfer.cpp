@@ -92,7 +92,7 @@ result<void> transfer::perform() {
   refusal_.clear();
   if (!handle_) handle_.reset(curl().easy_init());
   if (!handle_) return fail(errc::source_unavailable, "no memory for another HTTP request");
-  if (auto set = set_options(); !set) return set;
+  HONDANA_TRY(set_options());
   if (!loop_.add(handle_.get(), *this)) return fail(errc::source_unavailable, "the HTTP library takes no more requests");
   return {};
 }

@@ -9,7 +9,7 @@
 
 #include <hondana/notice.hpp>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "base/rate_limit/meter.hpp"
 #include "server/session/auditing.hpp"
 #include "server/session/refusal.hpp"

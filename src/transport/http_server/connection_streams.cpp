@@ -122,14 +122,13 @@ void connection::hand_over(portion what) {
 
 /// A session that outlives its request. Its id is made here.
 result<std::shared_ptr<kept_session>> connection::keep(kept_session::traits is, std::shared_ptr<session::session> what) {
-  auto id = make_session_id();
-  if (!id) return tl::unexpected(std::move(id.error()));
-  is.id = std::move(*id);
+  HONDANA_TRY(auto id, make_session_id());
+  is.id = std::move(id);
   is.owner = session::as_seen_now(facts_of({}).who, *engine_);
   auto on_owner = [owner = loop_](std::function<void()> work) { owner->io.dispatch(std::move(work)); };
   auto& all = *loop_->kept;
   auto made = std::make_shared<kept_session>(std::move(is), std::move(what), std::move(on_owner), all.within(), all.room());
-  if (auto kept = all.keep(made, dialogue::clock::now()); !kept) return tl::unexpected(std::move(kept.error()));
+  HONDANA_TRY(all.keep(made, dialogue::clock::now()));
   return made;
 }
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "base/bytes/token68.hpp"
 #include "transport/http_server/field_values.hpp"
 

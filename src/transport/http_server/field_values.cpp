@@ -1,5 +1,6 @@
 /// Reads the values of the header fields that decide who may ask and in which form.
 #include "transport/http_server/field_values.hpp"
+#include "base/ascii/characters.hpp"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -10,20 +11,16 @@
 #include <optional>
 #include <utility>
 
-#include "base/ascii/lower_case.hpp"
-
 namespace hondana::transport::http_server {
 namespace {
 
-constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
-constexpr bool is_space(char c) noexcept { return c == ' ' || c == '\t'; }
 constexpr bool is_token_char(char c) noexcept {
-  return is_digit(c) || ascii::is_letter(c) || std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
+  return ascii::is_digit(c) || ascii::is_letter(c) || std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
 }
 
 std::string_view trim(std::string_view text) noexcept {
-  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  while (!text.empty() && ascii::is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && ascii::is_blank(text.back())) text.remove_suffix(1);
   return text;
 }
 
@@ -62,7 +59,7 @@ std::optional<address_bytes> read_address(int family, std::string_view text) noe
 }
 
 bool is_port(std::string_view text) noexcept {
-  if (text.empty() || text.size() > 5 || !std::all_of(text.begin(), text.end(), is_digit)) return false;
+  if (text.empty() || text.size() > 5 || !std::all_of(text.begin(), text.end(), ascii::is_digit)) return false;
   unsigned value = 0;
   for (const char c : text) value = value * 10 + static_cast<unsigned>(c - '0');
   return value <= 65535;
@@ -115,7 +112,7 @@ int thousandths(std::string_view weight) noexcept {
   int out = 0;
   int worth = 100;
   for (const char c : weight.substr(std::min<std::size_t>(2, weight.size()))) {
-    if (!is_digit(c)) break;
+    if (!ascii::is_digit(c)) break;
     out += worth * (c - '0');
     worth /= 10;
   }

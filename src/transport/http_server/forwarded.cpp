@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "transport/http_server/field_values.hpp"
 #include "transport/http_server/peer_address.hpp"
 

@@ -35,9 +35,8 @@ result<http_service> http_service::start(server& server, http_options options) {
   limits.sessions = options.max_sessions;
   limits.sessions_per_address = options.max_sessions_per_address;
   limits.loops = options.threads;
-  auto started = transport::http_server::service::start(server.engine(), options, limits);
-  if (!started) return tl::unexpected(std::move(started.error()));
-  return http_service(std::make_unique<state>(state{std::move(*started)}));
+  HONDANA_TRY(auto started, transport::http_server::service::start(server.engine(), options, limits));
+  return http_service(std::make_unique<state>(state{std::move(started)}));
 }
 
 std::uint16_t http_service::port() const noexcept { return state_->service->port(); }

@@ -128,7 +128,7 @@ result<listening_socket> listening_socket::on_address(const std::string& address
     why.value().private_text = std::strerror(errno);
     return why;
   }
-  if (auto seen = made.look(); !seen) return tl::unexpected(std::move(seen.error()));
+  HONDANA_TRY(made.look());
   return made;
 }
 
@@ -185,7 +185,7 @@ result<listening_socket> listening_socket::on_path(const std::string& path, sock
                   "cannot open its folder: " + std::string(std::strerror(errno)) + ". Choose another path with --socket.");
   }
   if (::flock(lock.get(), LOCK_EX) != 0) return cannot(path, std::string(std::strerror(errno)) + ". Try again.");
-  if (auto clear = make_way(path, address); !clear) return tl::unexpected(std::move(clear.error()));
+  HONDANA_TRY(make_way(path, address));
   listening_socket made(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (made.descriptor_ < 0) return cannot(path, std::strerror(errno));
   // The file takes its mode from the socket, so that it is never there with a wider one.
@@ -197,7 +197,7 @@ result<listening_socket> listening_socket::on_path(const std::string& path, sock
   if (::lstat(path.c_str(), &there) != 0) return cannot(path, std::strerror(errno));
   made.device_ = there.st_dev;
   made.inode_ = there.st_ino;
-  if (auto given = let_in(path, made.device_, made.inode_, who); !given) return tl::unexpected(std::move(given.error()));
+  HONDANA_TRY(let_in(path, made.device_, made.inode_, who));
   if (::listen(made.descriptor_, backlog) != 0) return cannot(path, std::strerror(errno));
   return made;
 }
@@ -221,7 +221,7 @@ result<listening_socket> listening_socket::inherited(int descriptor) {
   }
   ::fcntl(descriptor, F_SETFL, ::fcntl(descriptor, F_GETFL) | O_NONBLOCK);
   ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);
-  if (auto seen = made.look(); !seen) return tl::unexpected(std::move(seen.error()));
+  HONDANA_TRY(made.look());
   return made;
 }
 

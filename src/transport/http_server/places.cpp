@@ -41,22 +41,20 @@ result<listening_socket> open_admin(const http_options& options) {
   }
   auto address = where->host;
   if (address.starts_with('[')) address = address.substr(1, address.size() - 2);
-  const auto is_safe = is_loopback(address);
-  if (!is_safe) return tl::unexpected(is_safe.error());
-  if (!*is_safe) {
-    if (auto allowed = refuse_exposure(options.admin, options); !allowed) return tl::unexpected(std::move(allowed.error()));
+  HONDANA_TRY(const auto is_safe, is_loopback(address));
+  if (!is_safe) {
+    HONDANA_TRY(refuse_exposure(options.admin, options));
   }
   return listening_socket::on_address(address, *where->port);
 }
 
 result<listening_socket> open_own(const http_options& options) {
   if (!options.socket.empty()) return listening_socket::on_path(options.socket, {options.socket_mode, options.socket_group});
-  const auto is_safe = is_loopback(options.address);
-  if (!is_safe) return tl::unexpected(is_safe.error());
-  if (!*is_safe) {
+  HONDANA_TRY(const auto is_safe, is_loopback(options.address));
+  if (!is_safe) {
     const bool is_ipv6 = options.address.find(':') != std::string::npos;
     const auto where = (is_ipv6 ? '[' + options.address + ']' : options.address) + ':' + std::to_string(options.port);
-    if (auto allowed = refuse_exposure(where, options); !allowed) return tl::unexpected(std::move(allowed.error()));
+    HONDANA_TRY(refuse_exposure(where, options));
   }
   return listening_socket::on_address(options.address, options.port);
 }
@@ -65,11 +63,10 @@ result<place> make_place(result<listening_socket> opened, site::offer what, cons
   if (!opened) return tl::unexpected(std::move(opened.error()));
   if (opened->is_exposed()) {
     const auto where = opened->bound_address().empty() ? "all addresses" : opened->bound_address();
-    if (auto allowed = refuse_exposure(where, options); !allowed) return tl::unexpected(std::move(allowed.error()));
+    HONDANA_TRY(refuse_exposure(where, options));
   }
-  auto at = site::make(opened->bound_address(), what, options.hosts, options.origins);
-  if (!at) return tl::unexpected(std::move(at.error()));
-  return place{std::move(*opened), std::move(*at)};
+  HONDANA_TRY(auto at, site::make(opened->bound_address(), what, options.hosts, options.origins));
+  return place{std::move(*opened), std::move(at)};
 }
 
 }  // namespace

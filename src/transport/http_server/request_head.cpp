@@ -1,7 +1,7 @@
 /// The head of an HTTP request as plain data.
 #include "transport/http_server/request_head.hpp"
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "transport/http_server/field_values.hpp"
 
 namespace hondana::transport::http_server {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "transport/http_server/field_values.hpp"
 
 namespace hondana::transport::http_server {

@@ -8,7 +8,7 @@
 
 #include <hondana/uri.hpp>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "base/uri/query.hpp"
 #include "server/session/refusal.hpp"
 #include "transport/http_server/field_values.hpp"

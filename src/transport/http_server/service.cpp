@@ -65,10 +65,9 @@ limits settled(limits within) {
 }
 
 result<std::shared_ptr<const identification>> identification_by(const http_options& where) {
-  auto proxies = trusted_proxies::make(where.trusted_proxies);
-  if (!proxies) return tl::unexpected(std::move(proxies.error()));
+  HONDANA_TRY(auto proxies, trusted_proxies::make(where.trusted_proxies));
   auto made = std::make_shared<identification>();
-  made->proxies = std::move(*proxies);
+  made->proxies = std::move(proxies);
   made->asked = where.authenticator;
   if (made->asked) made->pool = std::make_shared<executor::pool>("authentication", asking);
   return std::shared_ptr<const identification>(std::move(made));
@@ -180,10 +179,9 @@ void service::state::sweep() {
 
 result<void> service::state::load_certificates() {
   if (files == tls_options{}) return {};
-  auto made = tls::context::make(files);
-  if (!made) return tl::unexpected(std::move(made.error()));
-  for (const auto& line : (*made)->warnings()) log(line);
-  const std::shared_ptr<const tls::context> now = std::move(*made);
+  HONDANA_TRY(auto made, tls::context::make(files));
+  for (const auto& line : made->warnings()) log(line);
+  const std::shared_ptr<const tls::context> now = std::move(made);
   std::shared_ptr<const tls::context> before;
   {
     const std::lock_guard lock(securing);
@@ -260,12 +258,11 @@ service::~service() { drain(std::chrono::milliseconds(0)); }
 result<std::unique_ptr<service>> service::start(std::shared_ptr<core> engine, const http_options& where, const limits& within) {
   auto places = open_places(where);
   if (!places) return tl::unexpected(std::move(places.error()));
-  auto callers = identification_by(where);
-  if (!callers) return tl::unexpected(std::move(callers.error()));
-  auto made = std::make_unique<state>(std::move(engine), within, std::move(*callers));
+  HONDANA_TRY(auto callers, identification_by(where));
+  auto made = std::make_unique<state>(std::move(engine), within, std::move(callers));
   made->tell_figures();
   made->files = where.tls;
-  if (auto loaded = made->load_certificates(); !loaded) return tl::unexpected(std::move(loaded.error()));
+  HONDANA_TRY(made->load_certificates());
   for (auto& one : *places) made->listen(std::move(one));
   made->run();
   return std::unique_ptr<service>(new service(std::move(made)));

@@ -82,14 +82,14 @@ result<void> output::write_all(std::string_view bytes, const patience& with) {
   auto progress = patience::clock::now();
   while (!bytes.empty()) {
     if (way_ == way::plain) {
-      if (auto ready = wait(with, progress); !ready) return ready;
+      HONDANA_TRY(wait(with, progress));
     }
     const auto count = attempt(bytes);
     if (count > 0) {
       bytes.remove_prefix(static_cast<std::size_t>(count));
       progress = patience::clock::now();
     } else if (count < 0 && errno == EAGAIN) {
-      if (auto ready = wait(with, progress); !ready) return ready;
+      HONDANA_TRY(wait(with, progress));
     } else if (count < 0 && errno != EINTR) {
       return gone();
     }

@@ -79,21 +79,20 @@ result<void> context::show(const tls_options& options) {
   if (options.key.empty()) return fail(errc::invalid_argument, "TLS has a certificate but no key. Name its file, too.");
   const auto file = pem_file::read("the certificate", options.certificate);
   if (!file) return tl::unexpected(file.error());
-  const auto chain = file->certificates();
-  if (!chain) return tl::unexpected(chain.error());
+  HONDANA_TRY(const auto chain, file->certificates());
   const auto key_file = pem_file::read("the key", options.key);
   if (!key_file) return tl::unexpected(key_file.error());
   const auto key = key_file->key();
   if (!key) return tl::unexpected(key.error());
 
-  auto* const own = chain->front().get();
+  auto* const own = chain.front().get();
   if (X509_check_private_key(own, key->get()) != 1)
     return key_file->refuse("it does not belong to the certificate in " + options.certificate +
                             ", which must be the first in that file.");
   auto* const with = native_.get();
   if (SSL_CTX_use_certificate(with, own) != 1) return file->refuse(crypto::last_reason() + '.');
-  for (std::size_t i = 1; i < chain->size(); ++i) {
-    if (SSL_CTX_add1_chain_cert(with, (*chain)[i].get()) != 1)
+  for (std::size_t i = 1; i < chain.size(); ++i) {
+    if (SSL_CTX_add1_chain_cert(with, chain[i].get()) != 1)
       return file->refuse("certificate " + std::to_string(i + 1) + " in it: " + crypto::last_reason() + '.');
   }
   if (SSL_CTX_use_PrivateKey(with, key->get()) != 1) return key_file->refuse(crypto::last_reason() + '.');

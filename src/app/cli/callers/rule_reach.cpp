@@ -92,14 +92,13 @@ result<void> check_reach(const config::settings& settings, const std::vector<std
   }
   if (settings.search) claims.emplace_back(search::search_uri);
   for (std::size_t i = 0; i < settings.scopes.rules.size(); ++i) {
-    if (auto all = check_all("uris", settings.scopes.rules[i].uris, settings.rules.at(i), claims, may_be_below); !all)
-      return all;
+    HONDANA_TRY(check_all("uris", settings.scopes.rules[i].uris, settings.rules.at(i), claims, may_be_below));
   }
   for (std::size_t i = 0; i < settings.access.rules.size(); ++i) {
     const auto& rule = settings.access.rules[i];
     const auto& table = settings.access_tables.at(i);
-    if (auto all = check_all("uris", rule.uris, table, claims, may_be_below); !all) return all;
-    if (auto all = check_all("patterns", rule.patterns, table, claims, may_fit_below); !all) return all;
+    HONDANA_TRY(check_all("uris", rule.uris, table, claims, may_be_below));
+    HONDANA_TRY(check_all("patterns", rule.patterns, table, claims, may_fit_below));
   }
   return {};
 }

@@ -44,11 +44,10 @@ tl::unexpected<failure> wrong_oauth(const config::settings& in, failure why) {
 
 result<std::string> secret_of(const config::introspection_settings& from) {
   if (from.secret_file.empty()) return mcp::with_variables(from.client_secret, mcp::environment_variable);
-  auto read = disk::read_private(from.secret_file, longest_secret);
-  if (!read) return tl::unexpected(std::move(read.error()));
-  while (read->bytes.ends_with('\n') || read->bytes.ends_with('\r')) read->bytes.pop_back();
-  if (read->bytes.empty()) return fail(errc::invalid_argument, from.secret_file + " is empty");
-  return std::move(read->bytes);
+  HONDANA_TRY(auto read, disk::read_private(from.secret_file, longest_secret));
+  while (read.bytes.ends_with('\n') || read.bytes.ends_with('\r')) read.bytes.pop_back();
+  if (read.bytes.empty()) return fail(errc::invalid_argument, from.secret_file + " is empty");
+  return std::move(read.bytes);
 }
 
 /// Whether the secret stands in a configuration file that others can read.
@@ -146,9 +145,8 @@ result<ways_to_tell> ways_from(const config::settings& settings, const std::stri
     out.told.push_back("tokens in " + file);
   }
   if (auth.oauth) {
-    auto options = options_of(settings, *auth.oauth, log);
-    if (!options) return tl::unexpected(std::move(options.error()));
-    auto made = make_oauth_authenticator(std::move(*options));
+    HONDANA_TRY(auto options, options_of(settings, *auth.oauth, log));
+    auto made = make_oauth_authenticator(std::move(options));
     if (!made) return wrong_oauth(settings, std::move(made.error()));
     by_token.push_back(std::move(*made));
     out.told.push_back("tokens of " + auth.oauth->issuer + " for " + auth.oauth->resource);
@@ -177,9 +175,8 @@ result<ways_to_tell> ways_from(const config::settings& settings, const std::stri
     out.told.emplace_back("users of this machine, over the Unix socket");
   }
   if (out.told.empty()) return out;
-  auto whole = make_any_authenticator(std::move(by_token), std::move(by_connection));
-  if (!whole) return tl::unexpected(std::move(whole.error()));
-  out.authenticator = std::move(*whole);
+  HONDANA_TRY(auto whole, make_any_authenticator(std::move(by_token), std::move(by_connection)));
+  out.authenticator = std::move(whole);
   return out;
 }
 

@@ -5,7 +5,7 @@
 
 #include "app/cli/import/plain_json.hpp"
 #include "app/cli/visible.hpp"
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 
 namespace hondana::cli {
 namespace {

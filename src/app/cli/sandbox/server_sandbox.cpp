@@ -58,14 +58,12 @@ result<server_sandbox> server_sandbox::put_up(const parts& whole, const serving_
   made.mode_ = whole.settings.sandbox.mode;
   if (made.mode_ == sandbox_mode::off) return made;
   if (auto commands = commands_of(whole); !commands.empty()) {
-    auto begun = launcher::begin(std::move(commands));
-    if (!begun) return tl::unexpected(std::move(begun.error()));
-    made.launcher_ = std::move(*begun);
+    HONDANA_TRY(auto begun, launcher::begin(std::move(commands)));
+    made.launcher_ = std::move(begun);
   }
   const auto to = permitted(whole, at);
-  auto confined = sandbox::confine(to);
-  if (!confined) return tl::unexpected(std::move(confined.error()));
-  made.in_force_ = std::move(*confined);
+  HONDANA_TRY(auto confined, sandbox::confine(to));
+  made.in_force_ = std::move(confined);
   made.connects_ = to.connects;
   launcher::use(made.launcher_);
   const auto& now = made.in_force_;

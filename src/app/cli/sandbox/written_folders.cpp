@@ -143,9 +143,8 @@ result<std::vector<std::string>> check_written_folders(const parts& whole) {
   const auto all = written_files(whole.settings);
   std::vector<std::string> warnings;
   for (const auto& one : all) {
-    auto checked = check(one, all, whole);
-    if (!checked) return tl::unexpected(std::move(checked.error()));
-    if (*checked) warnings.push_back(std::move(**checked));
+    HONDANA_TRY(auto checked, check(one, all, whole));
+    if (checked) warnings.push_back(std::move(*checked));
   }
   return warnings;
 }

@@ -70,12 +70,10 @@ result<chosen_server> by_name_or_path(const std::string& text, const std::string
   const bool may_be_name = text.find('/') == std::string::npos && text != "." && text != "..";
   std::vector<std::string> names;
   if (may_be_name && (has_config || must_have_config)) {
-    auto named = server_named(config, text);
-    if (!named) return tl::unexpected(std::move(named.error()));
-    if (*named) return chosen_server{std::move(**named), {}, text};
-    auto known = server_names(config);
-    if (!known) return tl::unexpected(std::move(known.error()));
-    names = std::move(*known);
+    HONDANA_TRY(auto named, server_named(config, text));
+    if (named) return chosen_server{std::move(*named), {}, text};
+    HONDANA_TRY(auto known, server_names(config));
+    names = std::move(known);
   }
   if (std::filesystem::exists(text, problem)) return at_path(text);
   const std::vector<std::string_view> views(names.begin(), names.end());
@@ -171,9 +169,9 @@ result<chosen_server> by_command(const command_line& line) {
 result<chosen_server> choose_server(const command_line& line) {
   auto chosen = line.server().empty() ? by_target(line) : by_command(line);
   if (!chosen) return chosen;
-  if (auto added = add_headers(line, *chosen); !added) return tl::unexpected(std::move(added.error()));
-  if (auto added = add_token(line, *chosen); !added) return tl::unexpected(std::move(added.error()));
-  if (auto set = set_identity(line, *chosen); !set) return tl::unexpected(std::move(set.error()));
+  HONDANA_TRY(add_headers(line, *chosen));
+  HONDANA_TRY(add_token(line, *chosen));
+  HONDANA_TRY(set_identity(line, *chosen));
   return chosen;
 }
 

@@ -17,9 +17,8 @@ result<std::vector<std::pair<std::string, config::section>>> server_tables(const
   std::vector<std::pair<std::string, config::section>> tables;
   for (auto& source : loaded->sources) {
     if (source.type != "mcp") continue;
-    auto name = source.options.string("name");
-    if (!name) return tl::unexpected(std::move(name.error()));
-    if (*name) tables.emplace_back(std::move(**name), std::move(source.options));
+    HONDANA_TRY(auto name, source.options.string("name"));
+    if (name) tables.emplace_back(std::move(*name), std::move(source.options));
   }
   return tables;
 }
@@ -49,9 +48,8 @@ result<std::optional<client_target>> server_named(const std::string& config, std
   if (!tables) return tl::unexpected(std::move(tables.error()));
   for (auto& [known, table] : *tables) {
     if (known != name) continue;
-    auto settings = mcp::read_settings(table);
-    if (!settings) return tl::unexpected(std::move(settings.error()));
-    return std::optional(std::move(settings->target));
+    HONDANA_TRY(auto settings, mcp::read_settings(table));
+    return std::optional(std::move(settings.target));
   }
   return std::optional<client_target>();
 }

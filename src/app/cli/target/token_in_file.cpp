@@ -37,9 +37,8 @@ result<std::string> read_input() {
 result<std::string> read_token(const std::string& path) {
   const bool is_input = path == place_of_standard_input;
   auto text = is_input ? read_input() : [&path]() -> result<std::string> {
-    auto read = disk::read_private(path, most_token_bytes);
-    if (!read) return tl::unexpected(std::move(read.error()));
-    return std::move(read->bytes);
+    HONDANA_TRY(auto read, disk::read_private(path, most_token_bytes));
+    return std::move(read.bytes);
   }();
   if (!text) return text;
   constexpr std::string_view blanks = " \t\r\n";
@@ -63,10 +62,9 @@ class file_tokens final : public token_source {
   result<void> obtain(const refused_token& why, const std::stop_token&) override {
     const bool is_input = path_ == place_of_standard_input;
     if (!is_input) {
-      auto fresh = read_token(path_);
-      if (!fresh) return tl::unexpected(std::move(fresh.error()));
+      HONDANA_TRY(auto fresh, read_token(path_));
       const std::lock_guard lock(mutex_);
-      now_ = std::move(*fresh);
+      now_ = std::move(fresh);
       if (now_ != why.token) return {};
     }
     return fail(errc::unauthorized,
@@ -82,9 +80,8 @@ class file_tokens final : public token_source {
 }  // namespace
 
 result<std::shared_ptr<token_source>> token_in_file(const std::string& path) {
-  auto first = read_token(path);
-  if (!first) return tl::unexpected(std::move(first.error()));
-  return std::make_shared<file_tokens>(path, std::move(*first));
+  HONDANA_TRY(auto first, read_token(path));
+  return std::make_shared<file_tokens>(path, std::move(first));
 }
 
 }  // namespace hondana::cli

@@ -1,5 +1,6 @@
 /// Finding folded words in texts as they are written.
 #include "app/cli/terminal/highlighting.hpp"
+#include "base/ascii/characters.hpp"
 
 #include <algorithm>
 
@@ -10,8 +11,6 @@ namespace {
 
 constexpr std::string_view bold = "\x1b[1m";
 constexpr std::string_view plain = "\x1b[0m";
-
-bool is_letter(char c) noexcept { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
 
 }  // namespace
 
@@ -35,7 +34,7 @@ std::string highlighted(std::string_view text, const std::vector<std::string>& w
     if (word.size() < 2) continue;
     for (auto at = folded.text.find(word); at != std::string::npos; at = folded.text.find(word, at + 1)) {
       // A Latin word begins where its letters do; what it ends with may be another form of it.
-      if (is_letter(word.front()) && at > 0 && is_letter(folded.text[at - 1])) continue;
+      if (ascii::is_lower_or_digit(word.front()) && at > 0 && ascii::is_lower_or_digit(folded.text[at - 1])) continue;
       const auto begin = folded.source[at];
       const auto end = folded.source[at + word.size()];
       std::fill(stands_out.begin() + static_cast<std::ptrdiff_t>(begin), stands_out.begin() + static_cast<std::ptrdiff_t>(end),

@@ -91,11 +91,10 @@ result<wb::settings> configured_analyses(const command_line& line) {
     out.path = *usual;
     return out;
   }
-  auto all = config::load(file);
-  if (!all) return tl::unexpected(std::move(all.error()));
+  HONDANA_TRY(auto all, config::load(file));
   const auto found =
-      std::find_if(all->sources.begin(), all->sources.end(), [](const auto& one) { return one.type == "analyses"; });
-  if (found == all->sources.end())
+      std::find_if(all.sources.begin(), all.sources.end(), [](const auto& one) { return one.type == "analyses"; });
+  if (found == all.sources.end())
     return fail(errc::invalid_argument,
                 "The configuration file " + file + " has no [[source]] of type \"analyses\". Add one, or give --store FILE.");
   return wb::read_settings(found->options);
@@ -108,9 +107,8 @@ result<cache_of_analyses> open_analyses_of(const command_line& line, bool makes_
     how.path = std::filesystem::absolute(line.text(analysis_store_flag), problem).lexically_normal().string();
     if (problem) return fail(errc::invalid_argument, "--store: cannot be made absolute: " + problem.message());
   } else {
-    auto configured = configured_analyses(line);
-    if (!configured) return tl::unexpected(std::move(configured.error()));
-    how = std::move(*configured);
+    HONDANA_TRY(auto configured, configured_analyses(line));
+    how = std::move(configured);
   }
   std::error_code problem;
   if (!how.redis && how.path.empty())
@@ -181,18 +179,16 @@ result<std::string> text_of_analysis(const wb::address& at, const analyses::entr
   const bool is_whole = at.of == wb::place::analysis || at.of == wb::place::by_prompt;
   if (as_json && is_whole) return from.to_json();
   if (as_json) {
-    const auto whole = wb::parsed(from.to_json());
-    if (!whole) return tl::unexpected(whole.error());
-    if (at.of == wb::place::flow) return wb::flow_in(*whole).to_text();
-    return wb::vote_in(*whole, at.provider).map([](const value& vote) { return vote.to_text(); });
+    HONDANA_TRY(const auto whole, wb::parsed(from.to_json()));
+    if (at.of == wb::place::flow) return wb::flow_in(whole).to_text();
+    return wb::vote_in(whole, at.provider).map([](const value& vote) { return vote.to_text(); });
   }
-  const auto whole = analyses::analysis_of(from);
-  if (!whole) return tl::unexpected(whole.error());
-  if (is_whole) return wb::markdown_of(from.about, *whole, from.is_stale);
-  if (at.of == wb::place::flow) return wb::markdown_of_flow(from.about, *whole, from.is_stale);
+  HONDANA_TRY(const auto whole, analyses::analysis_of(from));
+  if (is_whole) return wb::markdown_of(from.about, whole, from.is_stale);
+  if (at.of == wb::place::flow) return wb::markdown_of_flow(from.about, whole, from.is_stale);
   const auto vote =
-      std::find_if(whole->votes.begin(), whole->votes.end(), [&](const auto& one) { return one.provider == at.provider; });
-  if (vote == whole->votes.end()) return fail(errc::resource_not_found, "There is no vote of " + at.provider + " in it.");
+      std::find_if(whole.votes.begin(), whole.votes.end(), [&](const auto& one) { return one.provider == at.provider; });
+  if (vote == whole.votes.end()) return fail(errc::resource_not_found, "There is no vote of " + at.provider + " in it.");
   return wb::markdown_of_vote(from.about, *vote);
 }
 

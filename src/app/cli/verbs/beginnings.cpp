@@ -64,12 +64,11 @@ result<void> check_beginning(client& of, const std::string& typed, const std::st
     return fail(errc::invalid_argument,
                 text + "A URI is expected, as `hondana ls` shows it; perhaps --under " + shell_word(*named) + " is meant.");
   }
-  const auto roots = told_roots(of, how);
-  if (!roots) return tl::unexpected(roots.error());
+  HONDANA_TRY(const auto roots, told_roots(of, how));
   return fail(errc::invalid_argument,
-              text + (roots->empty() ? "The server lists nothing now."
-                                     : "Give a URI or its beginning, as `hondana ls` shows it: listed is what begins with " +
-                                           *roots + '.'));
+              text + (roots.empty() ? "The server lists nothing now."
+                                    : "Give a URI or its beginning, as `hondana ls` shows it: listed is what begins with " +
+                                          roots + '.'));
 }
 
 }  // namespace hondana::cli

@@ -78,9 +78,8 @@ result<value> arguments_of(const task& what, const tool& called) {
   if (!words.empty()) return fail(errc::invalid_argument, "Arguments are given by --arguments or as NAME=VALUE, not both.");
   auto text = what.line.text(arguments_flag);
   if (text == "-") {
-    auto read = standard_input();
-    if (!read) return tl::unexpected(std::move(read.error()));
-    text = std::move(*read);
+    HONDANA_TRY(auto read, standard_input());
+    text = std::move(read);
   }
   auto parsed = value::parse(text);
   if (!parsed) return fail(errc::invalid_argument, "--arguments: " + parsed.error().public_text);

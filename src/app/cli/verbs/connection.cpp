@@ -80,11 +80,10 @@ class connection::local_server {
   local_server& operator=(const local_server&) = delete;
 
   result<void> start() {
-    auto whole = assembly_.assemble();
-    if (!whole) return tl::unexpected(std::move(whole.error()));
+    HONDANA_TRY(auto whole, assembly_.assemble());
     // The limit keeps a server from being filled by strangers; here there are none, and contents pass in pieces.
-    whole->options.read_limit = std::numeric_limits<std::int64_t>::max();
-    return server_.replace(whole->options, whole->providers);
+    whole.options.read_limit = std::numeric_limits<std::int64_t>::max();
+    return server_.replace(whole.options, whole.providers);
   }
   hondana::server* server() noexcept { return &server_; }
 
@@ -145,18 +144,16 @@ client_options connection::options() {
 }
 
 result<void> connection::open() {
-  auto chosen = choose_server(line_);
-  if (!chosen) return tl::unexpected(std::move(chosen.error()));
-  chosen_ = std::move(*chosen);
+  HONDANA_TRY(auto chosen, choose_server(line_));
+  chosen_ = std::move(chosen);
   if (line_.has(trace_flag)) {
-    auto trace = trace_file::open(line_.text(trace_flag));
-    if (!trace) return tl::unexpected(std::move(trace.error()));
-    trace_ = std::move(*trace);
+    HONDANA_TRY(auto trace, trace_file::open(line_.text(trace_flag)));
+    trace_ = std::move(trace);
   }
   if (!chosen_.path.empty()) {
     // What a server would log of its own doings is no news to whoever asks it one question.
     local_ = std::make_unique<local_server>(folder(), [](std::string_view) {});
-    if (auto started = local_->start(); !started) return started;
+    HONDANA_TRY(local_->start());
     chosen_.target = memory_target{local_->server()};
   }
   if (auto* child = std::get_if<child_target>(&chosen_.target)) {

@@ -64,9 +64,8 @@ result<void> append(const std::string& path, const std::string& text) {
 /// Servers of the named file, or of all the usual places that exist.
 result<std::vector<known_server>> found_servers(const command_line& line) {
   if (const auto named = line.word(0); !named.empty()) {
-    const auto text = content_of(named);
-    if (!text) return tl::unexpected(text.error());
-    auto all = servers_in(*text);
+    HONDANA_TRY(const auto text, content_of(named));
+    auto all = servers_in(text);
     if (!all) return fail(errc::invalid_argument, named + ": " + all.error().public_text);
     return all;
   }

@@ -28,13 +28,12 @@ namespace {
 
 /// Where tokens are for: a server behind a URL.
 result<http_target> server_of(const command_line& line) {
-  auto chosen = choose_server(line);
-  if (!chosen) return tl::unexpected(std::move(chosen.error()));
-  auto* http = std::get_if<http_target>(&chosen->target);
+  HONDANA_TRY(auto chosen, choose_server(line));
+  auto* http = std::get_if<http_target>(&chosen.target);
   if (http == nullptr || !http->socket.empty() || !line.has(on_flag))
     return fail(errc::invalid_argument,
                 "Only servers behind a URL have log-ins" +
-                    (line.has(on_flag) ? ", which " + chosen->shown + " is not." : "; name one with --on."));
+                    (line.has(on_flag) ? ", which " + chosen.shown + " is not." : "; name one with --on."));
   return std::move(*http);
 }
 
@@ -72,14 +71,13 @@ result<oauth_settings> settings_for(const command_line& line, const http_target&
   auto settings = credentials::settings_with(credentials::make_store(where), at);
   if (!settings) return settings;
   settings->scopes = scopes_in(line);
-  if (auto added = add_client(line, *settings); !added) return tl::unexpected(std::move(added.error()));
+  HONDANA_TRY(add_client(line, *settings));
   if (line.has(machine_flag)) {
     settings->grant = oauth_grant::client_credentials;
   } else {
     settings->login = page_for(line);
   }
-  if (auto added = credentials::add_client_of_before(*settings, at.url); !added)
-    return tl::unexpected(std::move(added.error()));
+  HONDANA_TRY(credentials::add_client_of_before(*settings, at.url));
   if (!line.has(quiet_flag)) settings->log = [](std::string_view text) { say(text); };
   return settings;
 }
@@ -115,25 +113,22 @@ result<void> drop_older(token_store& store, const kept_tokens& given) {
   if (!all) return tl::unexpected(all.error());
   for (const auto& one : *all) {
     if (one.key == given.key || one.key.issuer != given.key.issuer || one.key.client_id != given.key.client_id) continue;
-    if (auto removed = store.remove(one.key); !removed) return removed;
+    HONDANA_TRY(store.remove(one.key));
   }
   return {};
 }
 
 result<void> log_in_to(const command_line& line, const std::stop_token& stop) {
-  auto at = server_of(line);
-  if (!at) return tl::unexpected(std::move(at.error()));
-  auto settings = settings_for(line, *at);
-  if (!settings) return tl::unexpected(std::move(settings.error()));
-  const auto session = oauth_session::of(at->url, *settings);
-  if (!session) return tl::unexpected(session.error());
-  if (auto done = (*session)->log_in(stop); !done) return done;
-  const auto given = (*session)->current();
+  HONDANA_TRY(auto at, server_of(line));
+  HONDANA_TRY(auto settings, settings_for(line, at));
+  HONDANA_TRY(const auto session, oauth_session::of(at.url, settings));
+  HONDANA_TRY(session->log_in(stop));
+  const auto given = session->current();
   if (!given) return fail(errc::internal, "there are no tokens after a log-in");
-  if (auto kept = keep_client(line, *settings, *given); !kept) return kept;
-  if (auto dropped = drop_older(*settings->store, *given); !dropped) return dropped;
+  HONDANA_TRY(keep_client(line, settings, *given));
+  HONDANA_TRY(drop_older(*settings.store, *given));
   if (!line.has(quiet_flag))
-    say("logged in to " + (*session)->resource() + " by " + given->key.issuer +
+    say("logged in to " + session->resource() + " by " + given->key.issuer +
         (given->tokens.scope.empty() ? std::string() : ", for " + given->tokens.scope));
   return {};
 }
@@ -141,20 +136,17 @@ result<void> log_in_to(const command_line& line, const std::stop_token& stop) {
 result<void> log_out_of(const command_line& line, const std::stop_token& stop) {
   auto at = server_of(line);
   if (!at) return tl::unexpected(std::move(at.error()));
-  auto settings = credentials::settings_with(credentials::make_store(), *at);
-  if (!settings) return tl::unexpected(std::move(settings.error()));
-  if (!line.has(quiet_flag)) settings->log = [](std::string_view text) { say(text); };
+  HONDANA_TRY(auto settings, credentials::settings_with(credentials::make_store(), *at));
+  if (!line.has(quiet_flag)) settings.log = [](std::string_view text) { say(text); };
   // Without its key the authorization server may not listen; the tokens go all the same.
-  if (const auto added = credentials::add_kept_client(*settings, at->url); !added && settings->log)
-    settings->log("the client's key is not at hand: " + added.error().public_text);
+  if (const auto added = credentials::add_kept_client(settings, at->url); !added && settings.log)
+    settings.log("the client's key is not at hand: " + added.error().public_text);
   // Log-ins to other servers may need it.
-  const auto keeps_secret_of = line.has(all_flag) || settings->client_secret.empty() ? std::string() : settings->client_id;
-  const auto session = oauth_session::of(at->url, std::move(*settings));
-  if (!session) return tl::unexpected(session.error());
-  const auto had_any = (*session)->log_out(line.has(all_flag), stop);
-  if (!had_any) return tl::unexpected(had_any.error());
+  const auto keeps_secret_of = line.has(all_flag) || settings.client_secret.empty() ? std::string() : settings.client_id;
+  HONDANA_TRY(const auto session, oauth_session::of(at->url, std::move(settings)));
+  HONDANA_TRY(const auto had_any, session->log_out(line.has(all_flag), stop));
   if (line.has(quiet_flag)) return {};
-  say(*had_any ? "logged out of " + (*session)->resource() : "there was no log-in of " + (*session)->resource());
+  say(had_any ? "logged out of " + session->resource() : "there was no log-in of " + session->resource());
   if (!keeps_secret_of.empty())
     say("the secret of the client \"" + keeps_secret_of + "\" is still kept; 'hondana logout --all --on " + line.text(on_flag) +
         "' forgets it, too");

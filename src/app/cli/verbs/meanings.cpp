@@ -13,7 +13,7 @@
 
 #include "app/cli/flags/client_flags.hpp"
 #include "app/cli/terminal/quantities.hpp"
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "base/uri/escapes.hpp"
 
 namespace hondana::cli {

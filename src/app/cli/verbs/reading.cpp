@@ -19,7 +19,7 @@
 #include "app/cli/verbs/meanings.hpp"
 #include "app/cli/verbs/verbs.hpp"
 #include "app/cli/visible.hpp"
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "base/json/base64.hpp"
 #include "base/json/writer.hpp"
 
@@ -159,9 +159,9 @@ class destination {
       }
       if (items[i - 1].is_text && one.is_text && !cutter_) {
         // Such as sheets, which would go over into each other.
-        if (auto done = give(last_ == '\n' ? "\n" : "\n\n"); !done) return done;
+        HONDANA_TRY(give(last_ == '\n' ? "\n" : "\n\n"));
       }
-      if (auto done = pass(i, later_[i - 1]); !done) return done;
+      HONDANA_TRY(pass(i, later_[i - 1]));
     }
     return {};
   }
@@ -181,7 +181,7 @@ class destination {
       cut = cutter_->pass(bytes);
       bytes = cut;
     }
-    if (auto done = give(bytes); !done) return done;
+    HONDANA_TRY(give(bytes));
     // The rest is not asked for: the call ends here, and `has_enough` says that nothing is wrong.
     if (cutter_ && cutter_->is_over()) return fail(errc::cancelled, "all lines have come");
     return {};

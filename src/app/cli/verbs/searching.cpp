@@ -113,7 +113,7 @@ result<value> ask_index(const task& what, const question& asked) {
   for (const auto& one : conditions) {
     if (what.line.has(*one.which)) uri += std::string("&") + one.name + '=' + percent_encode(said_by(what, *one.which, asked));
   }
-  if (auto waited = wait_for_index(what); !waited) return tl::unexpected(std::move(waited.error()));
+  HONDANA_TRY(wait_for_index(what));
   auto got = what.with.server().read(uri, what.with.how());
   if (!got) return tl::unexpected(about_what_was_typed(std::move(got.error())));
   if (got->items.empty()) return fail(errc::broken_protocol, "the server answered a search with nothing");

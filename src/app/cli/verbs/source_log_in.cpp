@@ -42,14 +42,12 @@ result<gdrive::account> account_of(const command_line& line) {
   auto loaded = config::load(config);
   if (!loaded) return tl::unexpected(std::move(loaded.error()));
   for (auto& one : loaded->sources) {
-    auto called = one.options.string("name");
-    if (!called) return tl::unexpected(std::move(called.error()));
-    if (called->value_or(one.type == "gdrive" ? gdrive::options().name : std::string()) != name) continue;
+    HONDANA_TRY(auto called, one.options.string("name"));
+    if (called.value_or(one.type == "gdrive" ? gdrive::options().name : std::string()) != name) continue;
     if (one.type != "gdrive")
       return unfit("the source " + name + " is of type " + one.type + ", which has no log-in; gdrive has");
-    auto settings = gdrive::read_settings(one.options);
-    if (!settings) return tl::unexpected(std::move(settings.error()));
-    return std::move(settings->who);
+    HONDANA_TRY(auto settings, gdrive::read_settings(one.options));
+    return std::move(settings.who);
   }
   return unfit(config + " has no source called \"" + name + "\"; its name is what `name = \"…\"` says");
 }
@@ -90,9 +88,8 @@ result<google::oauth_client> client_of(const command_line& line, const gdrive::a
       while (!out.secret.empty() && (out.secret.back() == '\n' || out.secret.back() == '\r')) out.secret.pop_back();
     }
   } else if (!of.client_file.empty()) {
-    const auto text = text_of(of.client_file);
-    if (!text) return tl::unexpected(text.error());
-    auto read = google::parse_oauth_client(*text);
+    HONDANA_TRY(const auto text, text_of(of.client_file));
+    auto read = google::parse_oauth_client(text);
     if (!read) return unfit(of.client_file + ": " + read.error().public_text);
     out = std::move(*read);
   } else {
@@ -118,9 +115,8 @@ google::log_in_settings settings_for(const gdrive::account& of, google::oauth_cl
 result<std::string> who_is(const gdrive::account& of, const std::string& file, const std::stop_token& stop) {
   auto from = of.tokens;
   from.in.file = file;
-  auto tokens = google::make_tokens(std::move(from));
-  if (!tokens) return tl::unexpected(std::move(tokens.error()));
-  const auto drive = drive::client::of(of.drive, std::move(*tokens));
+  HONDANA_TRY(auto tokens, google::make_tokens(std::move(from)));
+  const auto drive = drive::client::of(of.drive, std::move(tokens));
   if (!drive) return tl::unexpected(drive.error());
   drive::errand how;
   how.stop = stop;
@@ -133,29 +129,25 @@ result<std::string> who_is(const gdrive::account& of, const std::string& file, c
 }  // namespace
 
 result<void> log_in_to_source(const command_line& line, const std::stop_token& stop) {
-  auto of = account_of(line);
-  if (!of) return tl::unexpected(std::move(of.error()));
-  if (!of->tokens.subject.empty())
+  HONDANA_TRY(auto of, account_of(line));
+  if (!of.tokens.subject.empty())
     return unfit(
         "the source's subject is for a service account that stands in for somebody; take it out to log in as yourself");
-  const auto file = file_for(*of);
-  if (!file) return tl::unexpected(file.error());
-  auto client = client_of(line, *of);
-  if (!client) return tl::unexpected(std::move(client.error()));
+  HONDANA_TRY(const auto file, file_for(of));
+  HONDANA_TRY(auto client, client_of(line, of));
   const auto page = page_for(line);
-  auto user = google::log_in(settings_for(*of, std::move(*client)), *page, stop);
-  if (!user) return tl::unexpected(std::move(user.error()));
+  HONDANA_TRY(auto user, google::log_in(settings_for(of, std::move(client)), *page, stop));
   std::error_code problem;
-  const bool is_folder_new = !std::filesystem::exists(std::filesystem::path(*file).parent_path(), problem);
-  if (auto kept = google::keep(*user, *file); !kept) return kept;
-  const auto who = who_is(*of, *file, stop);
+  const bool is_folder_new = !std::filesystem::exists(std::filesystem::path(file).parent_path(), problem);
+  HONDANA_TRY(google::keep(user, file));
+  const auto who = who_is(of, file, stop);
   if (who) {
-    user->account = *who;
-    if (auto kept = google::keep(*user, *file); !kept) return kept;
+    user.account = *who;
+    HONDANA_TRY(google::keep(user, file));
   }
   if (!line.has(quiet_flag))
-    say("logged in to Google Drive" + (who ? " as " + *who : std::string()) + ", for " + google::spelled(of->tokens.asked) +
-        "; kept in " + *file);
+    say("logged in to Google Drive" + (who ? " as " + *who : std::string()) + ", for " + google::spelled(of.tokens.asked) +
+        "; kept in " + file);
   if (is_folder_new && !line.has(quiet_flag))
     say("its folder was not there before: restart a server that runs already, whose sandbox does not know it");
   if (!who) say("the log-in is kept, but Drive cannot be asked with it yet: " + who.error().public_text);
@@ -165,16 +157,15 @@ result<void> log_in_to_source(const command_line& line, const std::stop_token& s
 result<void> log_out_of_source(const command_line& line, const std::stop_token& stop) {
   const auto of = account_of(line);
   if (!of) return tl::unexpected(of.error());
-  const auto file = file_for(*of);
-  if (!file) return tl::unexpected(file.error());
-  const auto found = google::find_credentials({.file = *file, .token_url = of->tokens.in.token_url});
+  HONDANA_TRY(const auto file, file_for(*of));
+  const auto found = google::find_credentials({.file = file, .token_url = of->tokens.in.token_url});
   const auto* user = found ? std::get_if<google::authorized_user>(&found->who) : nullptr;
   if (user != nullptr) {
     if (const auto told = google::revoke(*user, settings_for(*of, {}), stop); !told)
       say("Google could not be told: " + told.error().public_text);
   }
-  if (::unlink(file->c_str()) != 0 && errno != ENOENT)
-    return fail(errc::source_unavailable, "cannot remove " + *file + ": " + std::strerror(errno));
+  if (::unlink(file.c_str()) != 0 && errno != ENOENT)
+    return fail(errc::source_unavailable, "cannot remove " + file + ": " + std::strerror(errno));
   if (!line.has(quiet_flag)) say(user != nullptr ? "logged out of Google Drive" : "there was no log-in of this source");
   return {};
 }

@@ -224,13 +224,12 @@ bool is_among(const std::vector<std::string>& taken, const std::string& uri) {
 result<void> look_for_missing(const task& what, const std::vector<std::string>& uris, const std::vector<std::string>& taken) {
   for (const auto& uri : uris) {
     const bool is_taken = is_among(taken, uri);
-    const auto is_there = exists(what, uri);
-    if (!is_there) return tl::unexpected(is_there.error());
-    if (!*is_there && !is_taken)
+    HONDANA_TRY(const auto is_there, exists(what, uri));
+    if (!is_there && !is_taken)
       return tl::unexpected(blamed_on(
           uri, {errc::resource_not_found, uri + " does not exist, and the server would not tell of its appearance.", {}}));
     if (what.line.has(quiet_flag)) continue;
-    if (!*is_there) say(uri + " does not exist yet; the server will tell when it appears");
+    if (!is_there) say(uri + " does not exist yet; the server will tell when it appears");
     if (!is_taken) say("the server does not watch " + uri);
   }
   return {};

@@ -61,15 +61,14 @@ result<void> add_messages(const value& from, std::vector<message>& to) {
     if (!parsed) return fail(errc::broken_protocol, parsed.error().what);
     const auto object = parsed->root().as_object("content");
     if (!object) return fail(errc::broken_protocol, object.error().text());
-    auto made = block_of(*object);
-    if (!made) return tl::unexpected(std::move(made.error()));
-    if (*made) to.push_back({whose, std::move(**made)});
+    HONDANA_TRY(auto made, block_of(*object));
+    if (made) to.push_back({whose, std::move(*made)});
     return {};
   };
   const auto* several = content->as_array();
   if (several == nullptr) return add(*content);
   for (const auto& one : *several) {
-    if (auto done = add(one); !done) return done;
+    HONDANA_TRY(add(one));
   }
   return {};
 }

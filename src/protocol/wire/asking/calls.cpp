@@ -12,9 +12,8 @@ namespace hondana::wire::asking {
 result<page<tool>> tools_of(const json::object& result) {
   return page_of<tool>(result, "tools", [](const json::object& of, const std::string& path) -> hondana::result<tool> {
     tool out;
-    auto name = required_text(of, "name", path);
-    if (!name) return tl::unexpected(std::move(name.error()));
-    out.name = std::move(*name);
+    HONDANA_TRY(auto name, required_text(of, "name", path));
+    out.name = std::move(name);
     out.title = text_member(of, "title");
     out.description = text_member(of, "description");
     out.inputSchema = value_member(of, "inputSchema");
@@ -71,17 +70,15 @@ result<std::optional<content_block>> block_of(const json::object& of) {
     return content_block(audio_block{std::move(*decoded), text_member(of, "mimeType"), hints});
   }
   if (kind == "resource_link") {
-    auto entry = entry_of(of, "content");
-    if (!entry) return tl::unexpected(std::move(entry.error()));
-    return content_block(link_block{std::move(*entry)});
+    HONDANA_TRY(auto entry, entry_of(of, "content"));
+    return content_block(link_block{std::move(entry)});
   }
   if (kind == "resource") {
     const auto inner = object_member(of, "resource");
     if (!inner) return broken("a resource block without its resource");
-    auto item = item_of(*inner, "content.resource");
-    if (!item) return tl::unexpected(std::move(item.error()));
-    return content_block(embedded_block{std::move(item->uri), std::move(item->mimeType), std::move(item->bytes),
-                                        item->is_text ? content_form::text : content_form::blob, hints});
+    HONDANA_TRY(auto item, item_of(*inner, "content.resource"));
+    return content_block(embedded_block{std::move(item.uri), std::move(item.mimeType), std::move(item.bytes),
+                                        item.is_text ? content_form::text : content_form::blob, hints});
   }
   return std::optional<content_block>();
 }
@@ -95,9 +92,8 @@ result<called> called_of(const json::value& from) {
   for (const auto& one : elements_of(*of, "content")) {
     const auto inner = one.as_object("result.content");
     if (!inner) return broken(inner.error().text());
-    auto block = block_of(*inner);
-    if (!block) return tl::unexpected(std::move(block.error()));
-    if (*block) out.content.push_back(std::move(**block));
+    HONDANA_TRY(auto block, block_of(*inner));
+    if (block) out.content.push_back(std::move(*block));
   }
   if (const auto* structure = out.raw.find("structuredContent")) out.structuredContent = *structure;
   out.isError = flag_member(*of, "isError");
@@ -112,10 +108,9 @@ result<prompt_result> prompt_of(const json::object& from) {
     if (!inner) return broken(inner.error().text());
     const auto content = object_member(*inner, "content");
     if (!content) return broken("result.messages[].content: missing, or no object");
-    auto block = block_of(*content);
-    if (!block) return tl::unexpected(std::move(block.error()));
-    if (*block)
-      out.messages.push_back({text_member(*inner, "role") == "assistant" ? role::assistant : role::user, std::move(**block)});
+    HONDANA_TRY(auto block, block_of(*content));
+    if (block)
+      out.messages.push_back({text_member(*inner, "role") == "assistant" ? role::assistant : role::user, std::move(*block)});
   }
   return out;
 }

@@ -41,9 +41,8 @@ result<page<T>> page_of(const json::object& from, std::string_view name, Read re
     const auto path = "result." + std::string(name) + "[" + std::to_string(at++) + "]";
     const auto inner = one.as_object(path);
     if (!inner) return broken(inner.error().text());
-    auto made = read(*inner, path);
-    if (!made) return tl::unexpected(std::move(made.error()));
-    out.items.push_back(std::move(*made));
+    HONDANA_TRY(auto made, read(*inner, path));
+    out.items.push_back(std::move(made));
   }
   if (const auto cursor = from.find("nextCursor"); cursor && *cursor && !(*cursor)->is_null()) {
     const auto text = (*cursor)->as_string("result.nextCursor");

@@ -69,9 +69,8 @@ result<skill> skill_at(const json::object& of, const std::string& path) {
     const auto inner = one.as_object(path + ".resources");
     if (!inner) return broken(inner.error().text());
     skill_file file;
-    auto name = required_text(*inner, "uri", path + ".resources[]");
-    if (!name) return tl::unexpected(std::move(name.error()));
-    file.uri = std::move(*name);
+    HONDANA_TRY(auto name, required_text(*inner, "uri", path + ".resources[]"));
+    file.uri = std::move(name);
     file.digest = text_member(*inner, "digest");
     const auto size = integer_member(*inner, "size");
     const bool is_digest = file.digest.size() == 71 && file.digest.starts_with("sha256:") &&
@@ -136,9 +135,8 @@ result<std::string> required_text(const json::object& of, std::string_view name,
 
 result<resource> entry_of(const json::object& of, const std::string& path) {
   resource out;
-  auto uri = required_text(of, "uri", path);
-  if (!uri) return tl::unexpected(std::move(uri.error()));
-  out.uri = std::move(*uri);
+  HONDANA_TRY(auto uri, required_text(of, "uri", path));
+  out.uri = std::move(uri);
   out.name = text_member(of, "name");
   if (out.name.empty()) out.name = out.uri;
   out.title = text_member(of, "title");
@@ -196,9 +194,8 @@ result<page<resource_template>> templates_of(const json::object& result) {
   return page_of<resource_template>(result, "resourceTemplates",
                                     [](const json::object& of, const std::string& path) -> hondana::result<resource_template> {
                                       resource_template out;
-                                      auto text = required_text(of, "uriTemplate", path);
-                                      if (!text) return tl::unexpected(std::move(text.error()));
-                                      out.uriTemplate = std::move(*text);
+                                      HONDANA_TRY(auto text, required_text(of, "uriTemplate", path));
+                                      out.uriTemplate = std::move(text);
                                       out.name = text_member(of, "name");
                                       if (out.name.empty()) out.name = out.uriTemplate;
                                       out.title = text_member(of, "title");
@@ -219,11 +216,10 @@ result<skill> skill_of(const json::object& result) {
 }
 
 result<read_answer> contents_of(const json::object& result) {
-  auto items = page_of<read_item>(result, "contents", item_of);
-  if (!items) return tl::unexpected(std::move(items.error()));
+  HONDANA_TRY(auto items, page_of<read_item>(result, "contents", item_of));
   read_answer out;
-  out.items = std::move(items->items);
-  out.ttl = items->ttl;
+  out.items = std::move(items.items);
+  out.ttl = items.ttl;
   return out;
 }
 

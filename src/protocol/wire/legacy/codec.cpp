@@ -73,19 +73,18 @@ class legacy_codec final : public codec {
     for (const auto& known : methods) {
       if (known.name != from.method) continue;
       const bool is_alone = known.decode == decode_complete && !is_.has_completion_context;
-      auto operation = (is_alone ? decode_complete_alone : known.decode)(from.method, from.params);
-      if (!operation) return tl::unexpected(std::move(operation.error()));
-      const bool is_versioned = is_.members.versioned || versioned::is_shaped(*operation);
+      HONDANA_TRY(auto operation, (is_alone ? decode_complete_alone : known.decode)(from.method, from.params));
+      const bool is_versioned = is_.members.versioned || versioned::is_shaped(operation);
       if (is_versioned) {
-        const auto taken = versioned::take_version(from.params, *operation);
+        const auto taken = versioned::take_version(from.params, operation);
         if (!taken) return tl::unexpected(invalid_params(from.method, taken.error()));
       }
       auto token = progress_token(from.params);
       if (!token) return tl::unexpected(invalid_params(from.method, token.error()));
       auto mounts = mounts_of(from.params);
       if (!mounts) return tl::unexpected(invalid_params(from.method, mounts.error()));
-      return model::request{std::move(*operation), std::move(*token),    {}, {}, is_versioned,
-                            std::move(*mounts),    trace_of(from.params)};
+      return model::request{std::move(operation), std::move(*token),    {}, {}, is_versioned,
+                            std::move(*mounts),   trace_of(from.params)};
     }
     return tl::unexpected(method_not_found(from.method, is_.revision));
   }

@@ -5,7 +5,7 @@
 #include <array>
 #include <utility>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "base/json/base64.hpp"
 #include "base/json/utf8.hpp"
 #include "protocol/wire/names.hpp"

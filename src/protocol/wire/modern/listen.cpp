@@ -43,19 +43,16 @@ void write_uris(json::writer& to, std::string_view name, const std::vector<std::
 
 json::decoded<model::listen> read_filter(const json::object& params) {
   model::listen what;
-  const auto filter = params.get_object("notifications");
-  if (!filter) return tl::unexpected(filter.error());
+  HONDANA_TRY(const auto filter, params.get_object("notifications"));
   for (const auto& one : flags) {
-    const auto member = filter->find(one.name);
-    if (!member) return tl::unexpected(member.error());
-    if (!*member) continue;
-    const auto wanted = (*member)->as_boolean(filter->path_of(one.name));
-    if (!wanted) return tl::unexpected(wanted.error());
-    what.wanted.*one.member = *wanted;
+    HONDANA_TRY(const auto member, filter.find(one.name));
+    if (!member) continue;
+    HONDANA_TRY(const auto wanted, member->as_boolean(filter.path_of(one.name)));
+    what.wanted.*one.member = wanted;
   }
   auto& wanted = what.wanted;
-  if (auto read = read_uris(*filter, uris_name, wanted.uris, what.canonical_uris); !read) return tl::unexpected(read.error());
-  if (auto read = read_uris(*filter, entries_member, wanted.entries, what.canonical_entries); !read) {
+  HONDANA_TRY(read_uris(filter, uris_name, wanted.uris, what.canonical_uris));
+  if (auto read = read_uris(filter, entries_member, wanted.entries, what.canonical_entries); !read) {
     return tl::unexpected(read.error());
   }
   return what;

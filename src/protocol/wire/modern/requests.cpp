@@ -57,19 +57,15 @@ json::decoded<declarations> declared_by(const json::object& params) {
         "; declare " + std::string(revision_key) + " and " + std::string(capabilities_key) + " in it, or open with initialize";
     return tl::unexpected(std::move(why));
   }
-  if (const auto revision = meta->get_string(revision_key); !revision) return tl::unexpected(revision.error());
-  const auto capabilities = meta->get_object(capabilities_key);
-  if (!capabilities) return tl::unexpected(capabilities.error());
-  const auto client = meta->find_object(client_key);
-  if (!client) return tl::unexpected(client.error());
-  if (*client) {
-    if (const auto info = check_implementation(**client); !info) return tl::unexpected(info.error());
+  HONDANA_TRY(meta->get_string(revision_key));
+  HONDANA_TRY(const auto capabilities, meta->get_object(capabilities_key));
+  HONDANA_TRY(const auto client, meta->find_object(client_key));
+  if (client) {
+    HONDANA_TRY(check_implementation(*client));
   }
-  const auto can = abilities_of(*capabilities);
-  if (!can) return tl::unexpected(can.error());
-  const auto level = wanted_level(*meta);
-  if (!level) return tl::unexpected(level.error());
-  return declarations{*can, *level, versioned::is_declared_by(*capabilities)};
+  HONDANA_TRY(const auto can, abilities_of(capabilities));
+  HONDANA_TRY(const auto level, wanted_level(*meta));
+  return declarations{can, level, versioned::is_declared_by(capabilities)};
 }
 
 protocol_error bad_request(protocol_error error) {
@@ -93,28 +89,26 @@ decoded<model::request> decode_request(const rpc::request& from, const rpc::fact
   }
   for (const auto& known : methods) {
     if (known.name != from.method) continue;
-    auto operation = known.decode(from.method, from.params);
-    if (!operation) return tl::unexpected(std::move(operation.error()));
-    const bool is_versioned = declared->knows_versions || versioned::is_shaped(*operation);
+    HONDANA_TRY(auto operation, known.decode(from.method, from.params));
+    const bool is_versioned = declared->knows_versions || versioned::is_shaped(operation);
     if (is_versioned) {
-      const auto taken = versioned::take_version(from.params, *operation);
+      const auto taken = versioned::take_version(from.params, operation);
       if (!taken) return tl::unexpected(invalid_params(from.method, taken.error()));
     }
     auto token = progress_token(from.params);
     if (!token) return tl::unexpected(invalid_params(from.method, token.error()));
     auto mounts = mounts_of(from.params);
     if (!mounts) return tl::unexpected(invalid_params(from.method, mounts.error()));
-    return model::request{std::move(*operation), std::move(*token),  declared->least,      declared->client,
-                          is_versioned,          std::move(*mounts), trace_of(from.params)};
+    return model::request{std::move(operation), std::move(*token),  declared->least,      declared->client,
+                          is_versioned,         std::move(*mounts), trace_of(from.params)};
   }
   return tl::unexpected(unknown(from.method));
 }
 
 json::decoded<std::optional<std::string_view>> declared_revision(const json::object& params) {
-  const auto meta = params.find_object("_meta");
-  if (!meta) return tl::unexpected(meta.error());
-  if (!*meta) return std::optional<std::string_view>{};
-  return (*meta)->find_string(revision_key);
+  HONDANA_TRY(const auto meta, params.find_object("_meta"));
+  if (!meta) return std::optional<std::string_view>{};
+  return meta->find_string(revision_key);
 }
 
 }  // namespace hondana::wire::modern

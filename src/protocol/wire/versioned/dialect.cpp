@@ -14,9 +14,8 @@ namespace hondana::wire::versioned {
 namespace {
 
 json::decoded<std::vector<spelled_uri>> uris_of(const json::object& params) {
-  const auto one = params.find("uri");
-  if (!one) return tl::unexpected(one.error());
-  if (*one) return tl::unexpected(json::bad_member{params.path_of("uri"), "either uri or uris, not both"});
+  HONDANA_TRY(const auto one, params.find("uri"));
+  if (one) return tl::unexpected(json::bad_member{params.path_of("uri"), "either uri or uris, not both"});
   return spell_uris(params, "uris", most_uris, "a request");
 }
 
@@ -98,9 +97,8 @@ json::decoded<void> take_version(const json::object& params, model::operation& i
   if (auto* read = std::get_if<model::read_resource>(&into)) place = &read->if_version;
   if (auto* get = std::get_if<model::get_resource>(&into)) place = &get->if_version;
   if (place == nullptr) return {};
-  const auto version = params.find_string("version");
-  if (!version) return tl::unexpected(version.error());
-  if (*version) *place = std::string(**version);
+  HONDANA_TRY(const auto version, params.find_string("version"));
+  if (version) *place = std::string(*version);
   return {};
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "base/ignore/glob.hpp"
 
 namespace hondana::wire::versioned {
@@ -23,23 +23,22 @@ tl::unexpected<json::bad_member> bad(const std::string& path, std::string what) 
 }
 
 checked read_text(const json::value& from, const std::string& path, std::size_t longest, std::string& into) {
-  const auto text = from.as_string(path);
-  if (!text) return tl::unexpected(text.error());
-  if (text->empty()) return bad(path, "expected at least one character; leave it out to filter by something else");
-  if (text->size() > longest) return bad(path, "expected at most " + std::to_string(longest) + " bytes");
-  into = *text;
+  HONDANA_TRY(const auto text, from.as_string(path));
+  if (text.empty()) return bad(path, "expected at least one character; leave it out to filter by something else");
+  if (text.size() > longest) return bad(path, "expected at most " + std::to_string(longest) + " bytes");
+  into = text;
   return {};
 }
 
 checked read_pattern(const json::value& from, const std::string& path, bool is_path, std::string& into) {
-  if (auto read = read_text(from, path, longest_text, into); !read) return read;
+  HONDANA_TRY(read_text(from, path, longest_text, into));
   const auto compiled = is_path ? ignore::glob::for_path(into) : ignore::glob::for_text(into);
   if (!compiled.fault().empty()) return bad(path, "a pattern that matches nothing: " + std::string(compiled.fault()));
   return {};
 }
 
 checked read_prefix(const json::value& from, const std::string& path, model::resource_filter& into) {
-  if (auto read = read_text(from, path, longest_prefix, into.uri_prefix); !read) return read;
+  HONDANA_TRY(read_text(from, path, longest_prefix, into.uri_prefix));
   const auto& prefix = into.uri_prefix;
   if (std::all_of(prefix.begin(), prefix.end(), [](char c) { return c > ' ' && c <= '~'; })) return {};
   return bad(path, "expected the beginning of a URI as lists spell it: visible ASCII, the rest percent-encoded");
@@ -55,7 +54,7 @@ checked read_name_pattern(const json::value& from, const std::string& path, mode
 
 checked read_mime_type(const json::value& from, const std::string& path, model::resource_filter& into) {
   auto& type = into.mime_type;
-  if (auto read = read_text(from, path, longest_text, type); !read) return read;
+  HONDANA_TRY(read_text(from, path, longest_text, type));
   type = ascii::in_lower_case(type);
   const auto slash = type.find('/');
   const bool is_plain =
@@ -74,31 +73,28 @@ checked read_kind(const json::value& from, const std::string& path, model::resou
 }
 
 checked read_audience(const json::value& from, const std::string& path, model::resource_filter& into) {
-  const auto who = from.as_string(path);
-  if (!who) return tl::unexpected(who.error());
-  if (*who != "user" && *who != "assistant") return bad(path, "expected \"user\" or \"assistant\"");
-  into.audience = *who == "user" ? role::user : role::assistant;
+  HONDANA_TRY(const auto who, from.as_string(path));
+  if (who != "user" && who != "assistant") return bad(path, "expected \"user\" or \"assistant\"");
+  into.audience = who == "user" ? role::user : role::assistant;
   return {};
 }
 
 checked read_priority(const json::value& from, const std::string& path, model::resource_filter& into) {
-  const auto least = from.as_number(path);
-  if (!least) return tl::unexpected(least.error());
-  if (!(*least >= 0 && *least <= 1)) return bad(path, "expected a number from 0 to 1");
-  into.min_priority = *least;
+  HONDANA_TRY(const auto least, from.as_number(path));
+  if (!(least >= 0 && least <= 1)) return bad(path, "expected a number from 0 to 1");
+  into.min_priority = least;
   return {};
 }
 
 checked read_modified(const json::value& from, const std::string& path, model::resource_filter& into) {
-  const auto text = from.as_string(path);
-  if (!text) return tl::unexpected(text.error());
-  into.modified_since = parse_time(*text);
+  HONDANA_TRY(const auto text, from.as_string(path));
+  into.modified_since = parse_time(text);
   if (into.modified_since) return {};
   return bad(path, "expected a date or time such as 2025-01-12 or 2025-01-12T15:00:58Z");
 }
 
 checked read_words(const json::value& from, const std::string& path, model::resource_filter& into) {
-  if (auto read = read_text(from, path, longest_text, into.text); !read) return read;
+  HONDANA_TRY(read_text(from, path, longest_text, into.text));
   std::size_t words = 0;
   bool is_inside = false;
   for (const char c : into.text) {

@@ -136,11 +136,10 @@ class embedded_state_of_index final : public state_of_index {
 
   /// The first read decides which state it is.
   [[nodiscard]] result<void> begin() {
-    if (auto begun = by_->on->run("BEGIN"); !begun) return begun;
+    HONDANA_TRY(by_->on->run("BEGIN"));
     has_begun_ = true;
     auto& asked = by_->count_changes;
-    const auto more = asked.step();
-    if (!more) return tl::unexpected(more.error());
+    HONDANA_TRY(asked.step());
     changed_ = static_cast<std::uint64_t>(asked.number(0));
     const auto rewritten = static_cast<std::uint64_t>(asked.number(1));
     asked.reset();
@@ -213,16 +212,15 @@ class embedded_state_of_index final : public state_of_index {
  private:
   /// Numbers of ways in which documents were made, but not one of these: "3,5".
   [[nodiscard]] result<std::string> made_otherwise(std::span<const std::string> ways) const {
-    auto asked = by_->on->prepare("SELECT id, way FROM ways WHERE EXISTS(SELECT 1 FROM documents d WHERE d.way=ways.id)");
-    if (!asked) return tl::unexpected(std::move(asked.error()));
+    HONDANA_TRY(auto asked,
+                by_->on->prepare("SELECT id, way FROM ways WHERE EXISTS(SELECT 1 FROM documents d WHERE d.way=ways.id)"));
     std::string out;
     for (;;) {
-      const auto more = asked->step();
-      if (!more) return tl::unexpected(more.error());
-      if (!*more) return out;
-      if (std::find(ways.begin(), ways.end(), asked->bytes(1)) != ways.end()) continue;
+      HONDANA_TRY(const auto more, asked.step());
+      if (!more) return out;
+      if (std::find(ways.begin(), ways.end(), asked.bytes(1)) != ways.end()) continue;
       if (!out.empty()) out += ',';
-      out += std::to_string(asked->number(0));
+      out += std::to_string(asked.number(0));
     }
   }
 
@@ -243,9 +241,8 @@ class embedded_state_of_index final : public state_of_index {
     auto& asked = word.is_prefix ? by_->count_prefix : by_->count_word;
     asked.bind_text(1, text);
     if (word.is_prefix) asked.bind_text(2, beyond).bind(3, most_beginning_so);
-    const auto more = asked.step();
-    if (!more) return tl::unexpected(more.error());
-    const auto having = *more ? static_cast<std::uint64_t>(asked.number(0)) : 0;
+    HONDANA_TRY(const auto more, asked.step());
+    const auto having = more ? static_cast<std::uint64_t>(asked.number(0)) : 0;
     asked.reset();
     const std::lock_guard lock(knows.mutex);
     if (knows.frequencies.size() >= most_frequencies) knows.frequencies.clear();
@@ -258,45 +255,40 @@ class embedded_state_of_index final : public state_of_index {
     std::vector<std::uint64_t> frequencies;
     frequencies.reserve(words.size());
     for (const auto& one : words) {
-      auto found = having(one);
-      if (!found) return tl::unexpected(std::move(found.error()));
-      frequencies.push_back(*found);
+      HONDANA_TRY(auto found, having(one));
+      frequencies.push_back(found);
     }
     const auto decides = deciding(frequencies, most);
     if (std::find(decides.begin(), decides.end(), true) == decides.end()) return {};
-    auto all = by_->on->number("SELECT count(*) FROM words_docsize");
-    if (!all) return tl::unexpected(std::move(all.error()));
+    HONDANA_TRY(auto all, by_->on->number("SELECT count(*) FROM words_docsize"));
     std::vector<double> idfs;
     idfs.reserve(words.size());
-    for (const auto one : frequencies) idfs.push_back(idf(static_cast<std::uint64_t>(*all), one));
+    for (const auto one : frequencies) idfs.push_back(idf(static_cast<std::uint64_t>(all), one));
     weighing weights(words, decides, std::move(idfs), by_->knows->lengths);
     const auto condition = condition_of(which);
-    const auto stale = which.made ? made_otherwise(*which.made) : result<std::string>();
-    if (!stale) return tl::unexpected(stale.error());
+    HONDANA_TRY(const auto stale, which.made ? made_otherwise(*which.made) : result<std::string>());
     std::string sql = "SELECT weigh(words, ?11) FROM words WHERE words MATCH ?1";
     if (!condition.empty()) sql += " AND (rowid>>16) IN (SELECT id FROM documents WHERE " + condition + ')';
-    if (!stale->empty()) sql += " AND (rowid>>16) NOT IN (SELECT id FROM documents WHERE way IN (" + *stale + "))";
+    if (!stale.empty()) sql += " AND (rowid>>16) NOT IN (SELECT id FROM documents WHERE way IN (" + stale + "))";
     sql += " ORDER BY rowid DESC LIMIT ?12";
-    auto asked = by_->on->prepare(sql.c_str());
-    if (!asked) return tl::unexpected(std::move(asked.error()));
+    HONDANA_TRY(auto asked, by_->on->prepare(sql.c_str()));
     const auto expression = expression_of(words, decides);
     const auto ends = ends_of_prefixes(which);
-    asked->bind_text(1, expression);
-    bind_filter(*asked, which, ends);
-    asked->bind_pointer(11, &weights, weighing::type_name);
-    asked->bind(12, static_cast<std::int64_t>(most) + 1);
+    asked.bind_text(1, expression);
+    bind_filter(asked, which, ends);
+    asked.bind_pointer(11, &weights, weighing::type_name);
+    asked.bind(12, static_cast<std::int64_t>(most) + 1);
     std::uint64_t expected = 0;
     for (std::size_t i = 0; i < words.size(); ++i) expected += decides[i] ? frequencies[i] : 0;
     out.all.reserve(std::min<std::uint64_t>(expected, most));
     for (;;) {
-      const auto more = asked->step();
-      if (!more) return tl::unexpected(more.error());
-      if (!*more) break;
+      HONDANA_TRY(const auto more, asked.step());
+      if (!more) break;
       if (out.all.size() == most) {
         out.is_complete = false;
         break;
       }
-      static_cast<void>(asked->real(0));
+      static_cast<void>(asked.real(0));
       out.all.push_back(weights.last());
     }
     return {};
@@ -325,9 +317,8 @@ class embedded_state_in_memory final : public state_of_index {
  private:
   template <class T, class Ask>
   [[nodiscard]] result<T> asked(const Ask& ask) const {
-    const auto now = from_.state_now();
-    if (!now) return tl::unexpected(now.error());
-    return ask(**now);
+    HONDANA_TRY(const auto now, from_.state_now());
+    return ask(*now);
   }
 
   const embedded_store& from_;

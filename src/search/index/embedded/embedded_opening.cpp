@@ -33,9 +33,8 @@ constexpr const char* table_settings =
 
 result<void> prepare_all(sqlite::connection& on, std::initializer_list<std::pair<sqlite::statement*, const char*>> all) {
   for (const auto& [into, sql] : all) {
-    auto made = on.prepare(sql);
-    if (!made) return tl::unexpected(std::move(made.error()));
-    *into = std::move(*made);
+    HONDANA_TRY(auto made, on.prepare(sql));
+    *into = std::move(made);
   }
   return {};
 }
@@ -54,10 +53,9 @@ void embedded_store::say(const std::string& line) const {
 result<void> embedded_store::open() {
   if (is_in_memory_) return own({});
   if (options_.path.front() != '/') return sqlite::cannot_have(options_.path, kind_of_index, "the path must be absolute");
-  if (auto ours = sqlite::refuse_foreign(options_.path, kind_of_index); !ours) return ours;
-  auto lock = sqlite::lock_owned(options_.path, kind_of_index, std::chrono::milliseconds(0));
-  if (!lock) return tl::unexpected(std::move(lock.error()));
-  if (*lock) return own(std::move(**lock));
+  HONDANA_TRY(sqlite::refuse_foreign(options_.path, kind_of_index));
+  HONDANA_TRY(auto lock, sqlite::lock_owned(options_.path, kind_of_index, std::chrono::milliseconds(0)));
+  if (lock) return own(std::move(*lock));
   say("another process keeps up the index " + options_.path + "; this one searches it, and takes over when that one ends");
   return {};
 }
@@ -77,9 +75,8 @@ result<void> embedded_store::own(disk::handle lock) {
 result<void> embedded_store::open_own(disk::handle lock) {
   disk::handle names;
   if (!is_in_memory_) {
-    auto held = sqlite::hold_names(options_.path, kind_of_index);
-    if (!held) return tl::unexpected(std::move(held.error()));
-    names = std::move(*held);
+    HONDANA_TRY(auto held, sqlite::hold_names(options_.path, kind_of_index));
+    names = std::move(held);
   }
   const auto& path = options_.path;
   for (bool is_second = false;; is_second = true) {
@@ -89,17 +86,17 @@ result<void> embedded_store::open_own(disk::handle lock) {
       const auto there = sqlite::identity_of(path);
       is_open_here = there && readers_ > 0 && now_->file == there;
     }
-    auto file = is_in_memory_ ? sqlite::open_owned({}, kind_of_index, options_.log)
-                              : sqlite::open_locked(path, kind_of_index, std::move(lock), is_open_here, options_.log);
-    if (!file) return tl::unexpected(std::move(file.error()));
-    file_ = std::move(*file);
+    HONDANA_TRY(auto file, is_in_memory_
+                               ? sqlite::open_owned({}, kind_of_index, options_.log)
+                               : sqlite::open_locked(path, kind_of_index, std::move(lock), is_open_here, options_.log));
+    file_ = std::move(file);
     identity_ = sqlite::identity_of(path);
     was_checked_ = is_in_memory_ || file_.was_suspect || sqlite::bytes_on_disk(path) <= sqlite::checked_by_kind;
     const auto words = fact("words");
     if (words && *words == options_.words->id()) break;
     if (words && words->empty()) {
-      if (auto set = file_.writer.run(table_settings); !set) return set;
-      if (auto set = set_fact("words", options_.words->id()); !set) return set;
+      HONDANA_TRY(file_.writer.run(table_settings));
+      HONDANA_TRY(set_fact("words", options_.words->id()));
       break;
     }
     if (is_second || is_in_memory_) return fail(errc::source_unavailable, "the search index cannot be made anew");
@@ -108,7 +105,7 @@ result<void> embedded_store::open_own(disk::handle lock) {
     let_go();
     if (words) {
       say("the index was made with other words (" + *words + ", now " + options_.words->id() + "), so it is made anew");
-      if (auto gone = sqlite::remove_owned(path, kind_of_index); !gone) return gone;
+      HONDANA_TRY(sqlite::remove_owned(path, kind_of_index));
     } else if (auto gone = sqlite::move_aside(path, kind_of_index, words.error().private_text, options_.log); !gone) {
       return gone;
     }
@@ -172,15 +169,14 @@ result<writing_turn> embedded_store::take_turn() {
     let_go();
   }
   if (!is_ours_) {
-    auto lock = sqlite::lock_owned(options_.path, kind_of_index, std::chrono::milliseconds(0));
-    if (!lock) return tl::unexpected(std::move(lock.error()));
-    if (!*lock) return writing_turn{false, life_};
-    if (auto owned = own(std::move(**lock)); !owned) return tl::unexpected(std::move(owned.error()));
+    HONDANA_TRY(auto lock, sqlite::lock_owned(options_.path, kind_of_index, std::chrono::milliseconds(0)));
+    if (!lock) return writing_turn{false, life_};
+    HONDANA_TRY(own(std::move(*lock)));
     say("this process keeps up the index " + options_.path + " from now on");
     return writing_turn{true, life_};
   }
   if (const auto why = found_wrong(); !why.empty()) {
-    if (auto made = make_anew(why); !made) return tl::unexpected(std::move(made.error()));
+    HONDANA_TRY(make_anew(why));
   }
   return writing_turn{true, life_};
 }
@@ -203,10 +199,9 @@ std::string embedded_store::found_wrong() {
 
 result<void> embedded_store::check_on_disk() const {
   // By a connection of its own: the writer has pages in memory as they were.
-  auto fresh = sqlite::connection::open(options_.path, std::string(what_an_index_is));
-  if (!fresh) return tl::unexpected(std::move(fresh.error()));
-  fresh->only_reads();
-  return sqlite::check_whole(*fresh, kind_of_index);
+  HONDANA_TRY(auto fresh, sqlite::connection::open(options_.path, std::string(what_an_index_is)));
+  fresh.only_reads();
+  return sqlite::check_whole(fresh, kind_of_index);
 }
 
 result<void> embedded_store::make_anew(const std::string& why) {
@@ -214,15 +209,14 @@ result<void> embedded_store::make_anew(const std::string& why) {
   auto lock = std::move(file_.lock);
   let_go();
   {
-    const auto names = sqlite::hold_names(options_.path, kind_of_index);
-    if (!names) return tl::unexpected(names.error());
+    HONDANA_TRY(const auto names, sqlite::hold_names(options_.path, kind_of_index));
     if (is_there) {
-      if (auto moved = sqlite::move_aside(options_.path, kind_of_index, why, options_.log); !moved) return moved;
+      HONDANA_TRY(sqlite::move_aside(options_.path, kind_of_index, why, options_.log));
     } else {
       say("the index " + options_.path + ": " + why + ", so a new one is begun");
       // Where nobody put another there, what it left must not become the new one's.
       if (!sqlite::identity_of(options_.path)) {
-        if (auto gone = sqlite::remove_owned(options_.path, kind_of_index); !gone) return gone;
+        HONDANA_TRY(sqlite::remove_owned(options_.path, kind_of_index));
       }
     }
   }
@@ -242,12 +236,10 @@ failure embedded_store::told(failure what) const {
 }
 
 result<std::string> embedded_store::fact(const char* name) {
-  auto asked = file_.writer.prepare("SELECT value FROM facts WHERE name=?1");
-  if (!asked) return tl::unexpected(std::move(asked.error()));
-  asked->bind_text(1, name);
-  const auto more = asked->step();
-  if (!more) return tl::unexpected(more.error());
-  return *more ? std::string(asked->bytes(0)) : std::string();
+  HONDANA_TRY(auto asked, file_.writer.prepare("SELECT value FROM facts WHERE name=?1"));
+  asked.bind_text(1, name);
+  HONDANA_TRY(const auto more, asked.step());
+  return more ? std::string(asked.bytes(0)) : std::string();
 }
 
 result<void> embedded_store::set_fact(const char* name, const std::string& value) {
@@ -259,7 +251,7 @@ result<void> embedded_store::set_fact(const char* name, const std::string& value
 
 result<std::shared_ptr<store>> open_embedded(embedded_options from) {
   auto made = std::make_shared<embedded_store>(std::move(from));
-  if (auto opened = made->open(); !opened) return tl::unexpected(std::move(opened.error()));
+  HONDANA_TRY(made->open());
   return std::shared_ptr<store>(std::move(made));
 }
 

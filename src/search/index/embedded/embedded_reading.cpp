@@ -44,9 +44,8 @@ result<store_counts> counted(sqlite::connection& on) {
       {&out.passages, "SELECT count(*) FROM words_docsize"},
       {&out.vectors, "SELECT count(*) FROM passages p WHERE EXISTS(SELECT 1 FROM vectors v WHERE v.digest=p.digest)"}};
   for (const auto& [into, sql] : all) {
-    auto number = on.number(sql);
-    if (!number) return tl::unexpected(std::move(number.error()));
-    *into = static_cast<std::uint64_t>(*number);
+    HONDANA_TRY(auto number, on.number(sql));
+    *into = static_cast<std::uint64_t>(number);
   }
   return out;
 }
@@ -70,7 +69,7 @@ result<std::unique_ptr<embedded_store::reader>> embedded_store::take_reader() co
       one = std::make_unique<reader>();
       one->on = &file_.writer;
       one->knows = now_;
-      if (auto made = prepare_reader(*one); !made) return tl::unexpected(std::move(made.error()));
+      HONDANA_TRY(prepare_reader(*one));
     }
     one->holds = std::move(holds);
     return one;
@@ -95,24 +94,20 @@ result<std::unique_ptr<embedded_store::reader>> embedded_store::take_reader() co
 
 result<std::unique_ptr<embedded_store::reader>> embedded_store::open_reader() const {
   const auto& path = options_.path;
-  const auto names = sqlite::hold_names(path, kind_of_index);
-  if (!names) return tl::unexpected(names.error());
+  HONDANA_TRY(const auto names, sqlite::hold_names(path, kind_of_index));
   const auto there = sqlite::identity_of(path);
   if (!there) return nothing_yet("the search index is being made");
   auto one = std::make_unique<reader>();
-  auto opened = sqlite::connection::open(path, std::string(what_an_index_is));
-  if (!opened) return tl::unexpected(std::move(opened.error()));
-  one->own = std::move(*opened);
+  HONDANA_TRY(auto opened, sqlite::connection::open(path, std::string(what_an_index_is)));
+  one->own = std::move(opened);
   one->own.only_reads();
   one->on = &one->own;
-  if (auto set = one->own.run("PRAGMA query_only=1; PRAGMA cache_size=-16384"); !set)
-    return tl::unexpected(std::move(set.error()));
-  const auto application = one->own.number("PRAGMA application_id");
-  if (!application) return tl::unexpected(application.error());
+  HONDANA_TRY(one->own.run("PRAGMA query_only=1; PRAGMA cache_size=-16384"));
+  HONDANA_TRY(const auto application, one->own.number("PRAGMA application_id"));
   const auto version = one->own.number("PRAGMA user_version");
   if (!version) return tl::unexpected(version.error());
-  if (*application == 0 && *version == 0) return nothing_yet("the search index is being made");
-  if (*application != our_application || *version != schema_version)
+  if (application == 0 && *version == 0) return nothing_yet("the search index is being made");
+  if (application != our_application || *version != schema_version)
     return nothing_yet("the search index is one of another version of this program, which is using it");
   const auto words = one->own.text("SELECT coalesce((SELECT value FROM facts WHERE name='words'),'')");
   if (!words) return tl::unexpected(words.error());
@@ -129,13 +124,13 @@ result<std::unique_ptr<embedded_store::reader>> embedded_store::open_reader() co
     }
     one->knows = now_;
   }
-  if (auto made = prepare_reader(*one); !made) return tl::unexpected(std::move(made.error()));
+  HONDANA_TRY(prepare_reader(*one));
   ++readers_;
   return one;
 }
 
 result<void> embedded_store::prepare_reader(reader& one) const {
-  if (auto made = weighing::install(*one.on); !made) return made;
+  HONDANA_TRY(weighing::install(*one.on));
   const std::string show = "SELECT p.heading, p.text, p.first_line, p.last_line, p.page, " + std::string(columns_of_document) +
                            " FROM passages p JOIN documents d ON d.id=(p.id>>16) WHERE p.id=?1";
   const std::pair<sqlite::statement*, const char*> all[]{
@@ -145,9 +140,8 @@ result<void> embedded_store::prepare_reader(reader& one) const {
       {&one.count_changes,
        "SELECT (SELECT value FROM facts WHERE name='changed'), (SELECT value FROM facts WHERE name='rewritten')"}};
   for (const auto& [into, sql] : all) {
-    auto made = one.on->prepare(sql);
-    if (!made) return tl::unexpected(std::move(made.error()));
-    *into = std::move(*made);
+    HONDANA_TRY(auto made, one.on->prepare(sql));
+    *into = std::move(made);
   }
   return {};
 }
@@ -178,69 +172,63 @@ result<embedded_store::borrowed> embedded_store::borrow() const {
 }
 
 result<void> embedded_store::each_document(const std::function<void(known)>& each) const {
-  auto taken = borrow();
-  if (!taken) return tl::unexpected(std::move(taken.error()));
-  const auto& by = *taken;
-  auto asked =
-      by->on->prepare("SELECT d.uri, d.version, d.described, d.problem, w.way FROM documents d JOIN ways w ON w.id=d.way");
-  if (!asked) return tl::unexpected(std::move(asked.error()));
+  HONDANA_TRY(auto taken, borrow());
+  const auto& by = taken;
+  HONDANA_TRY(
+      auto asked,
+      by->on->prepare("SELECT d.uri, d.version, d.described, d.problem, w.way FROM documents d JOIN ways w ON w.id=d.way"));
   for (;;) {
-    const auto more = asked->step();
+    const auto more = asked.step();
     if (!more) return tl::unexpected(told(more.error()));
     if (!*more) return {};
-    each({std::string(asked->bytes(0)), std::string(asked->bytes(1)), static_cast<std::uint64_t>(asked->number(2)),
-          !asked->bytes(3).empty(), std::string(asked->bytes(4))});
+    each({std::string(asked.bytes(0)), std::string(asked.bytes(1)), static_cast<std::uint64_t>(asked.number(2)),
+          !asked.bytes(3).empty(), std::string(asked.bytes(4))});
   }
 }
 
 result<void> embedded_store::each_vector(const vector_hearer& each) const {
-  auto taken = borrow();
-  if (!taken) return tl::unexpected(std::move(taken.error()));
-  const auto& by = *taken;
-  auto asked = by->on->prepare("SELECT p.id, v.numbers FROM passages p JOIN vectors v ON v.digest=p.digest");
-  if (!asked) return tl::unexpected(std::move(asked.error()));
+  HONDANA_TRY(auto taken, borrow());
+  const auto& by = taken;
+  HONDANA_TRY(auto asked, by->on->prepare("SELECT p.id, v.numbers FROM passages p JOIN vectors v ON v.digest=p.digest"));
   std::vector<float> numbers;
   for (;;) {
-    const auto more = asked->step();
+    const auto more = asked.step();
     if (!more) return tl::unexpected(told(more.error()));
     if (!*more) return {};
-    numbers_in(asked->bytes(1), numbers);
-    each({asked->number(0)}, numbers);
+    numbers_in(asked.bytes(1), numbers);
+    each({asked.number(0)}, numbers);
   }
 }
 
 result<void> embedded_store::vectors_of(std::span<const std::string> digests, const vector_hearer& each) const {
-  auto taken = borrow();
-  if (!taken) return tl::unexpected(std::move(taken.error()));
-  const auto& by = *taken;
-  auto asked = by->on->prepare("SELECT p.id, v.numbers FROM vectors v JOIN passages p ON p.digest=v.digest WHERE v.digest=?1");
-  if (!asked) return tl::unexpected(std::move(asked.error()));
+  HONDANA_TRY(auto taken, borrow());
+  const auto& by = taken;
+  HONDANA_TRY(auto asked,
+              by->on->prepare("SELECT p.id, v.numbers FROM vectors v JOIN passages p ON p.digest=v.digest WHERE v.digest=?1"));
   std::vector<float> numbers;
   for (const auto& one : digests) {
-    asked->bind(1, one);
+    asked.bind(1, one);
     for (;;) {
-      const auto more = asked->step();
+      const auto more = asked.step();
       if (!more) return tl::unexpected(told(more.error()));
       if (!*more) break;
-      numbers_in(asked->bytes(1), numbers);
-      each({asked->number(0)}, numbers);
+      numbers_in(asked.bytes(1), numbers);
+      each({asked.number(0)}, numbers);
     }
-    asked->reset();
+    asked.reset();
   }
   return {};
 }
 
 result<store_counts> embedded_store::counts() const {
-  auto taken = borrow();
-  if (!taken) return tl::unexpected(std::move(taken.error()));
-  const auto& by = *taken;
+  HONDANA_TRY(auto taken, borrow());
+  const auto& by = taken;
   const one_transaction once(*by->on);
   auto out = counted(*by->on);
   if (!out) return tl::unexpected(told(std::move(out.error())));
   if (is_in_memory_) {
-    auto pages = by->on->number("SELECT page_count*page_size FROM pragma_page_count(), pragma_page_size()");
-    if (!pages) return tl::unexpected(std::move(pages.error()));
-    out->bytes = static_cast<std::uint64_t>(*pages);
+    HONDANA_TRY(auto pages, by->on->number("SELECT page_count*page_size FROM pragma_page_count(), pragma_page_size()"));
+    out->bytes = static_cast<std::uint64_t>(pages);
   } else {
     out->bytes = sqlite::bytes_on_disk(options_.path);
   }
@@ -248,9 +236,8 @@ result<store_counts> embedded_store::counts() const {
 }
 
 result<index_standing> embedded_store::stands() const {
-  auto taken = borrow();
-  if (!taken) return tl::unexpected(std::move(taken.error()));
-  const auto& by = *taken;
+  HONDANA_TRY(auto taken, borrow());
+  const auto& by = taken;
   auto asked = by->on->prepare("SELECT name, value FROM facts");
   if (!asked) return tl::unexpected(told(std::move(asked.error())));
   index_standing out;
@@ -267,35 +254,29 @@ result<index_standing> embedded_store::stands() const {
 
 result<std::optional<kept_index>> look_at_embedded(const std::string& path) {
   // In the words of who would write it.
-  const auto looked = sqlite::version_at(path, kind_of_index);
-  if (!looked) return tl::unexpected(looked.error());
-  if (!*looked) return std::nullopt;
+  HONDANA_TRY(const auto looked, sqlite::version_at(path, kind_of_index));
+  if (!looked) return std::nullopt;
   // Who may not write there looks without.
   const auto names = sqlite::hold_names(path, kind_of_index);
-  auto on = sqlite::connection::open(path, std::string(what_an_index_is));
-  if (!on) return tl::unexpected(std::move(on.error()));
+  HONDANA_TRY(auto on, sqlite::connection::open(path, std::string(what_an_index_is)));
   // Whosever it is: the last one that closes it would else put its log into it, and remove that.
-  on->only_reads();
-  const auto application = on->number("PRAGMA application_id");
-  if (!application) return tl::unexpected(application.error());
-  const auto version = on->number("PRAGMA user_version");
-  if (!version) return tl::unexpected(version.error());
+  on.only_reads();
+  HONDANA_TRY(const auto application, on.number("PRAGMA application_id"));
+  HONDANA_TRY(const auto version, on.number("PRAGMA user_version"));
   // It is made, or made anew, when it is opened next.
-  if (*application == 0 && *version == 0) return std::nullopt;
-  if (*application == our_application && *version < schema_version) return std::nullopt;
-  if (*application != our_application || *version != schema_version)
+  if (application == 0 && version == 0) return std::nullopt;
+  if (application == our_application && version < schema_version) return std::nullopt;
+  if (application != our_application || version != schema_version)
     return fail(errc::source_unavailable, path + " is no search index that this program knows");
-  if (auto set = on->run("PRAGMA query_only=1"); !set) return tl::unexpected(std::move(set.error()));
+  HONDANA_TRY(on.run("PRAGMA query_only=1"));
   // All of one state, whatever is being written.
-  const one_transaction once(*on);
+  const one_transaction once(on);
   kept_index out;
-  auto counts = counted(*on);
-  if (!counts) return tl::unexpected(std::move(counts.error()));
-  out.counts = *counts;
+  HONDANA_TRY(auto counts, counted(on));
+  out.counts = counts;
   out.counts.bytes = sqlite::bytes_on_disk(path);
-  const auto how = on->text("SELECT coalesce((SELECT value FROM facts WHERE name='progress'),'')");
-  if (!how) return tl::unexpected(how.error());
-  out.how = progress_from(*how);
+  HONDANA_TRY(const auto how, on.text("SELECT coalesce((SELECT value FROM facts WHERE name='progress'),'')"));
+  out.how = progress_from(how);
   return out;
 }
 

@@ -7,7 +7,7 @@
 namespace hondana::search {
 
 result<void> embedded_store::note(const progress& how) {
-  if (auto begun = begin(); !begun) return begun;
+  HONDANA_TRY(begin());
   return noting_failure(set_fact("progress", spelled(how)));
 }
 
@@ -80,9 +80,8 @@ result<std::vector<passage_id>> embedded_store::take_out(std::int64_t id, const 
   std::vector<passage_id> gone;
   passages_of_.bind(1, first).bind(2, end);
   for (;;) {
-    const auto more = passages_of_.step();
-    if (!more) return tl::unexpected(more.error());
-    if (!*more) break;
+    HONDANA_TRY(const auto more, passages_of_.step());
+    if (!more) break;
     gone.push_back({passages_of_.number(0)});
     if (auto out = write_words(delete_words_, gone.back().number, of, passages_of_.bytes(1), passages_of_.bytes(2)); !out) {
       passages_of_.reset();
@@ -92,22 +91,21 @@ result<std::vector<passage_id>> embedded_store::take_out(std::int64_t id, const 
   passages_of_.reset();
   changing_ += static_cast<std::int64_t>(gone.size());
   use_vectors_.bind(1, first).bind(2, end).bind(3, hours_now());
-  if (auto done = use_vectors_.run(); !done) return tl::unexpected(std::move(done.error()));
+  HONDANA_TRY(use_vectors_.run());
   delete_passages_.bind(1, first).bind(2, end);
-  if (auto done = delete_passages_.run(); !done) return tl::unexpected(std::move(done.error()));
+  HONDANA_TRY(delete_passages_.run());
   return gone;
 }
 
 result<std::vector<passage_id>> embedded_store::remove(const std::string& uri) {
-  if (auto begun = begin(); !begun) return tl::unexpected(std::move(begun.error()));
+  HONDANA_TRY(begin());
   return noting_failure(take_out(uri));
 }
 
 result<std::vector<passage_id>> embedded_store::take_out(const std::string& uri) {
   find_document_.bind_text(1, uri);
-  const auto there = find_document_.step();
-  if (!there) return tl::unexpected(there.error());
-  if (!*there) {
+  HONDANA_TRY(const auto there, find_document_.step());
+  if (!there) {
     find_document_.reset();
     return std::vector<passage_id>();
   }
@@ -117,7 +115,7 @@ result<std::vector<passage_id>> embedded_store::take_out(const std::string& uri)
   auto gone = take_out(id, of);
   if (!gone) return gone;
   delete_document_.bind(1, id);
-  if (auto done = delete_document_.run(); !done) return tl::unexpected(std::move(done.error()));
+  HONDANA_TRY(delete_document_.run());
   return gone;
 }
 
@@ -134,34 +132,30 @@ void embedded_store::bind_document(sqlite::statement& to, const document& what, 
 }
 
 result<std::vector<passage_id>> embedded_store::put(const document& what, std::span<const chunking::passage> of) {
-  const auto checked = storable_of(what, of);
-  if (!checked) return tl::unexpected(checked.error());
-  if (auto begun = begin(); !begun) return tl::unexpected(std::move(begun.error()));
-  return noting_failure(put(*checked, static_cast<std::int64_t>(described_of(what))));
+  HONDANA_TRY(const auto checked, storable_of(what, of));
+  HONDANA_TRY(begin());
+  return noting_failure(put(checked, static_cast<std::int64_t>(described_of(what))));
 }
 
 result<std::int64_t> embedded_store::way_of(const std::string& made) {
   find_way_.bind_text(1, made);
-  const auto there = find_way_.step();
-  if (!there) return tl::unexpected(there.error());
-  const auto known = *there ? std::optional(find_way_.number(0)) : std::nullopt;
+  HONDANA_TRY(const auto there, find_way_.step());
+  const auto known = there ? std::optional(find_way_.number(0)) : std::nullopt;
   find_way_.reset();
   if (known) return *known;
-  auto adding = file_.writer.prepare("INSERT INTO ways(way) VALUES(?1)");
-  if (!adding) return tl::unexpected(std::move(adding.error()));
-  adding->bind_text(1, made);
-  if (auto done = adding->run(); !done) return tl::unexpected(std::move(done.error()));
+  HONDANA_TRY(auto adding, file_.writer.prepare("INSERT INTO ways(way) VALUES(?1)"));
+  adding.bind_text(1, made);
+  HONDANA_TRY(adding.run());
   return file_.writer.last_row();
 }
 
 result<std::vector<passage_id>> embedded_store::put(const storable& what, std::int64_t described) {
   auto gone = take_out(what.of.uri);
   if (!gone) return gone;
-  const auto way = way_of(what.of.made);
-  if (!way) return tl::unexpected(way.error());
+  HONDANA_TRY(const auto way, way_of(what.of.made));
   bind_document(insert_document_, what.of, described);
-  insert_document_.bind_text(8, what.of.language).bind_text(9, what.of.problem).bind(15, *way);
-  if (auto done = insert_document_.run(); !done) return tl::unexpected(std::move(done.error()));
+  insert_document_.bind_text(8, what.of.language).bind_text(9, what.of.problem).bind(15, way);
+  HONDANA_TRY(insert_document_.run());
   const auto id = file_.writer.last_row();
   const auto words = words_of_document(what.of.title, what.of.name, what.of.uri);
   changing_ += static_cast<std::int64_t>(what.all.size());
@@ -172,33 +166,30 @@ result<std::vector<passage_id>> embedded_store::put(const storable& what, std::i
     insert_passage_.bind(1, number).bind_text(2, one.heading).bind_text(3, one.text);
     insert_passage_.bind(4, static_cast<std::int64_t>(one.first_line)).bind(5, static_cast<std::int64_t>(one.last_line));
     insert_passage_.bind(6, static_cast<std::int64_t>(one.page)).bind(7, digest);
-    if (auto done = insert_passage_.run(); !done) return tl::unexpected(std::move(done.error()));
-    if (auto done = write_words(insert_words_, number, words, one.heading, one.text); !done)
-      return tl::unexpected(std::move(done.error()));
+    HONDANA_TRY(insert_passage_.run());
+    HONDANA_TRY(write_words(insert_words_, number, words, one.heading, one.text));
   }
   return gone;
 }
 
 result<void> embedded_store::describe(const document& what) {
-  const auto checked = storable_of(what);
-  if (!checked) return tl::unexpected(checked.error());
-  if (auto begun = begin(); !begun) return begun;
-  return noting_failure(describe(*checked, static_cast<std::int64_t>(described_of(what))));
+  HONDANA_TRY(const auto checked, storable_of(what));
+  HONDANA_TRY(begin());
+  return noting_failure(describe(checked, static_cast<std::int64_t>(described_of(what))));
 }
 
 result<void> embedded_store::describe(const document& what, std::int64_t described) {
   find_document_.bind_text(1, what.uri);
-  const auto there = find_document_.step();
-  if (!there) return tl::unexpected(there.error());
-  const auto id = *there ? find_document_.number(0) : 0;
-  const bool is_called_the_same = !*there || (find_document_.bytes(1) == what.title && find_document_.bytes(2) == what.name &&
-                                              find_document_.bytes(3) == what.description);
+  HONDANA_TRY(const auto there, find_document_.step());
+  const auto id = there ? find_document_.number(0) : 0;
+  const bool is_called_the_same = !there || (find_document_.bytes(1) == what.title && find_document_.bytes(2) == what.name &&
+                                             find_document_.bytes(3) == what.description);
   title_words before{};
   if (!is_called_the_same) before = words_of_document(find_document_.bytes(1), find_document_.bytes(2), what.uri);
   find_document_.reset();
-  if (!*there) return {};
+  if (!there) return {};
   bind_document(update_document_, what, described);
-  if (auto done = update_document_.run(); !done) return done;
+  HONDANA_TRY(update_document_.run());
   return is_called_the_same ? result<void>() : rewrite(id, before, what);
 }
 
@@ -207,9 +198,8 @@ result<void> embedded_store::rewrite(std::int64_t id, const title_words& before,
   std::vector<std::pair<std::int64_t, chunking::passage>> all;
   passages_of_.bind(1, passage_id::of(id, 0).number).bind(2, passage_id::of(id + 1, 0).number);
   for (;;) {
-    const auto more = passages_of_.step();
-    if (!more) return tl::unexpected(more.error());
-    if (!*more) break;
+    HONDANA_TRY(const auto more, passages_of_.step());
+    if (!more) break;
     auto& one = all.emplace_back(passages_of_.number(0), chunking::passage()).second;
     one.heading = passages_of_.bytes(1);
     one.text = passages_of_.bytes(2);
@@ -218,19 +208,19 @@ result<void> embedded_store::rewrite(std::int64_t id, const title_words& before,
   passages_of_.reset();
   changing_ += static_cast<std::int64_t>(all.size());
   for (const auto& [number, one] : all) {
-    if (auto done = write_words(delete_words_, number, before, one.heading, one.text); !done) return done;
+    HONDANA_TRY(write_words(delete_words_, number, before, one.heading, one.text));
     const auto& text = one.first_line == 0 ? what.description : one.text;
     if (one.first_line == 0) ++rewriting_;
-    if (auto done = write_words(insert_words_, number, now, one.heading, text); !done) return done;
+    HONDANA_TRY(write_words(insert_words_, number, now, one.heading, text));
     const auto digest = digest_of_text(text_to_embed(what, one.heading, text));
     update_passage_.bind(1, number).bind_text(2, text).bind(3, digest);
-    if (auto done = update_passage_.run(); !done) return done;
+    HONDANA_TRY(update_passage_.run());
   }
   return {};
 }
 
 result<void> embedded_store::use_model(const std::string& id) {
-  if (auto begun = begin(); !begun) return begun;
+  HONDANA_TRY(begin());
   if (auto changed = noting_failure(change_model(id)); !changed) {
     roll_back();
     return changed;
@@ -239,10 +229,9 @@ result<void> embedded_store::use_model(const std::string& id) {
 }
 
 result<void> embedded_store::change_model(const std::string& id) {
-  const auto before = fact("model");
-  if (!before) return tl::unexpected(before.error());
-  if (*before == id) return {};
-  if (auto gone = file_.writer.run("DELETE FROM vectors"); !gone) return gone;
+  HONDANA_TRY(const auto before, fact("model"));
+  if (before == id) return {};
+  HONDANA_TRY(file_.writer.run("DELETE FROM vectors"));
   return set_fact("model", id);
 }
 
@@ -267,7 +256,7 @@ result<std::vector<wanted_vector>> embedded_store::without_vector(std::size_t co
 }
 
 result<void> embedded_store::put_vectors(std::span<const made_vector> what) {
-  if (auto begun = begin(); !begun) return begun;
+  HONDANA_TRY(begin());
   return noting_failure(write_vectors(what));
 }
 
@@ -275,27 +264,27 @@ result<void> embedded_store::write_vectors(std::span<const made_vector> what) {
   for (const auto& one : what) {
     const std::string_view numbers(reinterpret_cast<const char*>(one.numbers.data()), one.numbers.size() * sizeof(float));
     put_vector_.bind(1, one.digest).bind(2, numbers).bind(3, hours_now());
-    if (auto done = put_vector_.run(); !done) return done;
+    HONDANA_TRY(put_vector_.run());
   }
   return {};
 }
 
 result<void> embedded_store::tidy() {
-  if (auto begun = begin(); !begun) return begun;
+  HONDANA_TRY(begin());
   if (auto done = noting_failure(forget_unused()); !done) {
     roll_back();
     return done;
   }
-  if (auto done = commit(); !done) return done;
+  HONDANA_TRY(commit());
   return is_in_memory_ ? result<void>() : file_.writer.run("PRAGMA incremental_vacuum(2000)");
 }
 
 result<void> embedded_store::forget_unused() {
-  auto deleting = file_.writer.prepare(
-      "DELETE FROM vectors WHERE used<?1 AND NOT EXISTS(SELECT 1 FROM passages p WHERE p.digest=vectors.digest)");
-  if (!deleting) return tl::unexpected(std::move(deleting.error()));
-  deleting->bind(1, hours_now() - hours_kept_unused);
-  if (auto done = deleting->run(); !done) return done;
+  HONDANA_TRY(auto deleting,
+              file_.writer.prepare(
+                  "DELETE FROM vectors WHERE used<?1 AND NOT EXISTS(SELECT 1 FROM passages p WHERE p.digest=vectors.digest)"));
+  deleting.bind(1, hours_now() - hours_kept_unused);
+  HONDANA_TRY(deleting.run());
   return file_.writer.run("DELETE FROM ways WHERE NOT EXISTS(SELECT 1 FROM documents d WHERE d.way=ways.id)");
 }
 

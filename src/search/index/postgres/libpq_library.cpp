@@ -66,10 +66,9 @@ result<const libpq_library*> loaded_libpq() {
   static std::mutex one_at_a_time;
   const std::lock_guard lock(one_at_a_time);
   if (const auto* const already = known.load(std::memory_order_acquire)) return already;
-  auto loaded = load_libpq(libpq_name);
-  if (!loaded) return tl::unexpected(std::move(loaded.error()));
+  HONDANA_TRY(auto loaded, load_libpq(libpq_name));
   static libpq_library table;
-  table = *loaded;
+  table = loaded;
   known.store(&table, std::memory_order_release);
   return &table;
 }

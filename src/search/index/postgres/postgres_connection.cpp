@@ -146,7 +146,7 @@ result<postgres_connection> postgres_connection::open(const libpq_library& by, c
                   arguments().text(where.schema));
       !set)
     return tl::unexpected(std::move(set.error()));
-  if (auto set = out.run(settings); !set) return tl::unexpected(std::move(set.error()));
+  HONDANA_TRY(out.run(settings));
   return out;
 }
 

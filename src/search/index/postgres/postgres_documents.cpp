@@ -61,10 +61,9 @@ constexpr const char* update_passages =
 }  // namespace
 
 result<std::vector<passage_id>> postgres_store::put(const document& what, std::span<const chunking::passage> of) {
-  const auto checked = storable_of(what, of);
-  if (!checked) return tl::unexpected(checked.error());
-  if (auto begun = begin(); !begun) return tl::unexpected(std::move(begun.error()));
-  return put(*checked, static_cast<std::int64_t>(described_of(what)));
+  HONDANA_TRY(const auto checked, storable_of(what, of));
+  HONDANA_TRY(begin());
+  return put(checked, static_cast<std::int64_t>(described_of(what)));
 }
 
 result<std::int64_t> postgres_store::way_of(const std::string& made) {
@@ -84,15 +83,17 @@ result<std::vector<passage_id>> postgres_store::put(const storable& what, std::i
   const auto way = way_of(what.of.made);
   if (!way) return tl::unexpected(way.error());
   row.bytes(digest_of_text(what.of.uri)).text(what.of.language).text(what.of.problem).number(*way);
-  const auto made = write(
-      "INSERT INTO documents(uri, version, name, title, description, mime_type, kind, priority, audience, modified, size, "
-      "described, owners, uri_digest, language, problem, way) VALUES($1::text,$2::text,$3::text,$4::text,$5::text,$6::text,"
-      "$7::text,$8::float8,$9::bigint,$10::bigint,$11::bigint,$12::bigint,$13::text,$14::bytea,$15::text,$16::text,$17::bigint)"
-      " "
-      "RETURNING id",
-      row);
-  if (!made) return tl::unexpected(made.error());
-  const auto id = made->number(0, 0);
+  HONDANA_TRY(
+      const auto made,
+      write(
+          "INSERT INTO documents(uri, version, name, title, description, mime_type, kind, priority, audience, modified, size, "
+          "described, owners, uri_digest, language, problem, way) VALUES($1::text,$2::text,$3::text,$4::text,$5::text,$6::text,"
+          "$7::text,$8::float8,$9::bigint,$10::bigint,$11::bigint,$12::bigint,$13::text,$14::bytea,$15::text,$16::text,$17::"
+          "bigint)"
+          " "
+          "RETURNING id",
+          row));
+  const auto id = made.number(0, 0);
   const auto titles = words_of(what.of);
   for (std::size_t at = 0; at < what.all.size(); at += most_at_once) {
     passage_rows rows;
@@ -106,24 +107,23 @@ result<std::vector<passage_id>> postgres_store::put(const storable& what, std::i
       ++passages_;
       length_ += length;
     }
-    if (auto done = write(insert_passages, rows.all()); !done) return tl::unexpected(std::move(done.error()));
+    HONDANA_TRY(write(insert_passages, rows.all()));
   }
   return gone;
 }
 
 result<std::vector<passage_id>> postgres_store::remove(const std::string& uri) {
-  if (auto begun = begin(); !begun) return tl::unexpected(std::move(begun.error()));
+  HONDANA_TRY(begin());
   return take_out(uri);
 }
 
 result<std::vector<passage_id>> postgres_store::take_out(const std::string& uri) {
-  const auto there =
-      write("DELETE FROM documents WHERE uri_digest=$1::bytea RETURNING id", arguments().bytes(digest_of_text(uri)));
-  if (!there) return tl::unexpected(there.error());
+  HONDANA_TRY(const auto there,
+              write("DELETE FROM documents WHERE uri_digest=$1::bytea RETURNING id", arguments().bytes(digest_of_text(uri))));
   std::vector<passage_id> gone;
-  if (there->count() == 0) return gone;
-  const auto id = there->number(0, 0);
-  if (auto done = forget_words(id); !done) return tl::unexpected(std::move(done.error()));
+  if (there.count() == 0) return gone;
+  const auto id = there.number(0, 0);
+  HONDANA_TRY(forget_words(id));
   const auto of = range_of(id);
   auto used = of;
   used.number(hours_now());
@@ -133,66 +133,61 @@ result<std::vector<passage_id>> postgres_store::take_out(const std::string& uri)
                 used);
       !done)
     return tl::unexpected(std::move(done.error()));
-  const auto rows = write("DELETE FROM passages WHERE id>=$1::bigint AND id<$2::bigint RETURNING id", of);
-  if (!rows) return tl::unexpected(rows.error());
-  gone.reserve(static_cast<std::size_t>(rows->count()));
-  for (int i = 0; i < rows->count(); ++i) gone.push_back({rows->number(i, 0)});
+  HONDANA_TRY(const auto rows, write("DELETE FROM passages WHERE id>=$1::bigint AND id<$2::bigint RETURNING id", of));
+  gone.reserve(static_cast<std::size_t>(rows.count()));
+  for (int i = 0; i < rows.count(); ++i) gone.push_back({rows.number(i, 0)});
   std::sort(gone.begin(), gone.end());
-  passages_ -= rows->count();
+  passages_ -= rows.count();
   return gone;
 }
 
 result<void> postgres_store::describe(const document& what) {
-  const auto checked = storable_of(what);
-  if (!checked) return tl::unexpected(checked.error());
-  if (auto begun = begin(); !begun) return begun;
-  const auto digest = digest_of_text(checked->uri);
-  const auto before =
-      write("SELECT id, title, name, description FROM documents WHERE uri_digest=$1::bytea", arguments().bytes(digest));
-  if (!before) return tl::unexpected(before.error());
-  if (before->count() == 0) return {};
+  HONDANA_TRY(const auto checked, storable_of(what));
+  HONDANA_TRY(begin());
+  const auto digest = digest_of_text(checked.uri);
+  HONDANA_TRY(const auto before, write("SELECT id, title, name, description FROM documents WHERE uri_digest=$1::bytea",
+                                       arguments().bytes(digest)));
+  if (before.count() == 0) return {};
   arguments row;
   row.bytes(digest);
-  add_described(row, *checked, static_cast<std::int64_t>(described_of(what)));
-  const auto done = write(
-      "UPDATE documents SET version=$2::text, name=$3::text, title=$4::text, description=$5::text, mime_type=$6::text, "
-      "kind=$7::text, priority=$8::float8, audience=$9::bigint, modified=$10::bigint, size=$11::bigint, "
-      "described=$12::bigint, owners=$13::text WHERE uri_digest=$1::bytea",
-      row);
-  if (!done) return tl::unexpected(done.error());
-  const bool is_called_the_same = before->bytes(0, 1) == checked->title && before->bytes(0, 2) == checked->name &&
-                                  before->bytes(0, 3) == checked->description;
-  return is_called_the_same ? result<void>() : rewrite(before->number(0, 0), *checked);
+  add_described(row, checked, static_cast<std::int64_t>(described_of(what)));
+  HONDANA_TRY(
+      write("UPDATE documents SET version=$2::text, name=$3::text, title=$4::text, description=$5::text, mime_type=$6::text, "
+            "kind=$7::text, priority=$8::float8, audience=$9::bigint, modified=$10::bigint, size=$11::bigint, "
+            "described=$12::bigint, owners=$13::text WHERE uri_digest=$1::bytea",
+            row));
+  const bool is_called_the_same =
+      before.bytes(0, 1) == checked.title && before.bytes(0, 2) == checked.name && before.bytes(0, 3) == checked.description;
+  return is_called_the_same ? result<void>() : rewrite(before.number(0, 0), checked);
 }
 
 result<void> postgres_store::rewrite(std::int64_t id, const document& what) {
-  if (auto forgotten = forget_words(id); !forgotten) return forgotten;
+  HONDANA_TRY(forget_words(id));
   const auto titles = words_of(what);
   for (auto next = passage_id::of(id, 0).number;;) {
     auto which = arguments().number(next).number(passage_id::of(id + 1, 0).number).number(most_at_once);
-    const auto there = write(
-        "SELECT id, heading, text, first_line, last_line, page FROM passages WHERE id>=$1::bigint AND id<$2::bigint ORDER BY "
-        "id "
-        "LIMIT $3::bigint",
-        which);
-    if (!there) return tl::unexpected(there.error());
-    if (there->count() == 0) return {};
+    HONDANA_TRY(const auto there, write("SELECT id, heading, text, first_line, last_line, page FROM passages WHERE "
+                                        "id>=$1::bigint AND id<$2::bigint ORDER BY "
+                                        "id "
+                                        "LIMIT $3::bigint",
+                                        which));
+    if (there.count() == 0) return {};
     passage_rows rows;
-    for (int i = 0; i < there->count(); ++i) {
+    for (int i = 0; i < there.count(); ++i) {
       chunking::passage one;
-      one.heading = there->text(i, 1);
-      one.first_line = static_cast<std::size_t>(there->number(i, 3));
-      one.last_line = static_cast<std::size_t>(there->number(i, 4));
-      one.page = static_cast<std::size_t>(there->number(i, 5));
-      one.text = one.first_line == 0 ? what.description : there->text(i, 2);
+      one.heading = there.text(i, 1);
+      one.first_line = static_cast<std::size_t>(there.number(i, 3));
+      one.last_line = static_cast<std::size_t>(there.number(i, 4));
+      one.page = static_cast<std::size_t>(there.number(i, 5));
+      one.text = one.first_line == 0 ? what.description : there.text(i, 2);
       std::int64_t length = 0;
       const auto words = vector_of(titles, one, length);
       words.each_word([this](const std::string& word) { ++terms_[word]; });
       length_ += length;
-      rows.add(there->number(i, 0), one, digest_of_text(text_to_embed(what, one.heading, one.text)), length, words.bytes());
-      next = there->number(i, 0) + 1;
+      rows.add(there.number(i, 0), one, digest_of_text(text_to_embed(what, one.heading, one.text)), length, words.bytes());
+      next = there.number(i, 0) + 1;
     }
-    if (auto done = write(update_passages, rows.all()); !done) return tl::unexpected(std::move(done.error()));
+    HONDANA_TRY(write(update_passages, rows.all()));
   }
 }
 

@@ -109,9 +109,8 @@ class postgres_state_of_index final : public state_of_index {
     auto begun = by_.run(beginning);
     if (begun || by_.is_alive()) return begun;
     from_.drop_idle();
-    auto made = from_.connect_reader();
-    if (!made) return tl::unexpected(std::move(made.error()));
-    by_ = std::move(*made);
+    HONDANA_TRY(auto made, from_.connect_reader());
+    by_ = std::move(made);
     return by_.run(beginning);
   }
 
@@ -121,8 +120,7 @@ class postgres_state_of_index final : public state_of_index {
     std::vector<std::string> lexemes;
     lexemes.reserve(words.size());
     for (const auto& one : words) lexemes.push_back(lexeme_of(one.text));
-    const auto stale = which.made ? made_otherwise(*which.made) : result<std::string>();
-    if (!stale) return tl::unexpected(stale.error());
+    HONDANA_TRY(const auto stale, which.made ? made_otherwise(*which.made) : result<std::string>());
     const auto known = frequencies_of(words);
     if (!known) return tl::unexpected(known.error());
     const auto decides = deciding(known->having, most);
@@ -133,24 +131,23 @@ class postgres_state_of_index final : public state_of_index {
     arguments with;
     with.text(query_of(words, decides)).number(static_cast<std::int64_t>(most) + 1);
     if (known->are_all) with.texts(known->lexemes);
-    const condition filter(which, *stale, with);
+    const condition filter(which, stale, with);
     // The few words that are wanted get weight A, and are picked by it: small rows to sort, which are never kept aside.
     std::string sql = "SELECT p.id, p.length::bigint, ";
     sql += known->are_all ? "ts_filter(setweight(p.words, 'A', $3::text[]), '{a}')" : "p.words";
     sql += " FROM passages p";
     if (!filter.sql().empty()) sql += " JOIN documents d ON d.id=(p.id>>16)";
     sql += " WHERE p.words@@($1::text)::tsquery" + filter.sql() + " ORDER BY p.id DESC LIMIT $2::bigint";
-    const auto rows = by_.ask(sql.c_str(), with);
-    if (!rows) return tl::unexpected(rows.error());
+    HONDANA_TRY(const auto rows, by_.ask(sql.c_str(), with));
     weigher weights(words, std::move(idfs));
-    out.all.reserve(static_cast<std::size_t>(rows->count()));
-    for (int i = 0; i < rows->count(); ++i) {
+    out.all.reserve(static_cast<std::size_t>(rows.count()));
+    for (int i = 0; i < rows.count(); ++i) {
       if (out.all.size() == most) {
         out.is_complete = false;
         break;
       }
       weights.begin();
-      auto read = each_standing(rows->bytes(i, 2), [&](std::string_view lexeme, std::span<const standing> places) {
+      auto read = each_standing(rows.bytes(i, 2), [&](std::string_view lexeme, std::span<const standing> places) {
         for (std::size_t word = 0; word < words.size(); ++word) {
           const bool fits =
               words[word].is_prefix ? !lexemes[word].empty() && lexeme.starts_with(lexemes[word]) : lexeme == lexemes[word];
@@ -159,7 +156,7 @@ class postgres_state_of_index final : public state_of_index {
         }
       });
       if (!read) return tl::unexpected(read.error());
-      out.all.push_back(weights.weighed({rows->number(i, 0)}, static_cast<double>(rows->number(i, 1)), known->mean_length));
+      out.all.push_back(weights.weighed({rows.number(i, 0)}, static_cast<double>(rows.number(i, 1)), known->mean_length));
     }
     return out;
   }
@@ -169,44 +166,44 @@ class postgres_state_of_index final : public state_of_index {
     ids.reserve(which.size());
     for (const auto& one : which) ids.push_back(one.number);
     std::vector<shown_passage> out;
-    const auto rows = by_.ask(
-        "SELECT p.id, p.heading, p.text, p.first_line, p.last_line, p.page, d.uri, d.version, d.name, d.title, d.description, "
-        "d.mime_type, d.kind, d.language, d.problem, d.priority, d.audience, d.modified, d.size, (SELECT way FROM ways WHERE "
-        "id=d.way), d.owners "
-        "FROM unnest($1::bigint[]) WITH ORDINALITY AS w(id, place) JOIN passages p ON p.id=w.id JOIN documents d ON "
-        "d.id=(p.id>>16) ORDER BY w.place",
-        arguments().numbers(ids));
-    if (!rows) return tl::unexpected(rows.error());
-    out.reserve(static_cast<std::size_t>(rows->count()));
-    for (int i = 0; i < rows->count(); ++i) {
-      shown_passage one{{rows->number(i, 0)}, {}, document_in(*rows, i, 6)};
-      one.passage.heading = rows->text(i, 1);
-      one.passage.text = rows->text(i, 2);
-      one.passage.first_line = static_cast<std::uint64_t>(rows->number(i, 3));
-      one.passage.last_line = static_cast<std::uint64_t>(rows->number(i, 4));
-      one.passage.page = static_cast<std::uint64_t>(rows->number(i, 5));
+    HONDANA_TRY(
+        const auto rows,
+        by_.ask("SELECT p.id, p.heading, p.text, p.first_line, p.last_line, p.page, d.uri, d.version, d.name, d.title, "
+                "d.description, "
+                "d.mime_type, d.kind, d.language, d.problem, d.priority, d.audience, d.modified, d.size, (SELECT way FROM ways "
+                "WHERE "
+                "id=d.way), d.owners "
+                "FROM unnest($1::bigint[]) WITH ORDINALITY AS w(id, place) JOIN passages p ON p.id=w.id JOIN documents d ON "
+                "d.id=(p.id>>16) ORDER BY w.place",
+                arguments().numbers(ids)));
+    out.reserve(static_cast<std::size_t>(rows.count()));
+    for (int i = 0; i < rows.count(); ++i) {
+      shown_passage one{{rows.number(i, 0)}, {}, document_in(rows, i, 6)};
+      one.passage.heading = rows.text(i, 1);
+      one.passage.text = rows.text(i, 2);
+      one.passage.first_line = static_cast<std::uint64_t>(rows.number(i, 3));
+      one.passage.last_line = static_cast<std::uint64_t>(rows.number(i, 4));
+      one.passage.page = static_cast<std::uint64_t>(rows.number(i, 5));
       out.push_back(std::move(one));
     }
     return out;
   }
 
   result<std::vector<passage_id>> made_so(std::span<const passage_id> which, std::span<const std::string> ways) override {
-    const auto stale = made_otherwise(ways);
-    if (!stale) return tl::unexpected(stale.error());
-    if (stale->empty()) return std::vector<passage_id>(which.begin(), which.end());
+    HONDANA_TRY(const auto stale, made_otherwise(ways));
+    if (stale.empty()) return std::vector<passage_id>(which.begin(), which.end());
     std::vector<std::int64_t> ids;
     ids.reserve(which.size());
     for (const auto& one : which) ids.push_back(one.number);
-    const auto rows =
-        by_.ask(("SELECT w.id FROM unnest($1::bigint[]) WITH ORDINALITY AS w(id, place) WHERE NOT EXISTS(SELECT 1 "
-                 "FROM documents d WHERE d.id=(w.id>>16) AND d.way IN (" +
-                 *stale + ")) ORDER BY w.place")
-                    .c_str(),
-                arguments().numbers(ids));
-    if (!rows) return tl::unexpected(rows.error());
+    HONDANA_TRY(const auto rows,
+                by_.ask(("SELECT w.id FROM unnest($1::bigint[]) WITH ORDINALITY AS w(id, place) WHERE NOT EXISTS(SELECT 1 "
+                         "FROM documents d WHERE d.id=(w.id>>16) AND d.way IN (" +
+                         stale + ")) ORDER BY w.place")
+                            .c_str(),
+                        arguments().numbers(ids)));
     std::vector<passage_id> out;
-    out.reserve(static_cast<std::size_t>(rows->count()));
-    for (int i = 0; i < rows->count(); ++i) out.push_back({rows->number(i, 0)});
+    out.reserve(static_cast<std::size_t>(rows.count()));
+    for (int i = 0; i < rows.count(); ++i) out.push_back({rows.number(i, 0)});
     return out;
   }
 
@@ -214,11 +211,10 @@ class postgres_state_of_index final : public state_of_index {
   std::optional<result<std::vector<match>>> nearest(std::span<const float> to, std::size_t count) override {
     if (!from_.has_pgvector_) return std::nullopt;
     // What fails here leaves the rest of the search as it is.
-    if (auto begun = by_.run("SAVEPOINT before_nearest"); !begun) return tl::unexpected(std::move(begun.error()));
+    HONDANA_TRY(by_.run("SAVEPOINT before_nearest"));
     auto found = from_.nearest_by(by_, to, count);
     if (found && !*found && by_.is_alive()) {
-      if (auto undone = by_.run("ROLLBACK TO SAVEPOINT before_nearest"); !undone)
-        return tl::unexpected(std::move(undone.error()));
+      HONDANA_TRY(by_.run("ROLLBACK TO SAVEPOINT before_nearest"));
     }
     return found;
   }
@@ -235,13 +231,13 @@ class postgres_state_of_index final : public state_of_index {
 
   /// Numbers of ways in which documents were made, but not one of these: "3,5".
   [[nodiscard]] result<std::string> made_otherwise(std::span<const std::string> ways) {
-    const auto rows = by_.ask("SELECT id, way FROM ways w WHERE EXISTS(SELECT 1 FROM documents d WHERE d.way=w.id)");
-    if (!rows) return tl::unexpected(rows.error());
+    HONDANA_TRY(const auto rows,
+                by_.ask("SELECT id, way FROM ways w WHERE EXISTS(SELECT 1 FROM documents d WHERE d.way=w.id)"));
     std::string out;
-    for (int i = 0; i < rows->count(); ++i) {
-      if (std::find(ways.begin(), ways.end(), rows->bytes(i, 1)) != ways.end()) continue;
+    for (int i = 0; i < rows.count(); ++i) {
+      if (std::find(ways.begin(), ways.end(), rows.bytes(i, 1)) != ways.end()) continue;
       if (!out.empty()) out += ',';
-      out += std::to_string(rows->number(i, 0));
+      out += std::to_string(rows.number(i, 0));
     }
     return out;
   }
@@ -255,16 +251,17 @@ class postgres_state_of_index final : public state_of_index {
       if (!one.is_prefix && !lexeme.empty() && std::find(exact.begin(), exact.end(), lexeme) == exact.end())
         exact.push_back(std::move(lexeme));
     }
-    const auto rows = by_.ask(
-        "SELECT '', passages, length FROM totals UNION ALL SELECT word, passages, 0 FROM terms WHERE word=ANY($1::text[])",
-        arguments().texts(exact));
-    if (!rows) return tl::unexpected(rows.error());
-    for (int i = 0; i < rows->count(); ++i) {
-      const auto lexeme = rows->bytes(i, 0);
-      const auto count = static_cast<std::uint64_t>(rows->number(i, 1));
+    HONDANA_TRY(
+        const auto rows,
+        by_.ask(
+            "SELECT '', passages, length FROM totals UNION ALL SELECT word, passages, 0 FROM terms WHERE word=ANY($1::text[])",
+            arguments().texts(exact)));
+    for (int i = 0; i < rows.count(); ++i) {
+      const auto lexeme = rows.bytes(i, 0);
+      const auto count = static_cast<std::uint64_t>(rows.number(i, 1));
       if (lexeme.empty()) {
         out.passages = count;
-        out.mean_length = count > 0 ? static_cast<double>(rows->number(i, 2)) / static_cast<double>(count) : 0;
+        out.mean_length = count > 0 ? static_cast<double>(rows.number(i, 2)) / static_cast<double>(count) : 0;
         continue;
       }
       for (std::size_t word = 0; word < words.size(); ++word) {
@@ -275,15 +272,15 @@ class postgres_state_of_index final : public state_of_index {
     for (std::size_t word = 0; word < words.size(); ++word) {
       const auto begin = lexeme_of(words[word].text);
       if (!words[word].is_prefix || begin.empty()) continue;
-      const auto more = by_.ask(
-          "SELECT word, passages FROM terms WHERE word>=$1::text AND word<$1::text||chr(1114111) ORDER BY word LIMIT "
-          "$2::bigint",
-          arguments().text(begin).number(most_beginning_so));
-      if (!more) return tl::unexpected(more.error());
-      for (int i = 0; i < more->count(); ++i) {
-        out.having[word] += static_cast<std::uint64_t>(more->number(i, 1));
+      HONDANA_TRY(
+          const auto more,
+          by_.ask("SELECT word, passages FROM terms WHERE word>=$1::text AND word<$1::text||chr(1114111) ORDER BY word LIMIT "
+                  "$2::bigint",
+                  arguments().text(begin).number(most_beginning_so)));
+      for (int i = 0; i < more.count(); ++i) {
+        out.having[word] += static_cast<std::uint64_t>(more.number(i, 1));
         if (out.lexemes.size() < most_lexemes) {
-          out.lexemes.push_back(more->text(i, 0));
+          out.lexemes.push_back(more.text(i, 0));
         } else {
           out.are_all = false;
         }
@@ -297,10 +294,9 @@ class postgres_state_of_index final : public state_of_index {
 };
 
 result<std::unique_ptr<state_of_index>> postgres_store::at_once() const {
-  auto taken = take_reader();
-  if (!taken) return tl::unexpected(std::move(taken.error()));
-  auto made = std::make_unique<postgres_state_of_index>(*this, std::move(*taken));
-  if (auto begun = made->begin(); !begun) return tl::unexpected(std::move(begun.error()));
+  HONDANA_TRY(auto taken, take_reader());
+  auto made = std::make_unique<postgres_state_of_index>(*this, std::move(taken));
+  HONDANA_TRY(made->begin());
   return std::unique_ptr<state_of_index>(std::move(made));
 }
 

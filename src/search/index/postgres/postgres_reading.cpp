@@ -21,15 +21,15 @@ constexpr std::size_t most_readers = 8;  // as many as search at the same time
 constexpr std::chrono::seconds patience{30};
 
 result<store_counts> counted(postgres_connection& by, const postgres_place& where) {
-  const auto rows = by.ask(
-      "SELECT (SELECT count(*) FROM documents), (SELECT count(*) FROM documents WHERE problem<>''), "
-      "(SELECT passages FROM totals), "
-      "(SELECT count(*) FROM passages p WHERE EXISTS(SELECT 1 FROM vectors v WHERE v.digest=p.digest)), "
-      "(SELECT sum(pg_total_relation_size(c.oid))::bigint FROM pg_class c JOIN pg_namespace n ON n.oid=c.relnamespace "
-      "WHERE n.nspname=$1::text AND c.relkind='r')",
-      arguments().text(where.schema));
-  if (!rows) return tl::unexpected(rows.error());
-  const auto number = [&](int column) { return static_cast<std::uint64_t>(rows->number(0, column)); };
+  HONDANA_TRY(
+      const auto rows,
+      by.ask("SELECT (SELECT count(*) FROM documents), (SELECT count(*) FROM documents WHERE problem<>''), "
+             "(SELECT passages FROM totals), "
+             "(SELECT count(*) FROM passages p WHERE EXISTS(SELECT 1 FROM vectors v WHERE v.digest=p.digest)), "
+             "(SELECT sum(pg_total_relation_size(c.oid))::bigint FROM pg_class c JOIN pg_namespace n ON n.oid=c.relnamespace "
+             "WHERE n.nspname=$1::text AND c.relkind='r')",
+             arguments().text(where.schema)));
+  const auto number = [&](int column) { return static_cast<std::uint64_t>(rows.number(0, column)); };
   return store_counts{number(0), number(1), number(2), number(3), number(4)};
 }
 
@@ -81,9 +81,8 @@ struct postgres_store::lent_reader {
 };
 
 result<void> postgres_store::reading(const asking& ask) const {
-  auto taken = take_reader();
-  if (!taken) return tl::unexpected(std::move(taken.error()));
-  lent_reader lent(*this, std::move(*taken));
+  HONDANA_TRY(auto taken, take_reader());
+  lent_reader lent(*this, std::move(taken));
   auto& by = lent.by;
   auto done = ask(by);
   if (!done && !by.is_alive()) {
@@ -113,25 +112,24 @@ result<postgres_rows> postgres_store::read(const char* sql, const arguments& wit
 // However long who hears of them takes, no statement waits for that.
 result<void> postgres_store::each_document(const std::function<void(known)>& each) const {
   for (std::int64_t last = -1;;) {
-    const auto rows = read(
-        "SELECT d.uri, d.version, d.described, (d.problem<>'')::int::bigint, w.way, d.id FROM documents d JOIN ways w ON "
-        "w.id=d.way WHERE d.id>$1::bigint ORDER BY d.id LIMIT $2::bigint",
-        arguments().number(last).number(documents_at_once));
-    if (!rows) return tl::unexpected(rows.error());
-    if (rows->count() == 0) return {};
-    for (int row = 0; row < rows->count(); ++row)
-      each({rows->text(row, 0), rows->text(row, 1), static_cast<std::uint64_t>(rows->number(row, 2)), rows->number(row, 3) != 0,
-            rows->text(row, 4)});
-    last = rows->number(rows->count() - 1, 5);
+    HONDANA_TRY(
+        const auto rows,
+        read("SELECT d.uri, d.version, d.described, (d.problem<>'')::int::bigint, w.way, d.id FROM documents d JOIN ways w ON "
+             "w.id=d.way WHERE d.id>$1::bigint ORDER BY d.id LIMIT $2::bigint",
+             arguments().number(last).number(documents_at_once)));
+    if (rows.count() == 0) return {};
+    for (int row = 0; row < rows.count(); ++row)
+      each({rows.text(row, 0), rows.text(row, 1), static_cast<std::uint64_t>(rows.number(row, 2)), rows.number(row, 3) != 0,
+            rows.text(row, 4)});
+    last = rows.number(rows.count() - 1, 5);
   }
 }
 
 result<store_counts> postgres_store::counts() const {
   store_counts out;
   auto done = reading([&](postgres_connection& by) -> result<void> {
-    auto now = counted(by, place_);
-    if (!now) return tl::unexpected(std::move(now.error()));
-    out = *now;
+    HONDANA_TRY(auto now, counted(by, place_));
+    out = now;
     return {};
   });
   if (!done) return tl::unexpected(std::move(done.error()));
@@ -142,11 +140,10 @@ result<index_standing> postgres_store::stands() const {
   index_standing out;
   auto done = reading([&](postgres_connection& by) -> result<void> {
     out = {};
-    const auto rows = by.ask("SELECT name, value FROM facts WHERE name IN ('commits','model','progress')");
-    if (!rows) return tl::unexpected(rows.error());
-    for (int i = 0; i < rows->count(); ++i) {
-      const auto name = rows->bytes(i, 0);
-      const auto value = rows->text(i, 1);
+    HONDANA_TRY(const auto rows, by.ask("SELECT name, value FROM facts WHERE name IN ('commits','model','progress')"));
+    for (int i = 0; i < rows.count(); ++i) {
+      const auto name = rows.bytes(i, 0);
+      const auto value = rows.text(i, 1);
       if (name == "commits") out.commits = std::strtoull(value.c_str(), nullptr, 10);
       if (name == "model") out.model = value;
       if (name == "progress") out.how = progress_from(value);
@@ -158,24 +155,18 @@ result<index_standing> postgres_store::stands() const {
 }
 
 result<std::optional<kept_index>> look_at_postgres(const std::string& url, const std::string& schema) {
-  const auto library = loaded_libpq();
-  if (!library) return tl::unexpected(library.error());
-  const auto place = place_of(**library, url, schema);
-  if (!place) return tl::unexpected(place.error());
-  auto by = postgres_connection::open(**library, *place, reader_settings);
-  if (!by) return tl::unexpected(std::move(by.error()));
-  const auto there =
-      by->ask("SELECT count(*) FROM pg_tables WHERE schemaname=$1::text AND tablename IN ('facts','totals','passages')",
-              arguments().text(place->schema));
-  if (!there) return tl::unexpected(there.error());
-  if (there->number(0, 0) != 3) return std::nullopt;
+  HONDANA_TRY(const auto library, loaded_libpq());
+  HONDANA_TRY(const auto place, place_of(*library, url, schema));
+  HONDANA_TRY(auto by, postgres_connection::open(*library, place, reader_settings));
+  HONDANA_TRY(const auto there,
+              by.ask("SELECT count(*) FROM pg_tables WHERE schemaname=$1::text AND tablename IN ('facts','totals','passages')",
+                     arguments().text(place.schema)));
+  if (there.number(0, 0) != 3) return std::nullopt;
   kept_index out;
-  auto counts = counted(*by, *place);
-  if (!counts) return tl::unexpected(std::move(counts.error()));
-  out.counts = *counts;
-  const auto how = by->ask("SELECT coalesce((SELECT value FROM facts WHERE name='progress'),'')");
-  if (!how) return tl::unexpected(how.error());
-  out.how = progress_from(how->bytes(0, 0));
+  HONDANA_TRY(auto counts, counted(by, place));
+  out.counts = counts;
+  HONDANA_TRY(const auto how, by.ask("SELECT coalesce((SELECT value FROM facts WHERE name='progress'),'')"));
+  out.how = progress_from(how.bytes(0, 0));
   return out;
 }
 

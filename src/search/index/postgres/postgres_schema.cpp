@@ -45,36 +45,34 @@ tl::unexpected<failure> not_ours(const postgres_place& where, const std::string&
 
 /// Asked without the lock, which whoever writes may hold for long.
 result<bool> is_made(postgres_connection& on, const postgres_place& where, const std::string& words) {
-  const auto there =
-      on.ask("SELECT count(*) FROM pg_tables WHERE schemaname=$1::text AND tablename='facts'", arguments().text(where.schema));
-  if (!there) return tl::unexpected(there.error());
-  if (there->number(0, 0) == 0) return false;
+  HONDANA_TRY(const auto there, on.ask("SELECT count(*) FROM pg_tables WHERE schemaname=$1::text AND tablename='facts'",
+                                       arguments().text(where.schema)));
+  if (there.number(0, 0) == 0) return false;
   const auto known = on.ask(facts);
   if (!known) return tl::unexpected(known.error());
   return known->text(0, 0) == std::to_string(postgres_schema_version) && known->text(0, 1) == words;
 }
 
 result<void> make(postgres_connection& on, const postgres_place& where, const std::string& words) {
-  if (auto locked = lock_index(on, where); !locked) return locked;
-  const auto there = on.ask("SELECT count(*) FROM pg_namespace WHERE nspname=$1::text", arguments().text(where.schema));
-  if (!there) return tl::unexpected(there.error());
+  HONDANA_TRY(lock_index(on, where));
+  HONDANA_TRY(const auto there,
+              on.ask("SELECT count(*) FROM pg_namespace WHERE nspname=$1::text", arguments().text(where.schema)));
   // Its name is plain, see `place_of`.
   const auto schema = "CREATE SCHEMA " + where.schema;
-  if (there->number(0, 0) == 0) {
-    if (auto made = on.run(schema.c_str()); !made) return made;
+  if (there.number(0, 0) == 0) {
+    HONDANA_TRY(on.run(schema.c_str()));
   }
   const auto made =
       on.ask("SELECT count(*) FROM pg_tables WHERE schemaname=$1::text AND tablename='facts'", arguments().text(where.schema));
   if (!made) return tl::unexpected(made.error());
   if (made->number(0, 0) == 0) {
-    if (auto done = on.run(tables); !done) return done;
+    HONDANA_TRY(on.run(tables));
   }
-  const auto known = on.ask(facts);
-  if (!known) return tl::unexpected(known.error());
+  HONDANA_TRY(const auto known, on.ask(facts));
   const auto version = std::to_string(postgres_schema_version);
-  const bool is_empty = known->number(0, 2) == 0;
-  const auto of_version = known->text(0, 0);
-  const auto of_words = known->text(0, 1);
+  const bool is_empty = known.number(0, 2) == 0;
+  const auto of_version = known.text(0, 0);
+  const auto of_words = known.text(0, 1);
   if (!of_version.empty() && of_version != version)
     return not_ours(where, "of another version of this program (form " + of_version + ", and this one knows " + version + ')');
   if (!is_empty && of_words != words)
@@ -102,10 +100,9 @@ result<bool> take_turn_by(postgres_connection& on, const postgres_place& where) 
 }
 
 result<void> make_tables(postgres_connection& on, const postgres_place& where, const std::string& words) {
-  const auto is_there = is_made(on, where, words);
-  if (!is_there) return tl::unexpected(is_there.error());
-  if (*is_there) return {};
-  if (auto begun = on.run("BEGIN"); !begun) return begun;
+  HONDANA_TRY(const auto is_there, is_made(on, where, words));
+  if (is_there) return {};
+  HONDANA_TRY(on.run("BEGIN"));
   if (auto made = make(on, where, words); !made) {
     const auto undone = on.run("ROLLBACK");
     static_cast<void>(undone);  // the connection is closed next
@@ -115,12 +112,10 @@ result<void> make_tables(postgres_connection& on, const postgres_place& where, c
 }
 
 result<bool> has_pgvector(postgres_connection& on) {
-  const auto known = on.ask(
-      "SELECT (SELECT count(*) FROM pg_extension WHERE extname='vector'), "
-      "(SELECT count(*) FROM pg_available_extensions WHERE name='vector')");
-  if (!known) return tl::unexpected(known.error());
-  if (known->number(0, 0) > 0) return true;
-  if (known->number(0, 1) == 0) return false;
+  HONDANA_TRY(const auto known, on.ask("SELECT (SELECT count(*) FROM pg_extension WHERE extname='vector'), "
+                                       "(SELECT count(*) FROM pg_available_extensions WHERE name='vector')"));
+  if (known.number(0, 0) > 0) return true;
+  if (known.number(0, 1) == 0) return false;
   // Who may not make it has an index without it.
   return on.run("CREATE EXTENSION IF NOT EXISTS vector").has_value();
 }

@@ -52,7 +52,7 @@ std::string written(std::span<const float> numbers) {
 }  // namespace
 
 result<void> postgres_store::use_model(const std::string& id) {
-  if (auto begun = begin(); !begun) return begun;
+  HONDANA_TRY(begin());
   if (auto changed = change_model(id); !changed) {
     roll_back();
     return changed;
@@ -61,22 +61,20 @@ result<void> postgres_store::use_model(const std::string& id) {
 }
 
 result<void> postgres_store::change_model(const std::string& id) {
-  const auto before = write("SELECT value FROM facts WHERE name='model'");
-  if (!before) return tl::unexpected(before.error());
-  if (before->count() > 0 ? before->bytes(0, 0) == id : id.empty()) return {};
+  HONDANA_TRY(const auto before, write("SELECT value FROM facts WHERE name='model'"));
+  if (before.count() > 0 ? before.bytes(0, 0) == id : id.empty()) return {};
   // However many there are, no statement takes too long.
   for (bool has_more = true; has_more;) {
-    const auto gone = write(
-        "WITH gone AS (DELETE FROM vectors WHERE digest IN (SELECT digest FROM vectors LIMIT 100000) RETURNING 1) "
-        "SELECT count(*) FROM gone");
-    if (!gone) return tl::unexpected(gone.error());
-    has_more = gone->number(0, 0) > 0;
+    HONDANA_TRY(
+        const auto gone,
+        write("WITH gone AS (DELETE FROM vectors WHERE digest IN (SELECT digest FROM vectors LIMIT 100000) RETURNING 1) "
+              "SELECT count(*) FROM gone"));
+    has_more = gone.number(0, 0) > 0;
   }
   // Another model may have other dimensions. Nobody can read the table meanwhile, so that it is left alone without need.
-  const auto there = write(dimensions_of_near);
-  if (!there) return tl::unexpected(there.error());
-  if (there->number(0, 0) != 0) {
-    if (auto gone = write("ALTER TABLE vectors DROP COLUMN near"); !gone) return tl::unexpected(std::move(gone.error()));
+  HONDANA_TRY(const auto there, write(dimensions_of_near));
+  if (there.number(0, 0) != 0) {
+    HONDANA_TRY(write("ALTER TABLE vectors DROP COLUMN near"));
   }
   const auto set = write("INSERT INTO facts VALUES('model',$1::text) ON CONFLICT (name) DO UPDATE SET value=excluded.value",
                          arguments().text(id));
@@ -105,7 +103,7 @@ result<std::vector<wanted_vector>> postgres_store::without_vector(std::size_t co
 }
 
 result<void> postgres_store::put_vectors(std::span<const made_vector> what) {
-  if (auto begun = begin(); !begun) return begun;
+  HONDANA_TRY(begin());
   while (!what.empty()) {
     const auto some = what.first(std::min(what.size(), most_vectors_at_once));
     what = what.subspan(some.size());
@@ -126,7 +124,7 @@ result<void> postgres_store::put_vectors(std::span<const made_vector> what) {
         !done)
       return tl::unexpected(std::move(done.error()));
     if (!has_pgvector_) continue;
-    if (auto done = put_nearby(some); !done) return done;
+    HONDANA_TRY(put_nearby(some));
   }
   return {};
 }
@@ -134,14 +132,12 @@ result<void> postgres_store::put_vectors(std::span<const made_vector> what) {
 result<void> postgres_store::put_nearby(std::span<const made_vector> what) {
   const auto dimensions = what.front().numbers.size();
   if (dimensions == 0 || dimensions > most_dimensions) return {};
-  const auto there = write(dimensions_of_near);
-  if (!there) return tl::unexpected(there.error());
-  if (there->number(0, 0) == 0) {
+  HONDANA_TRY(const auto there, write(dimensions_of_near));
+  if (there.number(0, 0) == 0) {
     const auto sql = "ALTER TABLE vectors ADD COLUMN near vector(" + std::to_string(dimensions) + ')';
-    if (auto done = write(sql.c_str()); !done) return tl::unexpected(std::move(done.error()));
-    if (auto done = write("CREATE INDEX vectors_by_near ON vectors USING hnsw (near vector_cosine_ops)"); !done)
-      return tl::unexpected(std::move(done.error()));
-  } else if (there->number(0, 0) != static_cast<std::int64_t>(dimensions)) {
+    HONDANA_TRY(write(sql.c_str()));
+    HONDANA_TRY(write("CREATE INDEX vectors_by_near ON vectors USING hnsw (near vector_cosine_ops)"));
+  } else if (there.number(0, 0) != static_cast<std::int64_t>(dimensions)) {
     return {};
   }
   std::vector<std::string> digests;
@@ -159,14 +155,12 @@ result<void> postgres_store::put_nearby(std::span<const made_vector> what) {
 }
 
 result<void> postgres_store::tidy() {
-  if (auto begun = begin(); !begun) return begun;
-  if (auto done = write("DELETE FROM vectors v WHERE used<$1::bigint AND NOT EXISTS(SELECT 1 FROM passages p WHERE "
-                        "p.digest=v.digest)",
-                        arguments().number(hours_now() - hours_kept_unused));
-      !done)
-    return tl::unexpected(std::move(done.error()));
-  if (auto done = write("DELETE FROM ways w WHERE NOT EXISTS(SELECT 1 FROM documents d WHERE d.way=w.id)"); !done)
-    return tl::unexpected(std::move(done.error()));
+  HONDANA_TRY(begin());
+  HONDANA_TRY(
+      write("DELETE FROM vectors v WHERE used<$1::bigint AND NOT EXISTS(SELECT 1 FROM passages p WHERE "
+            "p.digest=v.digest)",
+            arguments().number(hours_now() - hours_kept_unused)));
+  HONDANA_TRY(write("DELETE FROM ways w WHERE NOT EXISTS(SELECT 1 FROM documents d WHERE d.way=w.id)"));
   return commit();
 }
 
@@ -174,17 +168,16 @@ result<void> postgres_store::tidy() {
 result<void> postgres_store::each_vector(const vector_hearer& each) const {
   std::vector<float> numbers;
   for (std::int64_t last = -1;;) {
-    const auto rows = read(
-        "SELECT p.id, v.numbers FROM (SELECT id, digest FROM passages WHERE id>$1::bigint ORDER BY id LIMIT $2::bigint) AS p "
-        "LEFT JOIN vectors v ON v.digest=p.digest",
-        arguments().number(last).number(most_vectors_at_once));
-    if (!rows) return tl::unexpected(rows.error());
-    if (rows->count() == 0) return {};
-    for (int row = 0; row < rows->count(); ++row) {
-      const auto id = rows->number(row, 0);
+    HONDANA_TRY(const auto rows, read("SELECT p.id, v.numbers FROM (SELECT id, digest FROM passages WHERE id>$1::bigint ORDER "
+                                      "BY id LIMIT $2::bigint) AS p "
+                                      "LEFT JOIN vectors v ON v.digest=p.digest",
+                                      arguments().number(last).number(most_vectors_at_once)));
+    if (rows.count() == 0) return {};
+    for (int row = 0; row < rows.count(); ++row) {
+      const auto id = rows.number(row, 0);
       last = std::max(last, id);
-      if (rows->is_null(row, 1)) continue;
-      floats_of(rows->bytes(row, 1), numbers);
+      if (rows.is_null(row, 1)) continue;
+      floats_of(rows.bytes(row, 1), numbers);
       each({id}, numbers);
     }
   }
@@ -196,18 +189,16 @@ result<void> postgres_store::vectors_of(std::span<const std::string> digests, co
     const auto some = digests.first(std::min(digests.size(), most_vectors_at_once));
     digests = digests.subspan(some.size());
     const auto which = arguments().blobs(some);
-    const auto made = read("SELECT digest, numbers FROM vectors WHERE digest=ANY($1::bytea[])", which);
-    if (!made) return tl::unexpected(made.error());
+    HONDANA_TRY(const auto made, read("SELECT digest, numbers FROM vectors WHERE digest=ANY($1::bytea[])", which));
     // Of one text there may be very many passages: its numbers come once.
-    const auto those = read("SELECT id, digest FROM passages WHERE digest=ANY($1::bytea[])", which);
-    if (!those) return tl::unexpected(those.error());
+    HONDANA_TRY(const auto those, read("SELECT id, digest FROM passages WHERE digest=ANY($1::bytea[])", which));
     std::map<std::string_view, int> rows;
-    for (int row = 0; row < made->count(); ++row) rows.emplace(made->bytes(row, 0), row);
-    for (int row = 0; row < those->count(); ++row) {
-      const auto found = rows.find(those->bytes(row, 1));
+    for (int row = 0; row < made.count(); ++row) rows.emplace(made.bytes(row, 0), row);
+    for (int row = 0; row < those.count(); ++row) {
+      const auto found = rows.find(those.bytes(row, 1));
       if (found == rows.end()) continue;
-      floats_of(made->bytes(found->second, 1), numbers);
-      each({those->number(row, 0)}, numbers);
+      floats_of(made.bytes(found->second, 1), numbers);
+      each({those.number(row, 0)}, numbers);
     }
   }
   return {};
@@ -216,17 +207,17 @@ result<void> postgres_store::vectors_of(std::span<const std::string> digests, co
 std::optional<result<std::vector<match>>> postgres_store::nearest_by(postgres_connection& by, std::span<const float> to,
                                                                      std::size_t count) const {
   if (!has_pgvector_ || to.empty() || to.size() > most_dimensions) return std::nullopt;
-  const auto there = by.ask(dimensions_of_near);
-  if (!there) return tl::unexpected(there.error());
-  if (there->number(0, 0) != static_cast<std::int64_t>(to.size())) return std::nullopt;
-  const auto rows = by.ask(
-      "SELECT p.id, (1-n.far)::float8 FROM (SELECT digest, near<=>($1::text)::vector AS far FROM vectors ORDER BY "
-      "near<=>($1::text)::vector LIMIT $2::bigint) AS n JOIN passages p ON p.digest=n.digest ORDER BY n.far LIMIT $2::bigint",
-      arguments().text(written(to)).number(static_cast<std::int64_t>(count)));
-  if (!rows) return tl::unexpected(rows.error());
+  HONDANA_TRY(const auto there, by.ask(dimensions_of_near));
+  if (there.number(0, 0) != static_cast<std::int64_t>(to.size())) return std::nullopt;
+  HONDANA_TRY(
+      const auto rows,
+      by.ask("SELECT p.id, (1-n.far)::float8 FROM (SELECT digest, near<=>($1::text)::vector AS far FROM vectors ORDER BY "
+             "near<=>($1::text)::vector LIMIT $2::bigint) AS n JOIN passages p ON p.digest=n.digest ORDER BY n.far LIMIT "
+             "$2::bigint",
+             arguments().text(written(to)).number(static_cast<std::int64_t>(count))));
   std::vector<match> all;
-  all.reserve(static_cast<std::size_t>(rows->count()));
-  for (int i = 0; i < rows->count(); ++i) all.push_back({{rows->number(i, 0)}, rows->real(i, 1)});
+  all.reserve(static_cast<std::size_t>(rows.count()));
+  for (int i = 0; i < rows.count(); ++i) all.push_back({{rows.number(i, 0)}, rows.real(i, 1)});
   return all;
 }
 

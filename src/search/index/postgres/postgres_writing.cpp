@@ -19,20 +19,16 @@ constexpr std::size_t most_words_at_once = 200'000;
 postgres_store::postgres_store(postgres_options from) : options_(std::move(from)) {}
 
 result<void> postgres_store::open() {
-  auto library = loaded_libpq();
-  if (!library) return tl::unexpected(std::move(library.error()));
-  library_ = *library;
-  auto place = place_of(*library_, options_.url, options_.schema);
-  if (!place) return tl::unexpected(std::move(place.error()));
-  place_ = std::move(*place);
-  auto writer = connect(writer_settings);
-  if (!writer) return tl::unexpected(std::move(writer.error()));
-  if (auto made = make_tables(*writer, place_, options_.words->id()); !made) return made;
-  auto vectors = search::has_pgvector(*writer);
-  if (!vectors) return tl::unexpected(std::move(vectors.error()));
-  has_pgvector_ = *vectors;
+  HONDANA_TRY(auto library, loaded_libpq());
+  library_ = library;
+  HONDANA_TRY(auto place, place_of(*library_, options_.url, options_.schema));
+  place_ = std::move(place);
+  HONDANA_TRY(auto writer, connect(writer_settings));
+  HONDANA_TRY(make_tables(writer, place_, options_.words->id()));
+  HONDANA_TRY(auto vectors, search::has_pgvector(writer));
+  has_pgvector_ = vectors;
   // A connection from before the extension was made does not look into its schema.
-  if (!has_pgvector_) writer_ = std::move(*writer);
+  if (!has_pgvector_) writer_ = std::move(writer);
   if (options_.log)
     options_.log("search: the index is kept in " + place_.name + ", schema " + place_.schema +
                  (has_pgvector_ ? ", with pgvector" : ", without pgvector"));
@@ -50,8 +46,8 @@ result<postgres_rows> postgres_store::write(const char* sql, const arguments& wi
 }
 
 result<void> postgres_store::start() {
-  if (auto begun = writer_.run("BEGIN"); !begun) return begun;
-  if (auto locked = lock_index(writer_, place_); !locked) return locked;
+  HONDANA_TRY(writer_.run("BEGIN"));
+  HONDANA_TRY(lock_index(writer_, place_));
   // Another server may have made an empty one its own.
   const auto words = writer_.ask("SELECT value FROM facts WHERE name='words'");
   if (!words) return tl::unexpected(words.error());
@@ -70,9 +66,8 @@ result<void> postgres_store::begin() {
   for (bool is_second = false;; is_second = true) {
     const bool is_new = !writer_.is_alive();
     if (is_new) {
-      auto made = connect(writer_settings);
-      if (!made) return tl::unexpected(std::move(made.error()));
-      writer_ = std::move(*made);
+      HONDANA_TRY(auto made, connect(writer_settings));
+      writer_ = std::move(made);
       // With the connection its turn has gone.
       if (std::exchange(has_turn_, false))
         return fail(errc::source_unavailable, "the connection to " + place_.name +
@@ -95,13 +90,11 @@ result<writing_turn> postgres_store::take_turn() {
   if (has_turn_ && (!writer_.is_alive() || !writer_.run("SELECT 1"))) has_turn_ = false;
   if (has_turn_) return writing_turn{true, life_};
   if (!writer_.is_alive()) {
-    auto made = connect(writer_settings);
-    if (!made) return tl::unexpected(std::move(made.error()));
-    writer_ = std::move(*made);
+    HONDANA_TRY(auto made, connect(writer_settings));
+    writer_ = std::move(made);
   }
-  const auto taken = take_turn_by(writer_, place_);
-  if (!taken) return tl::unexpected(taken.error());
-  has_turn_ = *taken;
+  HONDANA_TRY(const auto taken, take_turn_by(writer_, place_));
+  has_turn_ = taken;
   if (has_turn_) ++life_;
   if (options_.log && has_turn_ == has_followed_)
     options_.log(has_turn_ ? "search: this server keeps up the index in " + place_.name + " from now on"
@@ -112,7 +105,7 @@ result<writing_turn> postgres_store::take_turn() {
 }
 
 result<void> postgres_store::note(const progress& how) {
-  if (auto begun = begin(); !begun) return begun;
+  HONDANA_TRY(begin());
   auto set = write("INSERT INTO facts VALUES('progress',$1::text) ON CONFLICT (name) DO UPDATE SET value=excluded.value",
                    arguments().text(spelled(how)));
   return set ? result<void>() : tl::unexpected(std::move(set.error()));
@@ -133,15 +126,13 @@ result<void> postgres_store::count_words() {
   terms_.clear();
   if (!words.empty()) {
     const auto with = arguments().texts(words).numbers(more);
-    if (auto done = write("INSERT INTO terms SELECT * FROM unnest($1::text[], $2::bigint[]) "
-                          "ON CONFLICT (word) DO UPDATE SET passages=terms.passages+excluded.passages",
-                          with);
-        !done)
-      return tl::unexpected(std::move(done.error()));
+    HONDANA_TRY(
+        write("INSERT INTO terms SELECT * FROM unnest($1::text[], $2::bigint[]) "
+              "ON CONFLICT (word) DO UPDATE SET passages=terms.passages+excluded.passages",
+              with));
   }
   if (are_fewer) {
-    if (auto done = write("DELETE FROM terms WHERE word=ANY($1::text[]) AND passages<=0", arguments().texts(words)); !done)
-      return tl::unexpected(std::move(done.error()));
+    HONDANA_TRY(write("DELETE FROM terms WHERE word=ANY($1::text[]) AND passages<=0", arguments().texts(words)));
   }
   if (passages_ == 0 && length_ == 0) return {};
   auto done = write("UPDATE totals SET passages=passages+$1::bigint, length=length+$2::bigint",
@@ -199,23 +190,22 @@ word_vector postgres_store::vector_of(const title_words& of, const chunking::pas
 
 result<void> postgres_store::forget_words(std::int64_t id) {
   const auto which = arguments().number(passage_id::of(id, 0).number).number(passage_id::of(id + 1, 0).number);
-  const auto words = write(
-      "SELECT w, count(*) FROM passages p, unnest(tsvector_to_array(p.words)) AS w WHERE p.id>=$1::bigint AND p.id<$2::bigint "
-      "GROUP BY w",
-      which);
-  if (!words) return tl::unexpected(words.error());
-  for (int i = 0; i < words->count(); ++i) terms_[words->text(i, 0)] -= words->number(i, 1);
-  const auto lengths =
-      write("SELECT coalesce(sum(length),0)::bigint FROM passages p WHERE p.id>=$1::bigint AND p.id<$2::bigint", which);
-  if (!lengths) return tl::unexpected(lengths.error());
-  length_ -= lengths->number(0, 0);
+  HONDANA_TRY(const auto words, write("SELECT w, count(*) FROM passages p, unnest(tsvector_to_array(p.words)) AS w WHERE "
+                                      "p.id>=$1::bigint AND p.id<$2::bigint "
+                                      "GROUP BY w",
+                                      which));
+  for (int i = 0; i < words.count(); ++i) terms_[words.text(i, 0)] -= words.number(i, 1);
+  HONDANA_TRY(
+      const auto lengths,
+      write("SELECT coalesce(sum(length),0)::bigint FROM passages p WHERE p.id>=$1::bigint AND p.id<$2::bigint", which));
+  length_ -= lengths.number(0, 0);
   if (terms_.size() > most_words_at_once) return count_words();
   return {};
 }
 
 result<std::shared_ptr<store>> open_postgres(postgres_options from) {
   auto made = std::make_shared<postgres_store>(std::move(from));
-  if (auto opened = made->open(); !opened) return tl::unexpected(std::move(opened.error()));
+  HONDANA_TRY(made->open());
   return std::shared_ptr<store>(std::move(made));
 }
 

@@ -230,7 +230,7 @@ result<analysis> analysis_in(const value& from, std::string_view path, bool is_k
 result<analysis> decode(const value& from, std::string_view path) {
   auto out = analysis_in(from, path);
   if (!out) return out;
-  if (auto fine = expect_exact(out->asked, path); !fine) return tl::unexpected(std::move(fine.error()));
+  HONDANA_TRY(expect_exact(out->asked, path));
   return out;
 }
 
@@ -239,16 +239,14 @@ result<analysis> decode(std::string_view json) {
     return fail(errc::response_too_large, "an analysis may have " + std::to_string(most_bytes) + " bytes of JSON (" +
                                               std::to_string(most_bytes >> 20) + " MiB), and this has " +
                                               std::to_string(json.size()) + "; leave out what can be found elsewhere");
-  const auto parsed = value::parse(json, {most_bytes, most_values});
-  if (!parsed) return tl::unexpected(parsed.error());
-  return decode(*parsed, {});
+  HONDANA_TRY(const auto parsed, value::parse(json, {most_bytes, most_values}));
+  return decode(parsed, {});
 }
 
 result<analysis> decode_kept(std::string_view json) {
   // What is added when it is told is little.
-  const auto parsed = value::parse(json, {most_bytes + 4096, most_values + 100});
-  if (!parsed) return tl::unexpected(parsed.error());
-  return analysis_in(*parsed, {}, true);
+  HONDANA_TRY(const auto parsed, value::parse(json, {most_bytes + 4096, most_values + 100}));
+  return analysis_in(parsed, {}, true);
 }
 
 result<question> decode_question(const value& from, std::string_view path) {
@@ -257,7 +255,7 @@ result<question> decode_question(const value& from, std::string_view path) {
   question out;
   read_question(out, all, wrong);
   if (wrong.is_there()) return wrong.error();
-  if (auto fine = expect_exact(out, path); !fine) return tl::unexpected(std::move(fine.error()));
+  HONDANA_TRY(expect_exact(out, path));
   return out;
 }
 

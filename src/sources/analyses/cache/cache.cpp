@@ -172,10 +172,9 @@ result<instant> cache::renew(const ticket& by, milliseconds lease) {
 }
 
 result<summary> cache::put_part(const ticket& by, const analysis& so_far) {
-  auto what = prepare(so_far, status::computing);
-  if (!what) return tl::unexpected(std::move(what.error()));
-  what->lease = this->by().lease;
-  auto out = state_->in->put(by, *what);
+  HONDANA_TRY(auto what, prepare(so_far, status::computing));
+  what.lease = this->by().lease;
+  auto out = state_->in->put(by, what);
   if (out) state_->generation.fetch_add(1, std::memory_order_release);
   return out;
 }
@@ -183,41 +182,38 @@ result<summary> cache::put_part(const ticket& by, const analysis& so_far) {
 result<cache::kept> cache::put(const ticket& by, const analysis& whole) {
   const auto& rules = this->by().of(whole.task);
   auto judged = judge(whole, stricter(rules.wanted, whole.wanted));
-  auto what = prepare(whole, judged.how);
-  if (!what) return tl::unexpected(std::move(what.error()));
-  what->fresh = rules.fresh;
-  what->stale = rules.stale;
-  auto done = state_->in->put(by, *what);
-  if (!done) return tl::unexpected(std::move(done.error()));
+  HONDANA_TRY(auto what, prepare(whole, judged.how));
+  what.fresh = rules.fresh;
+  what.stale = rules.stale;
+  HONDANA_TRY(auto done, state_->in->put(by, what));
   state_->generation.fetch_add(1, std::memory_order_release);
   state_->add(whole.task, [&](task_statistics& into) {
     ++into.computed;
     into.below += judged.how == status::below ? 1 : 0;
-    into.cost_spent += what->about.cost;
+    into.cost_spent += what.about.cost;
     task_statistics more;
-    more.milliseconds_spent = counted_time(what->about.took);
+    more.milliseconds_spent = counted_time(what.about.took);
     into += more;
-    state_->bytes_put += what->body.size();
+    state_->bytes_put += what.body.size();
   });
-  return kept{std::move(*done), std::move(judged.why)};
+  return kept{std::move(done), std::move(judged.why)};
 }
 
 result<cache::kept> cache::put(const analysis& whole) {
   wish wanted{whole.asked,         key_of(whole.asked), whole.task, whole.session, whole.tags,
               state_->options.who, by().lease,          true,       false};
   wanted.who = kept_reason(wanted.who).substr(0, longest_who);
-  const auto got = state_->in->claim(wanted);
-  if (!got) return tl::unexpected(got.error());
-  if (!got->by) {
+  HONDANA_TRY(const auto got, state_->in->claim(wanted));
+  if (!got.by) {
     failure busy{
         errc::overloaded, "somebody else computes this analysis just now; ask for it later, or put it when that is over", {}};
     const auto now = state_->in->now();
-    if (now && got->there.claim) busy.retry = std::max(milliseconds(1), got->there.claim->until - *now);
+    if (now && got.there.claim) busy.retry = std::max(milliseconds(1), got.there.claim->until - *now);
     return tl::unexpected(std::move(busy));
   }
-  auto out = put(*got->by, whole);
+  auto out = put(*got.by, whole);
   if (!out) {
-    if (const auto given_up = give_up(*got->by); !given_up)
+    if (const auto given_up = give_up(*got.by); !given_up)
       state_->log("a claim that came to nothing stays until its lease ends: " + given_up.error().public_text);
   }
   return out;
@@ -238,11 +234,10 @@ result<std::optional<entry>> cache::get(std::string_view id) const { return stat
 result<std::uint64_t> cache::forget(const forgetting& which) {
   std::uint64_t all = 0;
   for (;;) {
-    const auto done = state_->in->forget(which);
-    if (!done) return tl::unexpected(done.error());
-    all += done->count;
-    if (done->count > 0) state_->generation.fetch_add(1, std::memory_order_release);
-    if (done->is_last) return all;
+    HONDANA_TRY(const auto done, state_->in->forget(which));
+    all += done.count;
+    if (done.count > 0) state_->generation.fetch_add(1, std::memory_order_release);
+    if (done.is_last) return all;
   }
 }
 

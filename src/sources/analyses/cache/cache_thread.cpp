@@ -143,22 +143,20 @@ result<void> cache::state::tidy() {
     bytes_put = 0;
   }
   for (int i = 0; i < most_sweeps; ++i) {
-    const auto swept = in->sweep(options.by.kept);
-    if (!swept) return tl::unexpected(swept.error());
-    if (swept->is_last) break;
+    HONDANA_TRY(const auto swept, in->sweep(options.by.kept));
+    if (swept.is_last) break;
   }
   return counted;
 }
 
 result<std::shared_ptr<cache>> cache::make(std::shared_ptr<store> in, cache_options options) {
-  if (auto checked = check(options.by); !checked) return tl::unexpected(std::move(checked.error()));
+  HONDANA_TRY(check(options.by));
   if (options.tidy_every < milliseconds(10))
     return hondana::fail(errc::invalid_argument, "tidying more often than every 10 ms is too often");
-  const auto now = in->changes_since(0, milliseconds(0), {});
-  if (!now) return tl::unexpected(now.error());
+  HONDANA_TRY(const auto now, in->changes_since(0, milliseconds(0), {}));
   auto made = std::make_shared<state>(std::move(in), std::move(options));
   const executor::signals_blocked while_starting;
-  made->follower = std::jthread([of = made.get(), last = now->last](const std::stop_token& stop) { of->follow(stop, last); });
+  made->follower = std::jthread([of = made.get(), last = now.last](const std::stop_token& stop) { of->follow(stop, last); });
   return std::shared_ptr<cache>(new cache(std::move(made)));
 }
 

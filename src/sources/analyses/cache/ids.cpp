@@ -1,5 +1,6 @@
 /// Making ids.
 #include "sources/analyses/cache/ids.hpp"
+#include "base/ascii/characters.hpp"
 
 #include <nettle/memops.h>
 
@@ -21,16 +22,14 @@ result<std::string> drawn_digits(std::size_t count_of_bytes) {
   return bytes::to_hex(*drawn);
 }
 
-bool is_hex(char c) noexcept { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
-
 }  // namespace
 
 bool is_id(std::string_view text) noexcept {
-  return text.size() == digits_of_id && std::all_of(text.begin(), text.end(), is_hex);
+  return text.size() == digits_of_id && std::all_of(text.begin(), text.end(), ascii::is_lower_hex_digit);
 }
 
 bool is_secret(std::string_view text) noexcept {
-  return text.size() == digits_of_secret && std::all_of(text.begin(), text.end(), is_hex);
+  return text.size() == digits_of_secret && std::all_of(text.begin(), text.end(), ascii::is_lower_hex_digit);
 }
 
 result<std::string> random_digits() { return drawn_digits(random_in_id); }

@@ -200,13 +200,11 @@ void read_shortcut(const value& from, const std::string& place, file& into, std:
 result<file> file_of(const value& from, const std::string& place, std::vector<oddity>& odd) {
   if (from.as_object() == nullptr) return bad(place.empty() ? "the answer" : place, "expected an object");
   file out;
-  auto id = id_in(from, "id", place);
-  if (!id) return tl::unexpected(std::move(id.error()));
-  out.id = std::move(*id);
+  HONDANA_TRY(auto id, id_in(from, "id", place));
+  out.id = std::move(id);
   if (given(from, "driveId") != nullptr) {
-    auto drive = id_in(from, "driveId", place);
-    if (!drive) return tl::unexpected(std::move(drive.error()));
-    out.drive_id = std::move(*drive);
+    HONDANA_TRY(auto drive, id_in(from, "driveId", place));
+    out.drive_id = std::move(drive);
   }
   read_name_and_type(from, place, out, odd);
   read_parents(from, place, out, odd);
@@ -219,9 +217,8 @@ result<file> file_of(const value& from, const std::string& place, std::vector<od
 result<shared_drive> drive_of(const value& from, const std::string& place, std::vector<oddity>&) {
   if (from.as_object() == nullptr) return bad(place.empty() ? "the answer" : place, "expected an object");
   shared_drive out;
-  auto id = id_in(from, "id", place);
-  if (!id) return tl::unexpected(std::move(id.error()));
-  out.id = std::move(*id);
+  HONDANA_TRY(auto id, id_in(from, "id", place));
+  out.id = std::move(id);
   out.name = text_in(from, "name", longest_name);
   out.created = time_in(from, "createdTime");
   out.is_hidden = flag_in(from, "hidden");
@@ -253,9 +250,8 @@ result<change> change_of(const value& from, const std::string& place, std::vecto
   const bool is_of_drive = type == "drive" || type == "teamDrive" || (type.empty() && given(from, "fileId") == nullptr);
   if (!type.empty() && !is_of_drive && type != "file") return bad(below(place, "changeType"), "expected \"file\" or \"drive\"");
   out.of = is_of_drive ? change::kind::drive : change::kind::file;
-  auto id = id_in(from, is_of_drive ? "driveId" : "fileId", place);
-  if (!id) return tl::unexpected(std::move(id.error()));
-  out.id = std::move(*id);
+  HONDANA_TRY(auto id, id_in(from, is_of_drive ? "driveId" : "fileId", place));
+  out.id = std::move(id);
   const auto* removed = given(from, "removed");
   if (removed != nullptr && !removed->as_boolean()) note(odd, out.id, below(place, "removed: expected true or false"));
   out.is_removed = flag_in(from, "removed");
@@ -281,91 +277,78 @@ constexpr std::size_t most_odd_alone = 9;
 template <class One, class Read>
 result<std::vector<One>> each_in(const value& of, const std::string& name, const std::string& called, std::vector<oddity>& odd,
                                  const Read& read) {
-  const auto elements = elements_in(of, name);
-  if (!elements) return tl::unexpected(elements.error());
+  HONDANA_TRY(const auto elements, elements_in(of, name));
   std::vector<One> out;
-  out.reserve((*elements)->size());
-  for (const auto& one : **elements) {
+  out.reserve(elements->size());
+  for (const auto& one : *elements) {
     auto made = read(one, called, odd);
     if (made) out.push_back(std::move(*made));
     if (!made) note(odd, known_id(one, called), std::move(made.error().public_text));
   }
-  if (out.empty() && (*elements)->size() > most_odd_alone)
-    return bad(name, "of " + std::to_string((*elements)->size()) + " entries none can be used");
+  if (out.empty() && elements->size() > most_odd_alone)
+    return bad(name, "of " + std::to_string(elements->size()) + " entries none can be used");
   return out;
 }
 
 }  // namespace
 
 result<file> file_in(std::string_view json) {
-  const auto from = object_of(json);
-  if (!from) return tl::unexpected(from.error());
+  HONDANA_TRY(const auto from, object_of(json));
   // The page that it is listed on tells what is odd.
   std::vector<oddity> odd;
-  return file_of(*from, {}, odd);
+  return file_of(from, {}, odd);
 }
 
 result<file_page> files_in(std::string_view json) {
-  const auto from = object_of(json);
-  if (!from) return tl::unexpected(from.error());
+  HONDANA_TRY(const auto from, object_of(json));
   file_page out;
-  auto files = each_in<file>(*from, "files", "file", out.odd, file_of);
-  if (!files) return tl::unexpected(std::move(files.error()));
-  auto next = page_token_in(*from, "nextPageToken");
-  if (!next) return tl::unexpected(std::move(next.error()));
-  out.files = std::move(*files);
-  out.next = std::move(*next);
-  out.is_incomplete = flag_in(*from, "incompleteSearch");
+  HONDANA_TRY(auto files, each_in<file>(from, "files", "file", out.odd, file_of));
+  HONDANA_TRY(auto next, page_token_in(from, "nextPageToken"));
+  out.files = std::move(files);
+  out.next = std::move(next);
+  out.is_incomplete = flag_in(from, "incompleteSearch");
   return out;
 }
 
 result<shared_drive> drive_in(std::string_view json) {
-  const auto from = object_of(json);
-  if (!from) return tl::unexpected(from.error());
+  HONDANA_TRY(const auto from, object_of(json));
   std::vector<oddity> odd;
-  return drive_of(*from, {}, odd);
+  return drive_of(from, {}, odd);
 }
 
 result<drive_page> drives_in(std::string_view json) {
-  const auto from = object_of(json);
-  if (!from) return tl::unexpected(from.error());
+  HONDANA_TRY(const auto from, object_of(json));
   drive_page out;
-  auto drives = each_in<shared_drive>(*from, "drives", "drive", out.odd, drive_of);
-  if (!drives) return tl::unexpected(std::move(drives.error()));
-  auto next = page_token_in(*from, "nextPageToken");
-  if (!next) return tl::unexpected(std::move(next.error()));
-  out.drives = std::move(*drives);
-  out.next = std::move(*next);
+  HONDANA_TRY(auto drives, each_in<shared_drive>(from, "drives", "drive", out.odd, drive_of));
+  HONDANA_TRY(auto next, page_token_in(from, "nextPageToken"));
+  out.drives = std::move(drives);
+  out.next = std::move(next);
   return out;
 }
 
 result<change_page> changes_in(std::string_view json) {
-  const auto from = object_of(json);
-  if (!from) return tl::unexpected(from.error());
+  HONDANA_TRY(const auto from, object_of(json));
   change_page out;
-  auto changes = each_in<change>(*from, "changes", "change", out.odd, change_of);
+  auto changes = each_in<change>(from, "changes", "change", out.odd, change_of);
   if (!changes) return tl::unexpected(std::move(changes.error()));
-  auto next = page_token_in(*from, "nextPageToken");
-  if (!next) return tl::unexpected(std::move(next.error()));
-  auto start = page_token_in(*from, "newStartPageToken");
-  if (!start) return tl::unexpected(std::move(start.error()));
+  HONDANA_TRY(auto next, page_token_in(from, "nextPageToken"));
+  HONDANA_TRY(auto start, page_token_in(from, "newStartPageToken"));
   // Without either nobody could go on, and changes would be lost.
-  if (next->empty() && start->empty()) return bad("nextPageToken", "missing, and so is newStartPageToken");
+  if (next.empty() && start.empty()) return bad("nextPageToken", "missing, and so is newStartPageToken");
   out.changes = std::move(*changes);
-  out.next = std::move(*next);
-  out.start = std::move(*start);
+  out.next = std::move(next);
+  out.start = std::move(start);
   return out;
 }
 
 result<about> about_in(std::string_view json) {
-  const auto from = object_of(json);
-  if (!from) return tl::unexpected(from.error());
+  HONDANA_TRY(const auto from, object_of(json));
   about out;
-  const auto* user = given(*from, "user");
+  const auto* user = given(from, "user");
   auto who = user == nullptr ? std::nullopt : person_of(*user);
   if (!who) return bad("user", user == nullptr ? "missing" : "expected an object");
   out.user = std::move(*who);
-  const auto* exports = given(*from, "exportFormats");
+  const auto* exports = given(from, "exportFormats");
   if (exports == nullptr || exports->as_object() == nullptr) return out;
   for (const auto& [type, to] : *exports->as_object()) {
     if (to.as_array() == nullptr) continue;
@@ -377,26 +360,24 @@ result<about> about_in(std::string_view json) {
 }
 
 result<channel> channel_in(std::string_view json) {
-  const auto from = object_of(json);
-  if (!from) return tl::unexpected(from.error());
+  HONDANA_TRY(const auto from, object_of(json));
   channel out;
   for (const auto& [name, to] : {std::pair<std::string_view, std::string*>{"id", &out.id}, {"resourceId", &out.resource_id}}) {
-    *to = text_in(*from, name, 1'024);
+    *to = text_in(from, name, 1'024);
     if (to->empty()) return bad(std::string(name), "missing, or no short string");
   }
-  out.resource_uri = text_in(*from, "resourceUri", longest_url);
-  out.token = text_in(*from, "token", 1'024);
+  out.resource_uri = text_in(from, "resourceUri", longest_url);
+  out.token = text_in(from, "token", 1'024);
   // Milliseconds since 1970, as a string.
   constexpr std::uint64_t latest = 253'402'300'799'000;  // the year 9999
-  if (const auto ends = number_in(*from, "expiration"))
+  if (const auto ends = number_in(from, "expiration"))
     out.ends = time(std::chrono::milliseconds(static_cast<std::int64_t>(std::min(*ends, latest))));
   return out;
 }
 
 result<std::string> start_token_in(std::string_view json) {
-  const auto from = object_of(json);
-  if (!from) return tl::unexpected(from.error());
-  auto token = page_token_in(*from, "startPageToken");
+  HONDANA_TRY(const auto from, object_of(json));
+  auto token = page_token_in(from, "startPageToken");
   if (token && token->empty()) return bad("startPageToken", "missing");
   return token;
 }

@@ -131,15 +131,14 @@ client::client(std::unique_ptr<state> made) noexcept : state_(std::move(made)) {
 client::~client() = default;
 
 result<std::shared_ptr<client>> client::of(settings from, std::shared_ptr<google::tokens> with) {
-  if (auto fine = check_settings(from); !fine) return tl::unexpected(std::move(fine.error()));
+  HONDANA_TRY(check_settings(from));
   if (!with) return fail(errc::invalid_argument, "there are no credentials for Drive");
-  auto base = endpoint::endpoint::of({.url = from.base,
-                                      .authorities = from.authorities,
-                                      .proxy = from.proxy,
-                                      .time = std::max(from.content_time, from.time),
-                                      .idle = 8});
-  if (!base) return tl::unexpected(std::move(base.error()));
-  return std::shared_ptr<client>(new client(std::make_unique<state>(std::move(from), std::move(with), std::move(*base))));
+  HONDANA_TRY(auto base, endpoint::endpoint::of({.url = from.base,
+                                                 .authorities = from.authorities,
+                                                 .proxy = from.proxy,
+                                                 .time = std::max(from.content_time, from.time),
+                                                 .idle = 8}));
+  return std::shared_ptr<client>(new client(std::make_unique<state>(std::move(from), std::move(with), std::move(base))));
 }
 
 answer<about> client::get_about(const errand& how) const {
@@ -211,8 +210,7 @@ answer<void> client::get_content(const std::string& id, const std::optional<byte
   what.query = {{"alt", "media"}, {"supportsAllDrives", "true"}};
   what.into = &into;
   what.range = range;
-  const auto got = state_->asking.ask(what, how);
-  if (!got) return tl::unexpected(got.error());
+  HONDANA_TRY(state_->asking.ask(what, how));
   return {};
 }
 
@@ -226,8 +224,7 @@ answer<void> client::export_content(const std::string& id, const std::string& mi
   what.query = {{"mimeType", mime_type}};
   what.into = &into;
   what.is_export = true;
-  const auto got = state_->asking.ask(what, how);
-  if (!got) return tl::unexpected(got.error());
+  HONDANA_TRY(state_->asking.ask(what, how));
   return {};
 }
 
@@ -246,10 +243,9 @@ answer<void> client::state::follow(std::string url, const wanted& what, const st
         {.url = url, .authorities = from.authorities, .proxy = from.proxy, .time = std::max(from.content_time, from.time)});
     if (!at) return malformed("its export link cannot be used: " + at.error().public_text);
     const elsewhere there{std::move(*at), place.has_token, type};
-    const auto got = asking.ask(what, how, &there);
-    if (!got) return tl::unexpected(got.error());
-    if (got->status < 300 || got->status >= 400) return {};
-    auto next = next_link(url, got->location);
+    HONDANA_TRY(const auto got, asking.ask(what, how, &there));
+    if (got.status < 300 || got.status >= 400) return {};
+    auto next = next_link(url, got.location);
     if (next.empty()) return malformed("its export link redirects, and does not say where to");
     url = std::move(next);
   }

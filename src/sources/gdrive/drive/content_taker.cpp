@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 
 namespace hondana::drive {
 namespace {
@@ -94,7 +94,7 @@ result<void> content_taker::take(std::string_view piece) {
 
 result<void> content_taker::finish(const endpoint::answer& head) {
   if (!has_begun_) {
-    if (auto fine = begin(head); !fine) return fine;
+    HONDANA_TRY(begin(head));
   }
   if (skip_ == 0) return {};
   return fail(errc::invalid_argument, "the range begins behind the end");

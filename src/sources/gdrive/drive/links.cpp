@@ -8,7 +8,7 @@
 #include <hondana/uri.hpp>
 
 #include "auth/oauth/places.hpp"
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "base/uri/host_port.hpp"
 
 namespace hondana::drive {

@@ -38,9 +38,8 @@ class prober {
       const auto base = begin > 0 ? begin - 1 : 0;
       const auto end = std::min(begin + probe_bytes + time_reader::looked_at, in_.end);
       bytes_.resize(static_cast<std::size_t>(end - base));
-      const auto got = in_.bytes->read(base, std::span(bytes_));
-      if (!got) return tl::unexpected(got.error());
-      const auto text = std::string_view(bytes_).substr(0, *got);
+      HONDANA_TRY(const auto got, in_.bytes->read(base, std::span(bytes_)));
+      const auto text = std::string_view(bytes_).substr(0, got);
       auto at = begin == 0 ? 0 : std::min(text.find('\n'), text.size() - 1) + 1;
       while (at < text.size() && base + at < std::min(begin + probe_bytes, limit)) {
         const auto line = text.substr(at);
@@ -64,16 +63,15 @@ enum class untimed : std::uint8_t { late, early };
 /// Where, between a place that is too early and one that is not, it begins to be late enough.
 result<std::uint64_t> halve(prober& with, std::uint64_t early, std::uint64_t late, instant when, untimed is, const call& by) {
   while (late - early > near_enough) {
-    if (auto wanted = still_wanted(by); !wanted) return tl::unexpected(std::move(wanted.error()));
+    HONDANA_TRY(still_wanted(by));
     const auto middle = early + (late - early) / 2;
-    const auto found = with.look(middle, late);
-    if (!found) return tl::unexpected(found.error());
-    if (*found ? (*found)->time >= when : is == untimed::late) {
+    HONDANA_TRY(const auto found, with.look(middle, late));
+    if (found ? found->time >= when : is == untimed::late) {
       late = middle;
-    } else if (!*found) {
+    } else if (!found) {
       early = middle;
     } else {
-      early = std::max((*found)->at, early + 1);
+      early = std::max(found->at, early + 1);
     }
   }
   return early;
@@ -101,30 +99,27 @@ result<stretch> stretch_of(const member& in, const std::optional<instant>& since
   prober with(in);
   std::vector<known_time> known;
   for (std::size_t i = 0; i < places; ++i) {
-    if (auto wanted = still_wanted(by); !wanted) return tl::unexpected(std::move(wanted.error()));
-    const auto found = with.look(in.end / places * i, in.end);
-    if (!found) return tl::unexpected(found.error());
-    if (!*found || (!known.empty() && known.back().at == (*found)->at)) continue;
-    out.goes_back = out.goes_back || (!known.empty() && (*found)->time + slip < known.back().time);
-    known.push_back(**found);
+    HONDANA_TRY(still_wanted(by));
+    HONDANA_TRY(const auto found, with.look(in.end / places * i, in.end));
+    if (!found || (!known.empty() && known.back().at == found->at)) continue;
+    out.goes_back = out.goes_back || (!known.empty() && found->time + slip < known.back().time);
+    known.push_back(*found);
   }
   if (known.empty()) return out;
   if (since) {
     const auto first = std::find_if(known.begin(), known.end(), [&](const known_time& one) { return one.time >= *since; });
     if (first != known.begin()) {
       const auto late = first == known.end() ? in.end : first->at;
-      const auto found = halve(with, std::prev(first)->at, late, *since, untimed::late, by);
-      if (!found) return tl::unexpected(found.error());
-      out.begin = *found - std::min(*found, time_slack_bytes);
+      HONDANA_TRY(const auto found, halve(with, std::prev(first)->at, late, *since, untimed::late, by));
+      out.begin = found - std::min(found, time_slack_bytes);
     }
   }
   if (until) {
     const auto last = std::find_if(known.rbegin(), known.rend(), [&](const known_time& one) { return one.time < *until; });
     const auto early = last == known.rend() ? 0 : last->at;
     const auto late = last == known.rbegin() ? in.end : std::prev(last)->at;
-    const auto found = halve(with, early, std::max(early, late), *until, untimed::early, by);
-    if (!found) return tl::unexpected(found.error());
-    out.end = std::min(in.end, *found + near_enough + time_slack_bytes);
+    HONDANA_TRY(const auto found, halve(with, early, std::max(early, late), *until, untimed::early, by));
+    out.end = std::min(in.end, found + near_enough + time_slack_bytes);
   }
   out.end = std::max(out.begin, out.end);
   return out;

@@ -16,9 +16,8 @@ constexpr std::size_t numbers_of_a_place = 10;
 result<bytes::digest> digest_before(const content& in, std::uint64_t end) {
   const auto size = std::min(end, position::anchor_bytes);
   std::string text(static_cast<std::size_t>(size), '\0');
-  const auto got = in.read(end - size, std::span(text));
-  if (!got) return tl::unexpected(got.error());
-  if (*got < text.size()) return fail(errc::content_changed, "A file of the log was truncated while it was read. Ask again.");
+  HONDANA_TRY(const auto got, in.read(end - size, std::span(text)));
+  if (got < text.size()) return fail(errc::content_changed, "A file of the log was truncated while it was read. Ask again.");
   return bytes::digest_of(text);
 }
 
@@ -72,9 +71,8 @@ result<position> position_at(const member& in, std::uint64_t end, std::uint64_t 
   out.front = bytes::digest_of(in.of.front);
   out.end = end;
   out.scanned = std::min(scanned, end);
-  const auto before = digest_before(*in.bytes, end);
-  if (!before) return tl::unexpected(before.error());
-  out.before = *before;
+  HONDANA_TRY(const auto before, digest_before(*in.bytes, end));
+  out.before = before;
   return out;
 }
 
@@ -86,9 +84,8 @@ bool may_hold(const opened_file& one, const position& at) noexcept {
 
 result<bool> holds(const member& one, const position& at) {
   if (one.bytes->size() < at.end) return false;
-  const auto before = digest_before(*one.bytes, at.end);
-  if (!before) return tl::unexpected(before.error());
-  return *before == at.before;
+  HONDANA_TRY(const auto before, digest_before(*one.bytes, at.end));
+  return before == at.before;
 }
 
 }  // namespace hondana::records

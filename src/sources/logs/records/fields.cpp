@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 
 namespace hondana::records {
 namespace {

@@ -59,10 +59,9 @@ class file_log final : public log, public std::enable_shared_from_this<file_log>
 };
 
 result<page> file_log::read(const query& what, const budget& most, const call& by) {
-  const auto wanted = matcher::compile(what);
-  if (!wanted) return tl::unexpected(wanted.error());
+  HONDANA_TRY(const auto wanted, matcher::compile(what));
   const auto within_all = within(by, most);
-  const page_request request{what, *wanted, most, within_all, redact_};
+  const page_request request{what, wanted, most, within_all, redact_};
   using clock = monotonic_clock;
   const auto until = std::min(within_all.deadline, clock::now() + trying_lasts);
   for (int i = 1;; ++i) {
@@ -161,15 +160,13 @@ result<std::shared_ptr<log>> open_file_log(file_log_options with) {
   where.most = std::max<std::size_t>(with.most_members, 1);
   where.kept_back = with.kept_back;
   if (!with.pattern.empty()) {
-    auto made = compile_expression(with.pattern, "pattern");
-    if (!made) return tl::unexpected(std::move(made.error()));
-    where.pattern = std::move(*made);
+    HONDANA_TRY(auto made, compile_expression(with.pattern, "pattern"));
+    where.pattern = std::move(made);
   }
   const auto in = zone::named(with.zone);
   if (!in) return fail(errc::invalid_argument, "zone: expected \"local\", \"UTC\" or an offset such as \"+09:00\".");
-  auto how = framing_named(with.multi_line);
-  if (!how) return tl::unexpected(std::move(how.error()));
-  return std::static_pointer_cast<log>(std::make_shared<file_log>(std::move(where), std::move(*how), *in, with));
+  HONDANA_TRY(auto how, framing_named(with.multi_line));
+  return std::static_pointer_cast<log>(std::make_shared<file_log>(std::move(where), std::move(how), *in, with));
 }
 
 }  // namespace hondana::records

@@ -1,5 +1,6 @@
 /// Numbers in names.
 #include "sources/logs/records/file_names.hpp"
+#include "base/ascii/characters.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +9,6 @@
 namespace hondana::records {
 namespace {
 
-constexpr bool is_cipher(char c) noexcept { return c >= '0' && c <= '9'; }
 constexpr std::size_t most_figures = 18;
 
 /// Numbers with '-', '_', '.', ':', 'T' or nothing between; nothing when there is anything else. Those of a date that is
@@ -19,7 +19,7 @@ std::optional<file_rank> rank_of_middle(std::string_view middle) {
   for (std::size_t at = 0; at < middle.size();) {
     const auto begin = at;
     std::uint64_t number = 0;
-    while (at < middle.size() && is_cipher(middle[at])) {
+    while (at < middle.size() && ascii::is_digit(middle[at])) {
       if (at - begin == most_figures) return std::nullopt;
       number = number * 10 + static_cast<std::uint64_t>(middle[at++] - '0');
     }

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "sources/logs/records/line.hpp"
 #include "sources/logs/records/match.hpp"
 
@@ -53,9 +53,8 @@ bool goes_on(std::string_view line) noexcept {
 result<framing_choice> framing_named(std::string_view setting) {
   if (setting.empty() || setting == "auto") return framing_choice{};
   if (setting == "never") return framing_choice{true, {}};
-  auto made = compile_expression(setting, "multi_line");
-  if (!made) return tl::unexpected(std::move(made.error()));
-  return framing_choice{false, std::move(*made)};
+  HONDANA_TRY(auto made, compile_expression(setting, "multi_line"));
+  return framing_choice{false, std::move(made)};
 }
 
 framing::framing(framing_choice how, std::string_view sample, const time_reader& times) : how_(std::move(how)), times_(times) {

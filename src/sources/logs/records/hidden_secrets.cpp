@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "sources/logs/records/answerable.hpp"
 #include "text/secrets/near.hpp"
 #include "text/secrets/scanner.hpp"

@@ -62,7 +62,7 @@ result<void> kept_copy::append(std::string_view bytes) {
     size_ += part.size();
     bytes.remove_prefix(part.size());
     if (pending_.size() < frame_bytes) break;
-    if (auto done = flush(); !done) return done;
+    HONDANA_TRY(flush());
   }
   return {};
 }
@@ -75,8 +75,7 @@ result<void> kept_copy::flush() {
   if (::ZSTD_isError(size) != 0) return no_place("compressing", ENOMEM);
   frame.resize(size);
   const bool is_small = written_ + size <= small_bytes && in_memory_bytes + size <= most_in_memory;
-  if (!file_.is_open() && !is_small)
-    if (auto done = open(); !done) return done;
+  if (!file_.is_open() && !is_small) HONDANA_TRY(open());
   frames_.push_back(written_);
   pending_.clear();
   if (file_.is_open()) return write(frame);

@@ -68,9 +68,8 @@ result<matcher> matcher::compile(const query& of) {
     }
   }
   if (of.grep.empty()) return out;
-  auto grep = compile_expression(of.grep, "grep");
-  if (!grep) return tl::unexpected(std::move(grep.error()));
-  out.grep_ = std::move(*grep);
+  HONDANA_TRY(auto grep, compile_expression(of.grep, "grep"));
+  out.grep_ = std::move(grep);
   out.is_local_ = is_local_expression(of.grep);
   return out;
 }

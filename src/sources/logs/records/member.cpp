@@ -21,13 +21,11 @@ result<std::uint64_t> behind_last_line(const content& in, const call& by) {
   std::string bytes;
   const auto furthest = in.size() - std::min(in.size(), longest_open_line);
   for (auto end = in.size(); end > furthest;) {
-    if (auto wanted = still_wanted(by); !wanted) return tl::unexpected(std::move(wanted.error()));
+    HONDANA_TRY(still_wanted(by));
     const auto begin = std::max(furthest, end - std::min(end, block_bytes));
     bytes.resize(static_cast<std::size_t>(end - begin));
-    const auto got = in.read(begin, std::span(bytes));
-    if (!got) return tl::unexpected(got.error());
-    if (*got < bytes.size())
-      return fail(errc::content_changed, "A file of the log was truncated while it was read. Ask again.");
+    HONDANA_TRY(const auto got, in.read(begin, std::span(bytes)));
+    if (got < bytes.size()) return fail(errc::content_changed, "A file of the log was truncated while it was read. Ask again.");
     if (const auto found = bytes.rfind('\n'); found != std::string::npos) return begin + found + 1;
     end = begin;
   }
@@ -83,22 +81,19 @@ result<member> members::unpack(opened_file of, const call& by) {
     out.end = facts.size;
     const bool is_settled = disk::wall_clock() - facts.modified > line_settles_after;
     if (!is_settled && is_open_ended(of.file->get(), facts.size)) {
-      const auto end = behind_last_line(*out.bytes, by);
-      if (!end) return tl::unexpected(end.error());
-      out.end = *end;
+      HONDANA_TRY(const auto end, behind_last_line(*out.bytes, by));
+      out.end = end;
     }
   } else {
-    auto got = unpacked_.get(facts, of.file, of.how, by);
-    if (!got) return tl::unexpected(std::move(got.error()));
-    out.bytes = std::move(got->bytes);
-    out.trouble = std::move(got->trouble);
+    HONDANA_TRY(auto got, unpacked_.get(facts, of.file, of.how, by));
+    out.bytes = std::move(got.bytes);
+    out.trouble = std::move(got.trouble);
     out.end = out.bytes->size();
   }
   out.times = time_reader(zone_, facts.modified / 1000);
   std::string sample(static_cast<std::size_t>(std::min<std::uint64_t>(framing::sample_bytes, out.end)), '\0');
-  const auto got = out.bytes->read(0, std::span(sample));
-  if (!got) return tl::unexpected(got.error());
-  sample.resize(*got);
+  HONDANA_TRY(const auto got, out.bytes->read(0, std::span(sample)));
+  sample.resize(got);
   out.frame = framing(framing_, sample, out.times);
   out.of = std::move(of);
   return out;

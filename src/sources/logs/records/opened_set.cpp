@@ -45,17 +45,15 @@ result<opened_file> opened_set::open(std::size_t which) {
 
 result<std::shared_ptr<const member>> opened_set::get(std::size_t which) {
   if (const auto found = open_.find(which); found != open_.end()) return found->second;
-  auto file = open(which);
-  if (!file) return tl::unexpected(std::move(file.error()));
-  auto made = with_.unpack(std::move(*file), by_);
-  if (!made) return tl::unexpected(std::move(made.error()));
+  HONDANA_TRY(auto file, open(which));
+  HONDANA_TRY(auto made, with_.unpack(std::move(file), by_));
   // Those furthest away are done with.
   if (open_.size() >= most_open) {
     const auto first = which - std::min(which, open_.begin()->first);
     const auto last = std::max(which, std::prev(open_.end())->first) - which;
     open_.erase(first > last ? open_.begin() : std::prev(open_.end()));
   }
-  return open_[which] = std::make_shared<const member>(std::move(*made));
+  return open_[which] = std::make_shared<const member>(std::move(made));
 }
 
 window opened_set::window_onto(std::size_t which, const member& of) {
@@ -82,9 +80,8 @@ result<std::string> opened_set::before(std::size_t which, const content& of, std
     // where they matter.
     const bool is_long = file->how != compression::none && file->listed.facts.size > quickly_unpacked && !open_.contains(which);
     if (is_long) {
-      const auto matters = may_go_on(of, out);
-      if (!matters) return tl::unexpected(matters.error());
-      if (!*matters) break;
+      HONDANA_TRY(const auto matters, may_go_on(of, out));
+      if (!matters) break;
     }
     const auto one = get(which);
     if (!one && is_of_no_use(one.error())) {
@@ -99,9 +96,8 @@ result<std::string> opened_set::before(std::size_t which, const content& of, std
       continue;
     }
     std::string part(static_cast<std::size_t>(size), '\0');
-    const auto got = (*one)->bytes->read((*one)->bytes->size() - size, std::span(part));
-    if (!got) return tl::unexpected(got.error());
-    part.resize(*got);
+    HONDANA_TRY(const auto got, (*one)->bytes->read((*one)->bytes->size() - size, std::span(part)));
+    part.resize(got);
     out.insert(0, part);
   }
   return out;
@@ -109,9 +105,8 @@ result<std::string> opened_set::before(std::size_t which, const content& of, std
 
 result<bool> opened_set::may_go_on(const content& of, const std::string& between) {
   std::string text(static_cast<std::size_t>(std::min<std::uint64_t>(of.size(), secrets::reach_ahead)), '\0');
-  const auto got = of.read(0, std::span(text));
-  if (!got) return tl::unexpected(got.error());
-  text.resize(*got);
+  HONDANA_TRY(const auto got, of.read(0, std::span(text)));
+  text.resize(got);
   const auto found_in = [](const std::string& whole, std::size_t from) {
     std::vector<secrets::span> found;
     secrets::find(whole, secrets::policy::settings, found);
@@ -144,9 +139,8 @@ result<std::string> opened_set::behind(std::size_t which, std::size_t most) {
       continue;
     }
     std::string part(static_cast<std::size_t>(std::min<std::uint64_t>(file->listed.facts.size, wanted)), '\0');
-    const auto got = file_content(file->file, file->listed.facts.size).read(0, std::span(part));
-    if (!got) return tl::unexpected(got.error());
-    part.resize(*got);
+    HONDANA_TRY(const auto got, file_content(file->file, file->listed.facts.size).read(0, std::span(part)));
+    part.resize(got);
     out += part;
   }
   return out;
@@ -160,21 +154,18 @@ result<std::optional<opened_set::place>> opened_set::find(const position& at, st
     if (!file && is_of_no_use(file.error())) return false;
     if (!file) return tl::unexpected(file.error());
     if (!may_hold(*file, at)) return false;
-    const auto one = get(which);
-    if (!one) return tl::unexpected(one.error());
-    return holds(**one, at);
+    HONDANA_TRY(const auto one, get(which));
+    return holds(*one, at);
   };
   // As it was first, since others may hold the same; what is empty is told by nothing else.
   for (const bool as_it_was : {true, false}) {
     for (auto which = size(); which-- > 0;) {
       if (is_same(listed(which)) != as_it_was || (!as_it_was && at.front_bytes == 0)) continue;
       was_there = was_there || as_it_was;
-      const auto found = look(which);
-      if (!found) return tl::unexpected(found.error());
-      if (!*found) continue;
-      auto in = get(which);
-      if (!in) return tl::unexpected(std::move(in.error()));
-      return std::optional<place>(place{which, std::move(*in)});
+      HONDANA_TRY(const auto found, look(which));
+      if (!found) continue;
+      HONDANA_TRY(auto in, get(which));
+      return std::optional<place>(place{which, std::move(in)});
     }
   }
   why = was_there ? "The file that the cursor points into was truncated or written anew since; what it held is lost."
@@ -188,19 +179,16 @@ result<bool> opened_set::is_copy(std::size_t which, const member& newer) {
   if (newer.of.listed.rank.how != file_rank::scheme::live) return false;
   if (newer.of.how != compression::none || older.facts.size > newer.of.listed.facts.size || older.facts.size == 0) return false;
   if (disk::wall_clock() - older.facts.changed > copying_lasts) return false;
-  const auto file = open(which);
-  if (!file) return tl::unexpected(file.error());
-  if (file->how != compression::none || !std::string_view(newer.of.front).starts_with(file->front)) return false;
+  HONDANA_TRY(const auto file, open(which));
+  if (file.how != compression::none || !std::string_view(newer.of.front).starts_with(file.front)) return false;
   const auto here = birth_of(*newer.of.file);
-  const auto there = birth_of(*file->file);
+  const auto there = birth_of(*file.file);
   const bool is_told = here && there && *here != *there;  // both may be of one tick of the clock
   if (is_told ? *there < *here : older.facts.size < telling_bytes) return false;
-  const auto one = get(which);
-  if (!one) return tl::unexpected(one.error());
-  const auto end = (*one)->bytes->size();
-  const auto at = position_at(**one, end, end);
-  if (!at) return tl::unexpected(at.error());
-  return holds(newer, *at);
+  HONDANA_TRY(const auto one, get(which));
+  const auto end = one->bytes->size();
+  HONDANA_TRY(const auto at, position_at(*one, end, end));
+  return holds(newer, at);
 }
 
 }  // namespace hondana::records

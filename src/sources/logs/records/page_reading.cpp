@@ -102,17 +102,15 @@ result<page> page_maker::make() {
                   "cursor: it is none that this log gave out. Leave it away to begin with the newest records.");
     }
     std::string why;
-    const auto found = set_.find(*at, why);
-    if (!found) return tl::unexpected(found.error());
-    if (!*found) {
+    HONDANA_TRY(const auto found, set_.find(*at, why));
+    if (!found) {
       remark(why);
       return std::move(out_);
     }
-    which = (*found)->which;
-    newer = (*found)->in;
-    const auto done = go_through(which, at->end, at->scanned);
-    if (!done) return tl::unexpected(done.error());
-    if (*done == step::ended) return std::move(out_);
+    which = found->which;
+    newer = found->in;
+    HONDANA_TRY(const auto done, go_through(which, at->end, at->scanned));
+    if (done == step::ended) return std::move(out_);
   }
   std::optional<failure> refused;
   bool is_any = newer != nullptr;
@@ -128,11 +126,10 @@ result<page> page_maker::make() {
       const bool is_later = why.code == errc::content_changed || why.code == errc::timed_out;
       if (why.code == errc::cancelled) return tl::unexpected(std::move(why));
       if (is_later && newer) {
-        auto ended =
-            end_early(which + 1, *newer, 0, 0,
-                      why.code == errc::timed_out ? "The time was up while " + set_.listed(which).name + " was being unpacked."
-                                                  : "The files of the log were rotated meanwhile.");
-        if (!ended) return tl::unexpected(std::move(ended.error()));
+        HONDANA_TRY(end_early(which + 1, *newer, 0, 0,
+                              why.code == errc::timed_out
+                                  ? "The time was up while " + set_.listed(which).name + " was being unpacked."
+                                  : "The files of the log were rotated meanwhile."));
         return std::move(out_);
       }
       if (is_later) return tl::unexpected(std::move(why));
@@ -141,9 +138,8 @@ result<page> page_maker::make() {
       continue;
     }
     is_any = true;
-    const auto done = go_through(which, (*in)->end, (*in)->end);
-    if (!done) return tl::unexpected(done.error());
-    if (*done == step::ended) return std::move(out_);
+    HONDANA_TRY(const auto done, go_through(which, (*in)->end, (*in)->end));
+    if (done == step::ended) return std::move(out_);
     newer = *in;
   }
   if (!is_any && refused) return tl::unexpected(std::move(*refused));
@@ -151,23 +147,21 @@ result<page> page_maker::make() {
 }
 
 result<page_maker::step> page_maker::go_through(std::size_t which, std::uint64_t end, std::uint64_t scanned) {
-  const auto held = set_.get(which);
-  if (!held) return tl::unexpected(held.error());
-  const auto& in = **held;
+  HONDANA_TRY(const auto held, set_.get(which));
+  const auto& in = *held;
   if (!in.trouble.empty()) remark(read_in_part(in));
   const auto& since = request_.what.since;
   const auto& until = request_.what.until;
   if (until && begins_behind(in, *until)) return step::on;
-  const auto where = stretch_of(in, since, until, request_.by);
-  if (!where) return tl::unexpected(where.error());
-  if (where->goes_back) remark("The clock goes back in " + in.of.listed.name + "; records out of their order may be missing.");
+  HONDANA_TRY(const auto where, stretch_of(in, since, until, request_.by));
+  if (where.goes_back) remark("The clock goes back in " + in.of.listed.name + "; records out of their order may be missing.");
   auto window = set_.window_onto(which, in);
   record_maker maker(in, window, request_.most.record_bytes);
   in_ = &in;
   through_ = &window;
   maker_ = &maker;
   newer_.reset();
-  return go_backwards(which, in, end, scanned, *where);
+  return go_backwards(which, in, end, scanned, where);
 }
 
 result<page_maker::step> page_maker::go_backwards(std::size_t which, const member& in, std::uint64_t end, std::uint64_t scanned,
@@ -184,19 +178,18 @@ result<page_maker::step> page_maker::go_backwards(std::size_t which, const membe
       return end_early(which, in, end, at, std::to_string(request_.most.scanned_bytes >> 20) + " MiB were looked through");
     }
     const auto begin = at - std::min({at, size, std::max<std::uint64_t>(request_.most.scanned_bytes - looked_through_, 4096)});
-    auto loaded = through_->load(begin, at);
-    if (!loaded) return tl::unexpected(std::move(loaded.error()));
+    HONDANA_TRY(auto loaded, through_->load(begin, at));
     looked_through_ += at - begin;
     if (is_cut) {
       // The first whole record below the cut ends where the last one there begins.
-      const auto last = last_start(*loaded, in.frame, at);
+      const auto last = last_start(loaded, in.frame, at);
       if (last) {
         end = *last;
         is_cut = false;
       }
     }
     if (!is_cut) {
-      auto done = take_block(which, *loaded, end);
+      auto done = take_block(which, loaded, end);
       if (!done || *done == step::ended) return done;
     }
     at = begin;
@@ -290,42 +283,39 @@ void page_maker::find_candidates(const block& in, std::uint64_t begin, std::uint
 }
 
 result<page_maker::step> page_maker::take(std::size_t which, const block& in, std::uint64_t begin, std::uint64_t end) {
-  auto made = maker_->make(in, begin, end);
-  if (!made) return tl::unexpected(std::move(made.error()));
-  auto& one = made->what;
+  HONDANA_TRY(auto made, maker_->make(in, begin, end));
+  auto& one = made.what;
   if (one.has_own_time) {
     if (newer_ && *one.time > *newer_ + clock_slack) remark("The clock goes back in " + one.source + ".");
     newer_ = one.time;
   }
   if (one.text.empty() || !request_.wanted.accepts_level(one.level)) return step::on;
   if (!one.has_own_time) {
-    const auto time = maker_->time_before(in, begin);
-    if (!time) return tl::unexpected(time.error());
-    one.time = *time;
+    HONDANA_TRY(const auto time, maker_->time_before(in, begin));
+    one.time = time;
   }
   if (!request_.wanted.accepts_time(one.time) || !request_.wanted.accepts_text(one.text)) return step::on;
   if (!out_.records.empty() && text_bytes_ + one.text.size() > request_.most.answer_bytes) {
     return end_early(which, *in_, end, end, "The answer has " + std::to_string(text_bytes_ >> 10) + " KiB");
   }
   text_bytes_ += one.text.size();
-  out_.masked += made->masked;
+  out_.masked += made.masked;
   out_.records.push_back(std::move(one));
   if (out_.records.size() < std::max<std::size_t>(request_.what.lines, 1)) return step::on;
-  if (auto done = point_to(which, *in_, begin, begin); !done) return tl::unexpected(std::move(done.error()));
+  HONDANA_TRY(point_to(which, *in_, begin, begin));
   return step::ended;
 }
 
 result<void> page_maker::point_to(std::size_t which, const member& in, std::uint64_t end, std::uint64_t scanned) {
   if (which == 0 && end == 0) return {};
-  const auto at = position_at(in, end, scanned);
-  if (!at) return tl::unexpected(at.error());
-  out_.next = to_text(*at);
+  HONDANA_TRY(const auto at, position_at(in, end, scanned));
+  out_.next = to_text(at);
   return {};
 }
 
 result<page_maker::step> page_maker::end_early(std::size_t which, const member& in, std::uint64_t end, std::uint64_t scanned,
                                                std::string why) {
-  if (auto done = point_to(which, in, end, scanned); !done) return tl::unexpected(std::move(done.error()));
+  HONDANA_TRY(point_to(which, in, end, scanned));
   if (why.ends_with('.')) why.pop_back();
   out_.ended_early = why + ": go on with the cursor, or ask for less by since, until, level, grep or field.";
   return step::ended;

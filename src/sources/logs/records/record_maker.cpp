@@ -18,9 +18,8 @@ result<record_maker::made> record_maker::make(const block& at_hand, std::uint64_
   const auto seen = std::min(end, kept + looks_ahead_bytes);
   block loaded;
   if (!at_hand.holds(begin, seen)) {
-    auto got = through_.load(begin, kept);
-    if (!got) return tl::unexpected(std::move(got.error()));
-    loaded = std::move(*got);
+    HONDANA_TRY(auto got, through_.load(begin, kept));
+    loaded = std::move(got);
   }
   const auto& from = at_hand.holds(begin, seen) ? at_hand : loaded;
   const auto whole = from.from(begin).substr(0, static_cast<std::size_t>(seen - begin));
@@ -76,9 +75,8 @@ result<std::optional<instant>> record_maker::time_before(const block& at_hand, s
   if (begin > known_from_ && begin <= known_to_) return known_;
   if (begin > at_hand.begin && begin <= at_hand.end && look_in(at_hand, begin)) return known_;
   const auto from = begin - std::min(begin, looks_back_bytes);
-  const auto older = through_.load(from, begin);
-  if (!older) return tl::unexpected(older.error());
-  if (!look_in(*older, begin)) {
+  HONDANA_TRY(const auto older, through_.load(from, begin));
+  if (!look_in(older, begin)) {
     // Nothing near: so it is for all that follow from there.
     known_from_ = from;
     known_to_ = begin;

@@ -1,5 +1,6 @@
 /// Names of levels, and where they stand.
 #include "sources/logs/records/severity.hpp"
+#include "base/ascii/characters.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +9,6 @@
 #include <string>
 #include <utility>
 
-#include "base/ascii/lower_case.hpp"
 #include "sources/logs/records/fields.hpp"
 #include "sources/logs/records/line.hpp"
 
@@ -61,9 +61,6 @@ constexpr std::array other_names{
 
 constexpr std::size_t front_bytes = 240;
 constexpr std::size_t most_front_words = 12;
-
-constexpr bool is_capital(char c) noexcept { return c >= 'A' && c <= 'Z'; }
-constexpr bool is_figure_of_level(char c) noexcept { return c >= '0' && c <= '9'; }
 
 std::optional<std::int64_t> number_in(std::string_view text) noexcept {
   std::int64_t out = 0;
@@ -123,8 +120,8 @@ std::optional<severity> of_status(std::string_view line) noexcept {
 
 bool is_glog(std::string_view line) noexcept {
   return line.size() > 8 && std::string_view("IWEFD").find(line[0]) != std::string_view::npos &&
-         std::all_of(line.begin() + 1, line.begin() + 5, is_figure_of_level) &&
-         (line[5] == ' ' || std::all_of(line.begin() + 5, line.begin() + 9, is_figure_of_level));
+         std::all_of(line.begin() + 1, line.begin() + 5, ascii::is_digit) &&
+         (line[5] == ' ' || std::all_of(line.begin() + 5, line.begin() + 9, ascii::is_digit));
 }
 
 /// Words that name a level and stand as one: in capitals, in brackets, or with a colon behind.
@@ -136,7 +133,7 @@ std::optional<severity> among_words(std::string_view front) noexcept {
       continue;
     }
     const auto begin = at;
-    while (at < front.size() && (ascii::is_letter(front[at]) || is_figure_of_level(front[at]) || front[at] == '_')) ++at;
+    while (at < front.size() && (ascii::is_letter(front[at]) || ascii::is_digit(front[at]) || front[at] == '_')) ++at;
     ++words;
     const auto word = front.substr(begin, at - begin);
     const char before = begin == 0 ? ' ' : front[begin - 1];
@@ -145,13 +142,13 @@ std::optional<severity> among_words(std::string_view front) noexcept {
                               (before == '<' && behind == '>') || (before == '|' && behind == '|');
     if (word.size() == 1) {
       // A letter alone says nothing but in brackets, or as Android's "D/tag".
-      const bool is_alone = (before == '[' && behind == ']') || (before == ' ' && behind == '/' && is_capital(word[0]));
+      const bool is_alone = (before == '[' && behind == ']') || (before == ' ' && behind == '/' && ascii::is_upper(word[0]));
       if (is_alone) {
         if (const auto found = severity_named(word)) return found;
       }
       continue;
     }
-    const bool is_shouted = std::all_of(word.begin(), word.end(), is_capital);
+    const bool is_shouted = std::all_of(word.begin(), word.end(), ascii::is_upper);
     const bool ends = behind == ' ' || behind == ':' || behind == ']' || behind == '\t' || behind == '|' || behind == ')' ||
                       behind == ',' || behind == ';' || behind == '>' || behind == '-';
     const bool begins = before == ' ' || before == '[' || before == '\t' || before == '|' || before == '(' || before == '<' ||

@@ -1,12 +1,12 @@
 /// Recognisers, one a family of forms. Each looks at bounded text and goes through it once.
 #include "sources/logs/records/time_stamp.hpp"
+#include "base/ascii/characters.hpp"
 
 #include <algorithm>
 #include <array>
 #include <functional>
 #include <limits>
 
-#include "base/ascii/lower_case.hpp"
 #include "sources/logs/records/fields.hpp"
 #include "sources/logs/records/line.hpp"
 
@@ -14,8 +14,6 @@ namespace hondana::records {
 namespace {
 
 constexpr instant day_long = 86'400 * one_second;
-
-constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
 /// Takes figures from the front of a text, and remembers whether all was as wanted.
 struct taker {
@@ -32,7 +30,7 @@ struct taker {
     if (at + count > text.size()) return false;
     int sum = 0;
     for (std::size_t i = 0; i < count; ++i) {
-      if (!is_digit(text[at + i])) return false;
+      if (!ascii::is_digit(text[at + i])) return false;
       sum = sum * 10 + (text[at + i] - '0');
     }
     at += count;
@@ -70,13 +68,13 @@ struct taker {
     if (!figures(2, into.hour) || !skip(':') || !figures(2, into.minute)) return false;
     if (!skip(':') || !figures(2, into.second)) return false;
     fractions(into);
-    return !is_digit(here()) && here() != ':';
+    return !ascii::is_digit(here()) && here() != ':';
   }
   void fractions(civil& into) noexcept {
-    if ((here() != '.' && here() != ',') || at + 1 >= text.size() || !is_digit(text[at + 1])) return;
+    if ((here() != '.' && here() != ',') || at + 1 >= text.size() || !ascii::is_digit(text[at + 1])) return;
     ++at;
     int scale = 100'000;
-    for (std::size_t count = 0; is_digit(here()) && count < 12; ++count, ++at) {
+    for (std::size_t count = 0; ascii::is_digit(here()) && count < 12; ++count, ++at) {
       into.micros += (here() - '0') * scale;
       scale /= 10;
     }
@@ -100,7 +98,8 @@ void take_offset(taker& in, reading_of& into) noexcept {
     return;
   }
   const auto read = offset_at_front(rest);
-  const auto ends = read && (rest.size() == read->size || (!is_digit(rest[read->size]) && !ascii::is_letter(rest[read->size])));
+  const auto ends =
+      read && (rest.size() == read->size || (!ascii::is_digit(rest[read->size]) && !ascii::is_letter(rest[read->size])));
   // A number behind a blank is an offset only with all of its figures.
   if (ends && (in.at == begin || read->size >= 5)) {
     into.offset = read->minutes;
@@ -121,12 +120,12 @@ bool iso(taker& in, reading_of& into) noexcept {
     if (!in.clock(at)) return false;
   } else {
     if (!in.figures(2, at.month) || !in.figures(2, at.day) || (!in.skip('T') && !in.skip(' '))) return false;
-    if (is_digit(in.here()) && in.at + 2 < in.text.size() && in.text[in.at + 2] == ':') {
+    if (ascii::is_digit(in.here()) && in.at + 2 < in.text.size() && in.text[in.at + 2] == ':') {
       if (!in.clock(at)) return false;
     } else {
       if (!in.figures(2, at.hour) || !in.figures(2, at.minute) || !in.figures(2, at.second)) return false;
       in.fractions(at);
-      if (is_digit(in.here())) return false;
+      if (ascii::is_digit(in.here())) return false;
     }
   }
   take_offset(in, into);
@@ -161,7 +160,7 @@ bool month_first(taker& in, reading_of& into) noexcept {
   auto zoned = into;
   take_offset(ahead, zoned);
   // Four figures behind a syslog's time are its message's; behind ctime's, which has a day of the week, they are its year.
-  if (has_weekday && ahead.skip(' ') && ahead.figures(4, zoned.shown.year) && !is_digit(ahead.here()) &&
+  if (has_weekday && ahead.skip(' ') && ahead.figures(4, zoned.shown.year) && !ascii::is_digit(ahead.here()) &&
       zoned.shown.year >= 1970) {
     in = ahead;
     into = zoned;
@@ -192,16 +191,16 @@ bool lettered(taker& in, reading_of& into) noexcept {
 std::optional<time_stamp> counted(std::string_view text) noexcept {
   std::size_t size = 0;
   instant whole = 0;
-  while (size < text.size() && size < 20 && is_digit(text[size])) {
+  while (size < text.size() && size < 20 && ascii::is_digit(text[size])) {
     if (size < 18 || (size == 18 && whole < std::numeric_limits<instant>::max() / 10)) whole = whole * 10 + (text[size] - '0');
     ++size;
   }
   if (size != 10 && size != 13 && size != 16 && size != 19) return std::nullopt;
   if (text[0] == '0') return std::nullopt;
   instant micros = size == 10 ? whole * one_second : size == 13 ? whole * 1000 : size == 16 ? whole : whole / 1000;
-  if ((size == 10 || size == 13) && size + 1 < text.size() && text[size] == '.' && is_digit(text[size + 1])) {
+  if ((size == 10 || size == 13) && size + 1 < text.size() && text[size] == '.' && ascii::is_digit(text[size + 1])) {
     instant scale = (size == 10 ? one_second : 1000) / 10;
-    for (++size; size < text.size() && is_digit(text[size]); ++size, scale /= 10) micros += (text[size] - '0') * scale;
+    for (++size; size < text.size() && ascii::is_digit(text[size]); ++size, scale /= 10) micros += (text[size] - '0') * scale;
   }
   constexpr std::string_view ends = " \t,;:|]\")}\r\n";
   if (size < text.size() && ends.find(text[size]) == std::string_view::npos) return std::nullopt;
@@ -222,7 +221,7 @@ std::optional<time_stamp> time_reader::at_front(std::string_view text) const noe
   taker in{text};
   reading_of read;
   bool is_one = false;
-  if (is_digit(text[0])) {
+  if (ascii::is_digit(text[0])) {
     is_one = iso(in, read);
     if (!is_one) {
       in.at = 0;
@@ -230,7 +229,7 @@ std::optional<time_stamp> time_reader::at_front(std::string_view text) const noe
       is_one = day_first(in, read);
     }
     if (!is_one) return counted(text);
-  } else if (std::string_view("IWEFD").find(text[0]) != std::string_view::npos && is_digit(text[1])) {
+  } else if (std::string_view("IWEFD").find(text[0]) != std::string_view::npos && ascii::is_digit(text[1])) {
     is_one = lettered(in, read);
   } else if (ascii::is_letter(text[0])) {
     is_one = month_first(in, read);
@@ -297,7 +296,7 @@ std::optional<time_stamp> time_reader::of_line(std::string_view line) const {
     const char c = line[i];
     if (c == ' ' || c == '\t') ++words;
     if (c != ' ' && c != '\t' && c != '[' && c != '(' && c != '|' && c != '"' && c != '=') continue;
-    if (i + 1 >= line.size() || !is_digit(line[i + 1])) continue;
+    if (i + 1 >= line.size() || !ascii::is_digit(line[i + 1])) continue;
     if (c == '=') {
       auto name = line.substr(begin, i - begin);
       name.remove_prefix(std::min(name.find_last_of(" \t") + 1, name.size()));

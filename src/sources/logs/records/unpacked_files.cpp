@@ -28,7 +28,7 @@ struct unpacked_files::job {
     constexpr std::chrono::milliseconds between_looks{50};
     std::unique_lock lock(mutex);
     while (is_busy) {
-      if (auto wanted = still_wanted(by); !wanted) return wanted;
+      HONDANA_TRY(still_wanted(by));
       monotonic_clock::wait_for(left, lock, between_looks);
     }
     is_busy = true;
@@ -103,9 +103,9 @@ std::uint64_t unpacked_files::begun() const noexcept {
 result<void> unpacked_files::go_on(job& with, const call& by) const {
   std::string piece(step_bytes, '\0');
   while (!with.from->is_over()) {
-    if (auto wanted = still_wanted(by); !wanted) return wanted;
+    HONDANA_TRY(still_wanted(by));
     const auto count = with.from->read(piece);
-    if (auto done = with.copy->append(std::string_view(piece).substr(0, count)); !done) return done;
+    HONDANA_TRY(with.copy->append(std::string_view(piece).substr(0, count)));
     with.disk_bytes = with.copy->disk_bytes();
     const auto size = with.copy->size();
     if (size > most_of_one_) {
@@ -128,7 +128,7 @@ result<void> unpacked_files::go_on(job& with, const call& by) const {
 result<unpacked_files::unpacked> unpacked_files::get(const disk::stamp& facts, std::shared_ptr<const disk::handle> file,
                                                      compression how, const call& by) {
   const auto found = job_of(facts);
-  if (auto entered = found->enter(by); !entered) return tl::unexpected(std::move(entered.error()));
+  HONDANA_TRY(found->enter(by));
   const std::shared_ptr<void> leaving(nullptr, [&found](void*) { found->leave(); });
   if (!found->is_done) {
     if (!found->from) {

@@ -59,13 +59,12 @@ result<walker::step> walker::go(opened_set& in, std::optional<position>& done) {
   std::size_t which = 0;
   if (done) {
     std::string why;
-    const auto found = in.find(*done, why);
-    if (!found) return tl::unexpected(found.error());
-    if (!*found) {
+    HONDANA_TRY(const auto found, in.find(*done, why));
+    if (!found) {
       lose(why);
       return step::enough;
     }
-    which = (*found)->which + 1;
+    which = found->which + 1;
   }
   std::optional<failure> refused;
   bool is_any = done.has_value();
@@ -96,9 +95,8 @@ result<walker::step> walker::go(opened_set& in, std::optional<position>& done) {
       if (!gone && gone.error().code == errc::content_changed && !has_given_) return step::list_again;
       if (!gone || *gone != step::on) return gone;
     }
-    auto at = position_at(**of, (*of)->end, (*of)->end);
-    if (!at) return tl::unexpected(std::move(at.error()));
-    done = *at;
+    HONDANA_TRY(auto at, position_at(**of, (*of)->end, (*of)->end));
+    done = at;
   }
   if (!is_any && refused) return tl::unexpected(std::move(*refused));
   return step::enough;
@@ -123,9 +121,8 @@ result<walker::step> walker::go_through(opened_set& in, std::size_t which, const
       return step::enough;
     }
     const auto end = std::min(at + walked_block, where->end);
-    auto got = window.load(at, end);
-    if (!got) return tl::unexpected(std::move(got.error()));
-    loaded = std::move(*got);
+    HONDANA_TRY(auto got, window.load(at, end));
+    loaded = std::move(got);
     looked_through_ += end - at;
     record_starts(loaded, of.frame, starts);
     for (const auto begin : starts) {
@@ -143,9 +140,8 @@ result<walker::step> walker::go_through(opened_set& in, std::size_t which, const
 }
 
 result<walker::step> walker::take(record_maker& maker, const block& at_hand, std::uint64_t begin, std::uint64_t end) {
-  auto made = maker.make(at_hand, begin, end);
-  if (!made) return tl::unexpected(std::move(made.error()));
-  auto& one = made->what;
+  HONDANA_TRY(auto made, maker.make(at_hand, begin, end));
+  auto& one = made.what;
   if (one.has_own_time) {
     latest_ = one.time;
   } else if (keeps_time_) {

@@ -37,9 +37,8 @@ window::window(std::shared_ptr<const content> of, std::uint64_t end, bool redact
 
 result<void> window::fetch(text_around& into, const std::function<result<std::string>(std::size_t)>& from, std::size_t most) {
   if (into) return {};
-  auto got = from ? from(most) : std::string();
-  if (!got) return tl::unexpected(std::move(got.error()));
-  into = std::make_unique<const std::string>(std::move(*got));
+  HONDANA_TRY(auto got, from ? from(most) : std::string());
+  into = std::make_unique<const std::string>(std::move(got));
   return {};
 }
 
@@ -56,20 +55,19 @@ result<block> window::load(std::uint64_t begin, std::uint64_t end) {
   const auto raw_end = std::min(last + margin, of_->size());
   std::string text;
   if (margin > out.base && !widths_.is_evident) {
-    if (auto done = fetch(before_, around_.before, redactor_.around()); !done) return tl::unexpected(std::move(done.error()));
+    HONDANA_TRY(fetch(before_, around_.before, redactor_.around()));
     const auto wanted = static_cast<std::size_t>(margin - out.base);
     text = before_->substr(before_->size() - std::min(before_->size(), wanted));
     if (widths_.any()) text.erase(0, text.size() % secrets::unit_bytes);
   }
   const auto front = text.size();
   text.resize(front + static_cast<std::size_t>(raw_end - raw_begin));
-  const auto got = of_->read(raw_begin, std::span(text).subspan(front));
-  if (!got) return tl::unexpected(got.error());
-  if (*got < text.size() - front) {
+  HONDANA_TRY(const auto got, of_->read(raw_begin, std::span(text).subspan(front)));
+  if (got < text.size() - front) {
     return fail(errc::content_changed, "A file of the log was truncated while it was read. Ask again.");
   }
   if (last + margin > raw_end) {
-    if (auto done = fetch(behind_, around_.behind, redactor_.around()); !done) return tl::unexpected(std::move(done.error()));
+    HONDANA_TRY(fetch(behind_, around_.behind, redactor_.around()));
     text += std::string_view(*behind_).substr(0, static_cast<std::size_t>(last + margin - raw_end));
   }
   const auto shift = front + static_cast<std::size_t>(out.base - raw_begin);

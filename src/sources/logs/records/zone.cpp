@@ -1,16 +1,13 @@
 /// Calendars and clocks.
 #include "sources/logs/records/zone.hpp"
+#include "base/ascii/characters.hpp"
 
 #include <array>
 #include <chrono>
 #include <ctime>
 
-#include "base/ascii/lower_case.hpp"
-
 namespace hondana::records {
 namespace {
-
-constexpr bool is_figure(char c) noexcept { return c >= '0' && c <= '9'; }
 
 /// Days since 1970; C++20's calendar counts them without tables.
 instant days_of(int year, int month, int day) noexcept {
@@ -63,7 +60,7 @@ std::optional<zone> zone::named(std::string_view name) noexcept {
   if (ascii::is_same(name, "utc") || ascii::is_same(name, "gmt")) return zone(0);
   const auto read = offset_at_front(name);
   if (read && read->size == name.size()) return zone(read->minutes);
-  if (name.size() == 2 && (name[0] == '+' || name[0] == '-') && is_figure(name[1])) {
+  if (name.size() == 2 && (name[0] == '+' || name[0] == '-') && ascii::is_digit(name[1])) {
     return zone((name[0] == '-' ? -60 : 60) * (name[1] - '0'));
   }
   return std::nullopt;
@@ -77,11 +74,12 @@ instant zone::instant_at(const civil& shown) const noexcept {
 std::optional<offset_read> offset_at_front(std::string_view text) noexcept {
   if (text.empty()) return std::nullopt;
   if (text[0] == 'Z' || text[0] == 'z') return offset_read{0, 1};
-  if ((text[0] != '+' && text[0] != '-') || text.size() < 3 || !is_figure(text[1]) || !is_figure(text[2])) return std::nullopt;
+  if ((text[0] != '+' && text[0] != '-') || text.size() < 3 || !ascii::is_digit(text[1]) || !ascii::is_digit(text[2]))
+    return std::nullopt;
   const int hours = (text[1] - '0') * 10 + (text[2] - '0');
   std::size_t at = text.size() > 3 && text[3] == ':' ? 4 : 3;
   int minutes = 0;
-  if (text.size() >= at + 2 && is_figure(text[at]) && is_figure(text[at + 1])) {
+  if (text.size() >= at + 2 && ascii::is_digit(text[at]) && ascii::is_digit(text[at + 1])) {
     minutes = (text[at] - '0') * 10 + (text[at + 1] - '0');
     at += 2;
   } else {

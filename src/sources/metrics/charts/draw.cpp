@@ -41,19 +41,18 @@ result<void> check(const chart& what, picture as, const size& how) {
 }  // namespace
 
 result<std::string> draw(const chart& what, picture as, const size& how) {
-  if (auto sound = check(what, as, how); !sound) return tl::unexpected(std::move(sound.error()));
-  const auto letters = typesetter::borrowed();
-  if (!letters) return tl::unexpected(letters.error());
-  const zone in(letters->library(), what.zone);
+  HONDANA_TRY(check(what, as, how));
+  HONDANA_TRY(const auto letters, typesetter::borrowed());
+  const zone in(letters.library(), what.zone);
   const auto plan = plot_of(what);
   if (as == picture::png) {
-    png_canvas on(*letters, how.width, how.height, how.scale);
-    draw_plot(plan, on, *letters, in, how);
+    png_canvas on(letters, how.width, how.height, how.scale);
+    draw_plot(plan, on, letters, in, how);
     return on.finish();
   }
   const auto title = shown_text(what.title);
   svg_canvas on(how.width, how.height, title.empty() ? "chart" : title, description_of(plan, in));
-  draw_plot(plan, on, *letters, in, how);
+  draw_plot(plan, on, letters, in, how);
   return std::move(on).finish();
 }
 

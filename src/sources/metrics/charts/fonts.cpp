@@ -11,7 +11,7 @@
 #include <system_error>
 #include <vector>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "sources/metrics/charts/chart.hpp"
 
 namespace hondana::charts {

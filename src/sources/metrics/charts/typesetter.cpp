@@ -54,10 +54,9 @@ void typesetter::gives_back::operator()(PangoFontMap* map) const noexcept {
 }
 
 result<typesetter> typesetter::borrowed() {
-  const auto with = loaded_drawing_library();
-  if (!with) return tl::unexpected(with.error());
-  const auto& library = **with;
-  if (auto found = find_fonts(library); !found) return tl::unexpected(std::move(found.error()));
+  HONDANA_TRY(const auto with, loaded_drawing_library());
+  const auto& library = *with;
+  HONDANA_TRY(find_fonts(library));
   typesetter out(&library);
   {
     auto& kept = fonts_kept::of_process();

@@ -5,7 +5,7 @@
 #include <array>
 #include <cmath>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "sources/metrics/charts/shown_text.hpp"
 
 namespace hondana::charts {

@@ -1,7 +1,7 @@
 /// The two formats by their media types.
 #include <algorithm>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "sources/metrics/exposition/parser.hpp"
 #include "sources/metrics/exposition/writer.hpp"
 

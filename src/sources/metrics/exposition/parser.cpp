@@ -84,10 +84,10 @@ result<void> parser::state::take(std::string_view piece) {
 result<void> parser::state::end() {
   if (!begun.empty() && !is_enough) {
     const auto line = std::exchange(begun, {});
-    if (auto done = read(line); !done) return done;
+    HONDANA_TRY(read(line));
   }
   if (is_enough) return {};
-  if (auto done = tell_family(); !done) return done;
+  HONDANA_TRY(tell_family());
   if (which == format::open_metrics && !has_ended) return wrong("the text ends without # EOF");
   return {};
 }
@@ -101,7 +101,7 @@ result<void> parser::state::read(std::string_view line) {
   const auto first = line.find_first_not_of(" \t");
   if (first == std::string_view::npos) return which == format::prometheus ? result<void>{} : wrong("an empty line");
   if (line[first] == '#') return read_comment_line(line);
-  if (auto done = tell_family(); !done) return done;
+  HONDANA_TRY(tell_family());
   if (auto done = reader.read(line); !done) return at_line(std::move(done).error());
   if (samples == most.samples) return too_much("samples:", most.samples, "samples");
   ++samples;
@@ -120,7 +120,7 @@ result<void> parser::state::read_comment_line(std::string_view line) {
   }
   if (name.size() > most.label_bytes) return too_much("bytes of a name:", most.label_bytes, "label_bytes");
   if (name != family) {
-    if (auto done = tell_family(); !done) return done;
+    HONDANA_TRY(tell_family());
     family = name;
   }
   const bool is_strict = which == format::open_metrics;

@@ -97,18 +97,18 @@ result<void> sample_line::read(std::string_view line) {
   skip_blanks();
   const bool has_labels = take('{');
   if (has_labels) {
-    if (auto done = read_labels(); !done) return done;
-    if (auto done = put_in_order(); !done) return done;
+    HONDANA_TRY(read_labels());
+    HONDANA_TRY(put_in_order());
   }
   const char* const before = next_;
   if (!take_separator()) return expected(has_labels ? "one space" : "{ or one space");
   if (!has_labels && before == next_ && next_[-1] != ' ' && next_[-1] != '\t') return expected("{ or a blank");
-  if (auto done = read_number(value_, "a value"); !done) return done;
+  HONDANA_TRY(read_number(value_, "a value"));
   if (is_at_end()) return {};
   if (!take_separator()) return expected("one space");
   if (is_at_end() && which_ == parser::format::prometheus) return {};
   if (which_ == parser::format::open_metrics && take('#')) return skip_exemplar();
-  if (auto done = read_time(); !done) return done;
+  HONDANA_TRY(read_time());
   if (is_at_end()) return {};
   if (!take_separator()) return expected("one space");
   if (which_ == parser::format::open_metrics && take('#')) return skip_exemplar();
@@ -130,7 +130,7 @@ result<void> sample_line::read_labels() {
     skip_blanks();
     if (!take('=')) return expected("=");
     skip_blanks();
-    if (auto done = read_label_value(label.second); !done) return done;
+    HONDANA_TRY(read_label_value(label.second));
     skip_blanks();
     const bool goes_on = take(',');
     skip_blanks();
@@ -220,10 +220,10 @@ result<void> sample_line::skip_exemplar() {
   if (!read) return read;
   double value = 0;
   if (!take(' ')) return expected("one space");
-  if (auto done = read_number(value, "an exemplar's value"); !done) return done;
+  HONDANA_TRY(read_number(value, "an exemplar's value"));
   if (is_at_end()) return {};
   if (!take(' ')) return expected("one space");
-  if (auto done = read_number(value, "an exemplar's time"); !done) return done;
+  HONDANA_TRY(read_number(value, "an exemplar's time"));
   if (!is_at_end()) return expected("the end of the line");
   return {};
 }

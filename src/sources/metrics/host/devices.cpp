@@ -6,7 +6,7 @@
 #include <array>
 #include <memory>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "sources/metrics/host/kernel_text.hpp"
 
 namespace hondana::host {

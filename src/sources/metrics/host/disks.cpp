@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "base/ascii/characters.hpp"
 #include "sources/metrics/host/decoders.hpp"
 #include "sources/metrics/host/kernel_text.hpp"
 
@@ -41,12 +42,10 @@ constexpr std::array<disk_field, 17> disk_fields{{
     {"node_disk_flush_requests_time_seconds_total", "The total number of seconds spent by all flush requests.", milliseconds},
 }};
 
-bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
-
 /// Partitions and pseudo devices, which node_exporter leaves out by default.
 bool is_left_out(std::string_view device) noexcept {
   auto stem = device;
-  while (!stem.empty() && is_digit(stem.back())) stem.remove_suffix(1);
+  while (!stem.empty() && ascii::is_digit(stem.back())) stem.remove_suffix(1);
   if (stem.size() == device.size()) return false;
   if (stem == "ram" || stem == "loop" || stem == "fd") return true;
   for (const std::string_view prefix : {"hd", "sd", "vd", "xvd"}) {

@@ -67,14 +67,12 @@ result<void> store::state::expire(series::instant at) {
   if (raw_cutoff > never_before + grain) raw_cutoff -= ((raw_cutoff % grain) + grain) % grain;
   const auto coarse_cutoff = std::min(raw_cutoff, before(at, std::max(options.coarse_retention, options.retention)));
   for (bool is_more = true; is_more && !is_urgent;) {
-    auto more = expire_some(raw_cutoff, coarse_cutoff);
-    if (!more) return tl::unexpected(std::move(more.error()));
-    is_more = *more;
+    HONDANA_TRY(auto more, expire_some(raw_cutoff, coarse_cutoff));
+    is_more = more;
   }
   for (bool is_more = true; is_more && !is_urgent;) {
-    auto more = trim_some();
-    if (!more) return tl::unexpected(std::move(more.error()));
-    is_more = *more;
+    HONDANA_TRY(auto more, trim_some());
+    is_more = more;
   }
   std::size_t count = 0;
   {
@@ -82,116 +80,104 @@ result<void> store::state::expire(series::instant at) {
     count = names.size();
   }
   // Where there are nearly too many series, those that are only down-sampled make room.
-  if (auto done = forget_series(count > options.most_series / 10 * 9 ? raw_cutoff : coarse_cutoff); !done) return done;
+  HONDANA_TRY(forget_series(count > options.most_series / 10 * 9 ? raw_cutoff : coarse_cutoff));
   return shrink();
 }
 
 result<bool> store::state::expire_some(series::instant raw_cutoff, series::instant coarse_cutoff) {
   const auto until = steady::now() + longest_turn;
   const std::lock_guard turn(writing);
-  auto changing = sqlite::transaction::begin(file.writer);
-  if (!changing) return tl::unexpected(std::move(changing.error()));
-  auto oldest = file.writer.prepare("SELECT series FROM chunks WHERE last<? ORDER BY last LIMIT 1");
-  if (!oldest) return tl::unexpected(std::move(oldest.error()));
+  HONDANA_TRY(auto changing, sqlite::transaction::begin(file.writer));
+  HONDANA_TRY(auto oldest, file.writer.prepare("SELECT series FROM chunks WHERE last<? ORDER BY last LIMIT 1"));
   std::int64_t change = 0;
   bool is_more = true, is_changed = false;
   do {
-    const auto found = oldest->bind(1, raw_cutoff).step();
-    if (!found) return tl::unexpected(found.error());
-    const auto id = *found ? oldest->number(0) : 0;
-    oldest->reset();
-    if (!*found) {
+    HONDANA_TRY(const auto found, oldest.bind(1, raw_cutoff).step());
+    const auto id = found ? oldest.number(0) : 0;
+    oldest.reset();
+    if (!found) {
       is_more = false;
       break;
     }
-    if (auto done = coarsen(id, raw_cutoff, change); !done) return tl::unexpected(std::move(done.error()));
+    HONDANA_TRY(coarsen(id, raw_cutoff, change));
     is_changed = true;
   } while (steady::now() < until);
   if (!is_more && has_coarse) {
-    auto old = file.writer.prepare("SELECT id,count FROM coarse WHERE last<? ORDER BY last LIMIT 200");
-    if (!old) return tl::unexpected(std::move(old.error()));
+    HONDANA_TRY(auto old, file.writer.prepare("SELECT id,count FROM coarse WHERE last<? ORDER BY last LIMIT 200"));
     std::vector<std::pair<std::int64_t, std::int64_t>> gone;
-    old->bind(1, coarse_cutoff);
+    old.bind(1, coarse_cutoff);
     for (;;) {
-      const auto more = old->step();
-      if (!more) return tl::unexpected(more.error());
-      if (!*more) break;
-      gone.emplace_back(old->number(0), old->number(1));
+      HONDANA_TRY(const auto more, old.step());
+      if (!more) break;
+      gone.emplace_back(old.number(0), old.number(1));
     }
-    old->reset();
+    old.reset();
     for (const auto& [id, count] : gone) {
-      if (auto done = delete_coarse.bind(1, id).run(); !done) return tl::unexpected(std::move(done.error()));
+      HONDANA_TRY(delete_coarse.bind(1, id).run());
       change -= count;
     }
     is_more = !gone.empty();
     is_changed = is_changed || is_more;
   }
   if (!is_changed) return is_more;  // nothing has been written; the transaction ends without a trace
-  if (auto done = add_total.bind(1, change).run(); !done) return tl::unexpected(std::move(done.error()));
-  if (auto done = changing->commit(); !done) return tl::unexpected(std::move(done.error()));
+  HONDANA_TRY(add_total.bind(1, change).run());
+  HONDANA_TRY(changing.commit());
   settled_samples += change;
   is_unsynced = true;
   return is_more;
 }
 
 result<void> store::state::coarsen(std::int64_t id, series::instant cutoff, std::int64_t& change) {
-  auto old =
-      file.writer.prepare("SELECT id,count,data FROM chunks WHERE series=?1 AND first<?2 AND last<?2 ORDER BY first LIMIT ?3");
-  if (!old) return tl::unexpected(std::move(old.error()));
-  old->bind(1, id).bind(2, cutoff).bind(3, static_cast<std::int64_t>(chunks_at_once));
+  HONDANA_TRY(
+      auto old,
+      file.writer.prepare("SELECT id,count,data FROM chunks WHERE series=?1 AND first<?2 AND last<?2 ORDER BY first LIMIT ?3"));
+  old.bind(1, id).bind(2, cutoff).bind(3, static_cast<std::int64_t>(chunks_at_once));
   std::vector<std::int64_t> gone;
   std::vector<series::sample> raw;
   for (;;) {
-    const auto more = old->step();
-    if (!more) return tl::unexpected(more.error());
-    if (!*more) break;
-    gone.push_back(old->number(0));
-    change -= old->number(1);
-    if (!read_chunk(old->bytes(2), never_before, never_after, raw))
+    HONDANA_TRY(const auto more, old.step());
+    if (!more) break;
+    gone.push_back(old.number(0));
+    change -= old.number(1);
+    if (!read_chunk(old.bytes(2), never_before, never_after, raw))
       say("samples of the store of metrics cannot be read, and go");
   }
-  old->reset();
-  for (const auto one : gone)
-    if (auto done = delete_chunk.bind(1, one).run(); !done) return done;
+  old.reset();
+  for (const auto one : gone) HONDANA_TRY(delete_chunk.bind(1, one).run());
   if (raw.empty() || options.coarse_step <= 0 || options.coarse_retention <= options.retention) return {};
   series::put_in_order(raw);
   bool is_rising = false;
   {
-    auto known = file.writer.prepare("SELECT identity FROM series WHERE id=?");
-    if (!known) return tl::unexpected(std::move(known.error()));
-    const auto found = known->bind(1, id).step();
-    if (!found) return tl::unexpected(found.error());
-    const auto identity = *found ? identity_in(known->bytes(0)) : std::nullopt;
+    HONDANA_TRY(auto known, file.writer.prepare("SELECT identity FROM series WHERE id=?"));
+    HONDANA_TRY(const auto found, known.bind(1, id).step());
+    const auto identity = found ? identity_in(known.bytes(0)) : std::nullopt;
     if (!identity) return {};  // of nobody
     const auto at = names.find(*identity);
     is_rising = at && is_counter(*at);
   }
   auto made = coarse_of(raw, is_rising, options.coarse_step);
-  auto last = file.writer.prepare("SELECT id,count,data,last FROM coarse WHERE series=? ORDER BY first DESC LIMIT 1");
-  if (!last) return tl::unexpected(std::move(last.error()));
-  const auto found = last->bind(1, id).step();
-  if (!found) return tl::unexpected(found.error());
+  HONDANA_TRY(auto last,
+              file.writer.prepare("SELECT id,count,data,last FROM coarse WHERE series=? ORDER BY first DESC LIMIT 1"));
+  HONDANA_TRY(const auto found, last.bind(1, id).step());
   std::vector<series::sample> joined;
-  if (*found && static_cast<std::size_t>(last->number(1)) + made.size() <= most_coarse && last->number(3) < made.front().at &&
-      read_chunk(last->bytes(2), never_before, never_after, joined)) {
-    change -= last->number(1);
-    if (auto done = delete_coarse.bind(1, last->number(0)).run(); !done) return done;
+  if (found && static_cast<std::size_t>(last.number(1)) + made.size() <= most_coarse && last.number(3) < made.front().at &&
+      read_chunk(last.bytes(2), never_before, never_after, joined)) {
+    change -= last.number(1);
+    HONDANA_TRY(delete_coarse.bind(1, last.number(0)).run());
   }
-  last->reset();
+  last.reset();
   joined.insert(joined.end(), made.begin(), made.end());
   for (std::size_t i = 0; i < joined.size(); i += most_coarse) {
     const std::vector<series::sample> part(
         joined.begin() + static_cast<std::ptrdiff_t>(i),
         joined.begin() + static_cast<std::ptrdiff_t>(std::min(i + most_coarse, joined.size())));
     const auto bytes = to_chunk(part);
-    if (auto done = insert_coarse.bind(1, id)
-                        .bind(2, part.front().at)
-                        .bind(3, part.back().at)
-                        .bind(4, static_cast<std::int64_t>(part.size()))
-                        .bind(5, bytes)
-                        .run();
-        !done)
-      return done;
+    HONDANA_TRY(insert_coarse.bind(1, id)
+                    .bind(2, part.front().at)
+                    .bind(3, part.back().at)
+                    .bind(4, static_cast<std::int64_t>(part.size()))
+                    .bind(5, bytes)
+                    .run());
     change += static_cast<std::int64_t>(part.size());
   }
   has_coarse = true;
@@ -206,33 +192,29 @@ result<bool> store::state::trim_some() {
   if (!pages || !spare || !size) return tl::unexpected(!pages ? pages.error() : !spare ? spare.error() : size.error());
   const auto most = options.most_bytes - options.most_bytes / 16;
   if (static_cast<std::uint64_t>((*pages - *spare) * *size) <= most) return false;
-  auto changing = sqlite::transaction::begin(file.writer);
-  if (!changing) return tl::unexpected(std::move(changing.error()));
+  HONDANA_TRY(auto changing, sqlite::transaction::begin(file.writer));
   std::int64_t change = 0;
   bool is_any = false;
   for (const bool is_coarse : {true, false}) {
-    auto old = file.writer.prepare(is_coarse ? "SELECT id,count FROM coarse ORDER BY last LIMIT ?"
-                                             : "SELECT id,count FROM chunks ORDER BY last LIMIT ?");
-    if (!old) return tl::unexpected(std::move(old.error()));
-    old->bind(1, static_cast<std::int64_t>(trimmed_at_once));
+    HONDANA_TRY(auto old, file.writer.prepare(is_coarse ? "SELECT id,count FROM coarse ORDER BY last LIMIT ?"
+                                                        : "SELECT id,count FROM chunks ORDER BY last LIMIT ?"));
+    old.bind(1, static_cast<std::int64_t>(trimmed_at_once));
     std::vector<std::int64_t> gone;
     for (;;) {
-      const auto more = old->step();
-      if (!more) return tl::unexpected(more.error());
-      if (!*more) break;
-      gone.push_back(old->number(0));
-      change -= old->number(1);
+      HONDANA_TRY(const auto more, old.step());
+      if (!more) break;
+      gone.push_back(old.number(0));
+      change -= old.number(1);
     }
-    old->reset();
+    old.reset();
     auto& removing = is_coarse ? delete_coarse : delete_chunk;
-    for (const auto one : gone)
-      if (auto done = removing.bind(1, one).run(); !done) return tl::unexpected(std::move(done.error()));
+    for (const auto one : gone) HONDANA_TRY(removing.bind(1, one).run());
     is_any = !gone.empty();
     if (is_any) break;
   }
   if (!is_any) return false;
-  if (auto done = add_total.bind(1, change).run(); !done) return tl::unexpected(std::move(done.error()));
-  if (auto done = changing->commit(); !done) return tl::unexpected(std::move(done.error()));
+  HONDANA_TRY(add_total.bind(1, change).run());
+  HONDANA_TRY(changing.commit());
   settled_samples += change;
   return true;
 }
@@ -251,24 +233,21 @@ result<void> store::state::forget_series(series::instant cutoff) {
       ++begin;
       continue;
     }
-    auto changing = sqlite::transaction::begin(file.writer);
-    if (!changing) return tl::unexpected(std::move(changing.error()));
+    HONDANA_TRY(auto changing, sqlite::transaction::begin(file.writer));
     std::int64_t change = 0;
     for (const auto* sql :
          {"SELECT coalesce(sum(count),0) FROM chunks WHERE series=?",
           "SELECT coalesce(sum(count),0) FROM coarse WHERE series=?", "DELETE FROM chunks WHERE series=?",
           "DELETE FROM coarse WHERE series=?", "DELETE FROM ends WHERE series=?", "DELETE FROM series WHERE id=?"}) {
-      auto each = file.writer.prepare(sql);
-      if (!each) return tl::unexpected(std::move(each.error()));
+      HONDANA_TRY(auto each, file.writer.prepare(sql));
       for (const auto at : gone) {
-        const auto found = each->bind(1, streams[at].id).step();
-        if (!found) return tl::unexpected(found.error());
-        if (*found) change -= each->number(0);
-        each->reset();
+        HONDANA_TRY(const auto found, each.bind(1, streams[at].id).step());
+        if (found) change -= each.number(0);
+        each.reset();
       }
     }
-    if (auto done = add_total.bind(1, change).run(); !done) return done;
-    if (auto done = changing->commit(); !done) return done;
+    HONDANA_TRY(add_total.bind(1, change).run());
+    HONDANA_TRY(changing.commit());
     settled_samples += change;
     const std::lock_guard held(memory);
     names.remove(gone);
@@ -287,7 +266,7 @@ result<void> store::state::shrink() {
     const auto spare = file.writer.number("PRAGMA freelist_count");
     if (!pages || !spare) return tl::unexpected(!pages ? pages.error() : spare.error());
     if (*spare <= spare_pages || *spare <= *pages / 4) return {};
-    if (auto done = file.writer.run("PRAGMA incremental_vacuum(256)"); !done) return done;
+    HONDANA_TRY(file.writer.run("PRAGMA incremental_vacuum(256)"));
   }
   return {};
 }

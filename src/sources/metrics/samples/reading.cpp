@@ -53,15 +53,13 @@ tl::unexpected<failure> too_many_samples(std::size_t count, std::size_t most) {
 /// chunks overlap.
 result<void> read_chunks(sqlite::statement& start, sqlite::statement& chunks, std::int64_t id, series::instant reach,
                          series::instant from, series::instant to, const budget& within, std::vector<series::sample>& into) {
-  const auto found = start.bind(1, id).bind(2, reach).step();
-  if (!found) return tl::unexpected(found.error());
-  const auto begin = *found ? start.number(0) : reach;
+  HONDANA_TRY(const auto found, start.bind(1, id).bind(2, reach).step());
+  const auto begin = found ? start.number(0) : reach;
   start.reset();
   chunks.bind(1, id).bind(2, begin).bind(3, to);
   for (std::size_t i = 0;; ++i) {
-    const auto more = chunks.step();
-    if (!more) return tl::unexpected(more.error());
-    if (!*more) break;
+    HONDANA_TRY(const auto more, chunks.step());
+    if (!more) break;
     if (!read_chunk(chunks.bytes(0), from, to, into)) {
       chunks.reset();
       return fail(errc::source_unavailable,
@@ -93,9 +91,8 @@ result<void> store::state::reader::prepare(sqlite::connection& on) {
       {&last_coarse, "SELECT id,data,count FROM coarse WHERE series=? AND first<=? ORDER BY first DESC LIMIT 1"},
   };
   for (const auto& [into, sql] : all) {
-    auto made = on.prepare(sql);
-    if (!made) return tl::unexpected(std::move(made.error()));
-    *into = std::move(*made);
+    HONDANA_TRY(auto made, on.prepare(sql));
+    *into = std::move(made);
   }
   return {};
 }
@@ -104,15 +101,13 @@ result<std::unique_ptr<store::state::reader>> store::state::new_reader() const {
   auto out = std::make_unique<reader>();
   if (is_in_memory) {
     // The turn of writers is ours.
-    if (auto made = out->prepare(file.writer); !made) return tl::unexpected(std::move(made.error()));
+    HONDANA_TRY(out->prepare(file.writer));
     return out;
   }
-  auto opened = sqlite::connection::open(options.path, std::string(what_it_is));
-  if (!opened) return tl::unexpected(std::move(opened.error()));
-  out->own = std::move(*opened);
-  if (auto set = out->own.run("PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=0; PRAGMA cache_size=-4096"); !set)
-    return tl::unexpected(std::move(set.error()));
-  if (auto made = out->prepare(out->own); !made) return tl::unexpected(std::move(made.error()));
+  HONDANA_TRY(auto opened, sqlite::connection::open(options.path, std::string(what_it_is)));
+  out->own = std::move(opened);
+  HONDANA_TRY(out->own.run("PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=0; PRAGMA cache_size=-4096"));
+  HONDANA_TRY(out->prepare(out->own));
   return out;
 }
 
@@ -128,9 +123,8 @@ result<store::state::lease> store::state::lease::take(const state& from) {
     }
   }
   if (!out) {
-    auto made = from.new_reader();
-    if (!made) return tl::unexpected(std::move(made.error()));
-    out = std::move(*made);
+    HONDANA_TRY(auto made, from.new_reader());
+    out = std::move(made);
   }
   return lease(from, std::move(out), std::move(turn));
 }
@@ -172,7 +166,7 @@ result<std::vector<remembered>> remember(const index& names, const std::vector<s
   bool is_over = false;
   auto slots = names.select(which, [&] { return is_over = !keep_to(within).has_value(); });
   if (is_over) {
-    if (auto kept = keep_to(within); !kept) return tl::unexpected(std::move(kept.error()));
+    HONDANA_TRY(keep_to(within));
   }
   std::erase_if(slots, [&](slot at) { return !is_wanted(streams[at]); });
   if (slots.size() > within.series) return too_many_series(slots.size(), within.series);
@@ -204,25 +198,24 @@ result<std::vector<series::points>> store::read(const series::selector& which, s
   }
   std::vector<series::points> out;
   if (known.empty() || from > to) return out;
-  auto by = state::lease::take(*state_);
-  if (!by) return tl::unexpected(std::move(by.error()));
-  one_view view((*by)->own);
-  if (auto begun = view.begin(); !begun) return tl::unexpected(std::move(begun.error()));
+  HONDANA_TRY(auto by, state::lease::take(*state_));
+  one_view view(by->own);
+  HONDANA_TRY(view.begin());
   std::size_t count = 0;
   for (auto& one : known) {
-    if (auto kept = keep_to(within); !kept) return tl::unexpected(std::move(kept.error()));
+    HONDANA_TRY(keep_to(within));
     series::points points{std::move(one.of), {}};
     auto rest = within;
     rest.samples -= count;
     result<void> done{};
     if (state_->has_coarse)
-      done = read_chunks((*by)->coarse_start, (*by)->coarse, one.id, one.is_turned ? never_before : from, from, to, rest,
+      done = read_chunks(by->coarse_start, by->coarse, one.id, one.is_turned ? never_before : from, from, to, rest,
                          points.samples);
     const auto reach = one.is_turned ? before(from, longest_chunk) : from;
     // The file may be newer than what memory had: samples that have come meanwhile and are settled already are left out, for
     // those of other series of their batch may be in neither.
     const auto until = std::min(to, one.last);
-    if (done) done = read_chunks((*by)->chunk_start, (*by)->chunks, one.id, reach, from, until, rest, points.samples);
+    if (done) done = read_chunks(by->chunk_start, by->chunks, one.id, reach, from, until, rest, points.samples);
     if (!done) {
       if (sqlite::says_damaged(done.error()) && !state_->is_in_memory) sqlite::suspect(state_->options.path);
       return tl::unexpected(std::move(done.error()));
@@ -255,24 +248,20 @@ result<std::vector<series::points>> store::last(const series::selector& which, s
       out.push_back({std::move(one.of), {one.open ? one.open->last() : one.closed.back()->samples.last()}});
       continue;
     }
-    if (auto kept = keep_to(within); !kept) return tl::unexpected(std::move(kept.error()));
+    HONDANA_TRY(keep_to(within));
     if (!by) {
-      auto taken = state::lease::take(*state_);
-      if (!taken) return tl::unexpected(std::move(taken.error()));
-      by.emplace(std::move(*taken));
+      HONDANA_TRY(auto taken, state::lease::take(*state_));
+      by.emplace(std::move(taken));
     }
     std::vector<series::sample> samples;
     if (one.is_turned) {
-      if (auto done = read_chunks((*by)->chunk_start, (*by)->chunks, one.id, before(one.newest, longest_chunk), one.newest,
-                                  one.newest, within, samples);
-          !done)
-        return tl::unexpected(std::move(done.error()));
+      HONDANA_TRY(read_chunks((*by)->chunk_start, (*by)->chunks, one.id, before(one.newest, longest_chunk), one.newest,
+                              one.newest, within, samples));
     }
     for (auto* asked : {&(*by)->last_chunk, &(*by)->last_coarse}) {
       if (!samples.empty()) break;
-      const auto found = asked->bind(1, one.id).bind(2, one.newest).step();
-      if (!found) return tl::unexpected(found.error());
-      if (*found && !read_chunk(asked->bytes(1), from, one.newest, samples)) samples.clear();
+      HONDANA_TRY(const auto found, asked->bind(1, one.id).bind(2, one.newest).step());
+      if (found && !read_chunk(asked->bytes(1), from, one.newest, samples)) samples.clear();
       asked->reset();
     }
     if (!samples.empty()) out.push_back({std::move(one.of), {samples.back()}});

@@ -38,9 +38,8 @@ store::state::~state() {
 
 result<void> store::state::prepare() {
   const auto make = [&](sqlite::statement& into, const char* sql) -> result<void> {
-    auto made = file.writer.prepare(sql);
-    if (!made) return tl::unexpected(std::move(made.error()));
-    into = std::move(*made);
+    HONDANA_TRY(auto made, file.writer.prepare(sql));
+    into = std::move(made);
     return {};
   };
   const std::pair<sqlite::statement*, const char*> all[]{
@@ -57,35 +56,32 @@ result<void> store::state::prepare() {
       {&delete_chunk, "DELETE FROM chunks WHERE id=?"},
       {&delete_coarse, "DELETE FROM coarse WHERE id=?"},
   };
-  for (const auto& [into, sql] : all)
-    if (auto made = make(*into, sql); !made) return made;
+  for (const auto& [into, sql] : all) HONDANA_TRY(make(*into, sql));
   return {};
 }
 
 result<void> store::state::drop_unreadable() {
   std::size_t count = 0;
-  auto changing = sqlite::transaction::begin(file.writer);
-  if (!changing) return tl::unexpected(std::move(changing.error()));
+  HONDANA_TRY(auto changing, sqlite::transaction::begin(file.writer));
   for (const bool is_coarse : {false, true}) {
-    auto all = file.writer.prepare(is_coarse ? "SELECT id,count,data FROM coarse" : "SELECT id,count,data FROM chunks");
-    if (!all) return tl::unexpected(std::move(all.error()));
+    HONDANA_TRY(auto all,
+                file.writer.prepare(is_coarse ? "SELECT id,count,data FROM coarse" : "SELECT id,count,data FROM chunks"));
     std::vector<std::pair<std::int64_t, std::int64_t>> bad;
     std::vector<series::sample> samples;
     for (;;) {
-      const auto more = all->step();
-      if (!more) return tl::unexpected(more.error());
-      if (!*more) break;
+      HONDANA_TRY(const auto more, all.step());
+      if (!more) break;
       samples.clear();
-      if (!read_chunk(all->bytes(2), never_before, never_after, samples)) bad.emplace_back(all->number(0), all->number(1));
+      if (!read_chunk(all.bytes(2), never_before, never_after, samples)) bad.emplace_back(all.number(0), all.number(1));
     }
-    all->reset();
+    all.reset();
     for (const auto& [id, samples_in_it] : bad) {
-      if (auto done = (is_coarse ? delete_coarse : delete_chunk).bind(1, id).run(); !done) return done;
-      if (auto done = add_total.bind(1, -samples_in_it).run(); !done) return done;
+      HONDANA_TRY((is_coarse ? delete_coarse : delete_chunk).bind(1, id).run());
+      HONDANA_TRY(add_total.bind(1, -samples_in_it).run());
     }
     count += bad.size();
   }
-  if (auto done = changing->commit(); !done) return done;
+  HONDANA_TRY(changing.commit());
   if (count > 0) say(std::to_string(count) + " pieces of series of the store of metrics were damaged, and have been taken out");
   sqlite::trust(options.path);
   return {};
@@ -94,15 +90,15 @@ result<void> store::state::drop_unreadable() {
 result<void> store::state::load() {
   std::unordered_map<std::int64_t, slot> by_id;
   std::unordered_map<std::int64_t, std::uint64_t> upto;
-  auto known = file.writer.prepare(
-      "SELECT s.id,s.identity,e.upto,e.first,e.last,e.newest,e.turned FROM series s LEFT JOIN ends e ON e.series=s.id");
-  if (!known) return tl::unexpected(std::move(known.error()));
+  HONDANA_TRY(
+      auto known,
+      file.writer.prepare(
+          "SELECT s.id,s.identity,e.upto,e.first,e.last,e.newest,e.turned FROM series s LEFT JOIN ends e ON e.series=s.id"));
   for (;;) {
-    const auto more = known->step();
-    if (!more) return tl::unexpected(more.error());
-    if (!*more) break;
-    const auto identity = identity_in(known->bytes(1));
-    const auto id = known->number(0);
+    HONDANA_TRY(const auto more, known.step());
+    if (!more) break;
+    const auto identity = identity_in(known.bytes(1));
+    const auto id = known.number(0);
     if (id < most_ids) next_id = std::max(next_id, id + 1);
     if (!identity || id >= most_ids || names.find(*identity)) {
       say("a series of the store of metrics cannot be read, and is left out");
@@ -110,43 +106,37 @@ result<void> store::state::load() {
     }
     const auto at = slot_of_new(*identity, id, true);
     by_id.emplace(id, at);
-    if (known->is_null(2)) continue;
-    upto.emplace(id, static_cast<std::uint64_t>(known->number(2)));
-    next_batch = std::max(next_batch, static_cast<std::uint64_t>(known->number(2)) + 1);
+    if (known.is_null(2)) continue;
+    upto.emplace(id, static_cast<std::uint64_t>(known.number(2)));
+    next_batch = std::max(next_batch, static_cast<std::uint64_t>(known.number(2)) + 1);
     auto& of = streams[at];
-    of.first = known->number(3);
-    of.last = known->number(4);
-    of.newest = accepted[at] = known->number(5);
-    of.is_turned = known->number(6) != 0;
+    of.first = known.number(3);
+    of.last = known.number(4);
+    of.newest = accepted[at] = known.number(5);
+    of.is_turned = known.number(6) != 0;
     newest = std::max(newest, of.last);
   }
-  auto about = file.writer.prepare("SELECT name,kind,unit,help FROM families");
-  if (!about) return tl::unexpected(std::move(about.error()));
+  HONDANA_TRY(auto about, file.writer.prepare("SELECT name,kind,unit,help FROM families"));
   for (;;) {
-    const auto more = about->step();
-    if (!more) return tl::unexpected(more.error());
-    if (!*more) break;
+    HONDANA_TRY(const auto more, about.step());
+    if (!more) break;
     families.insert_or_assign(
-        std::string(about->bytes(0)),
-        series::metadata{series::kind_of(about->bytes(1)), std::string(about->bytes(2)), std::string(about->bytes(3))});
+        std::string(about.bytes(0)),
+        series::metadata{series::kind_of(about.bytes(1)), std::string(about.bytes(2)), std::string(about.bytes(3))});
   }
-  auto total = file.writer.number("SELECT value FROM totals WHERE name='samples'");
-  if (!total) return tl::unexpected(std::move(total.error()));
-  settled_samples = *total;
-  auto coarse = file.writer.number("SELECT EXISTS(SELECT 1 FROM coarse)");
-  if (!coarse) return tl::unexpected(std::move(coarse.error()));
-  has_coarse = *coarse != 0;
+  HONDANA_TRY(auto total, file.writer.number("SELECT value FROM totals WHERE name='samples'"));
+  settled_samples = total;
+  HONDANA_TRY(auto coarse, file.writer.number("SELECT EXISTS(SELECT 1 FROM coarse)"));
+  has_coarse = coarse != 0;
 
   std::vector<numbered_sample> row;
   std::int64_t batch_number = 0;
   for (bool is_first = true;; is_first = false) {
     // Row by row, since room may have to be made between them, on the same connection.
-    auto next = file.writer.prepare("SELECT batch,data FROM tail WHERE batch>? ORDER BY batch LIMIT 1");
-    if (!next) return tl::unexpected(std::move(next.error()));
-    const auto more = next->bind(1, batch_number).step();
-    if (!more) return tl::unexpected(more.error());
-    if (!*more) break;
-    batch_number = next->number(0);
+    HONDANA_TRY(auto next, file.writer.prepare("SELECT batch,data FROM tail WHERE batch>? ORDER BY batch LIMIT 1"));
+    HONDANA_TRY(const auto more, next.bind(1, batch_number).step());
+    if (!more) break;
+    batch_number = next.number(0);
     const auto number = static_cast<std::uint64_t>(batch_number);
     if (batch_number <= 0 || (!waiting.empty() && number - first_waiting > most_rows))
       return fail(errc::source_unavailable, "the store of metrics is damaged",
@@ -154,8 +144,8 @@ result<void> store::state::load() {
     if (is_first) first_in_tail = number;
     next_batch = std::max(next_batch, number + 1);
     row.clear();
-    if (!read_tail_row(next->bytes(1), row)) say("a batch of the store of metrics cannot be read, and is left out");
-    begin_batch(number, next->bytes(1).size());
+    if (!read_tail_row(next.bytes(1), row)) say("a batch of the store of metrics cannot be read, and is left out");
+    begin_batch(number, next.bytes(1).size());
     for (const auto& one : row) {
       // No series that comes gets the number of one that has gone, whose samples still stand here.
       if (one.series < most_ids) next_id = std::max(next_id, one.series + 1);
@@ -165,9 +155,9 @@ result<void> store::state::load() {
       take(at->second, one.what, number);
       accepted[at->second] = one.what.at;
     }
-    next->reset();
+    next.reset();
     if (memory_used >= options.most_memory) {
-      if (auto room = make_room(); !room) return room;
+      HONDANA_TRY(make_room());
     }
   }
   if (waiting.empty()) first_waiting = next_batch;

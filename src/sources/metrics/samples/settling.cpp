@@ -111,8 +111,7 @@ result<bool> store::state::flush_some() {
   if (what.empty()) return false;
   {
     // Encoding, and the chunks before, without a writer waiting: nobody else changes chunks.
-    auto from = lease::take(*this);
-    if (!from) return tl::unexpected(std::move(from.error()));
+    HONDANA_TRY(auto from, lease::take(*this));
     for (std::size_t i = 0; i < what.size(); ++i) {
       const auto& [at, one] = what[i];
       std::vector<series::sample> samples;
@@ -121,12 +120,11 @@ result<bool> store::state::flush_some() {
       into.upto = std::max(into.upto, whole_up_to[i]);
       into.newest = samples.back().at;
       if (into.pieces.empty() && samples.size() < few_samples) {
-        auto& before = (*from)->last_chunk;
+        auto& before = from->last_chunk;
         before.bind(1, into.id).bind(2, samples.front().at);
-        const auto found = before.step();
-        if (!found) return tl::unexpected(found.error());
+        HONDANA_TRY(const auto found, before.step());
         piece last;
-        if (*found && before.number(2) < static_cast<std::int64_t>(few_samples) &&
+        if (found && before.number(2) < static_cast<std::int64_t>(few_samples) &&
             read_chunk(before.bytes(1), never_before, never_after, last.samples) && may_join(last, samples)) {
           last.replaced = before.number(0);
           last.replaced_count = last.samples.size();
@@ -145,39 +143,34 @@ result<bool> store::state::flush_some() {
       for (auto& one : of.pieces) one.bytes = to_chunk(one.samples);
   }
   const std::lock_guard turn(writing);
-  auto changing = sqlite::transaction::begin(file.writer);
-  if (!changing) return tl::unexpected(std::move(changing.error()));
+  HONDANA_TRY(auto changing, sqlite::transaction::begin(file.writer));
   std::int64_t change = 0;
   for (auto& [at, of] : by_slot) {
     auto first = never_after, last = never_before;
     for (const auto& one : of.pieces) {
       if (one.replaced != 0) {
-        if (auto done = delete_chunk.bind(1, one.replaced).run(); !done) return tl::unexpected(std::move(done.error()));
+        HONDANA_TRY(delete_chunk.bind(1, one.replaced).run());
       }
-      if (auto done = insert_chunk.bind(1, of.id)
-                          .bind(2, one.samples.front().at)
-                          .bind(3, one.samples.back().at)
-                          .bind(4, static_cast<std::int64_t>(one.samples.size()))
-                          .bind(5, one.bytes)
-                          .run();
-          !done)
-        return tl::unexpected(std::move(done.error()));
+      HONDANA_TRY(insert_chunk.bind(1, of.id)
+                      .bind(2, one.samples.front().at)
+                      .bind(3, one.samples.back().at)
+                      .bind(4, static_cast<std::int64_t>(one.samples.size()))
+                      .bind(5, one.bytes)
+                      .run());
       change += static_cast<std::int64_t>(one.samples.size()) - static_cast<std::int64_t>(one.replaced_count);
       first = std::min(first, one.samples.front().at);
       last = std::max(last, one.samples.back().at);
     }
-    if (auto done = upsert_ends.bind(1, of.id)
-                        .bind(2, static_cast<std::int64_t>(of.upto))
-                        .bind(3, first)
-                        .bind(4, last)
-                        .bind(5, of.newest)
-                        .bind(6, of.is_turned ? 1 : 0)
-                        .run();
-        !done)
-      return tl::unexpected(std::move(done.error()));
+    HONDANA_TRY(upsert_ends.bind(1, of.id)
+                    .bind(2, static_cast<std::int64_t>(of.upto))
+                    .bind(3, first)
+                    .bind(4, last)
+                    .bind(5, of.newest)
+                    .bind(6, of.is_turned ? 1 : 0)
+                    .run());
   }
-  if (auto done = add_total.bind(1, change).run(); !done) return tl::unexpected(std::move(done.error()));
-  if (auto done = changing->commit(); !done) return tl::unexpected(std::move(done.error()));
+  HONDANA_TRY(add_total.bind(1, change).run());
+  HONDANA_TRY(changing.commit());
   settled_samples += change;
   written(what);
   return true;
@@ -204,9 +197,8 @@ void store::state::written(const std::vector<std::pair<slot, std::shared_ptr<con
 
 result<void> store::state::flush_all() {
   while (!is_closing) {
-    const auto more = flush_some();
-    if (!more) return tl::unexpected(more.error());
-    if (!*more) return drop_tail();
+    HONDANA_TRY(const auto more, flush_some());
+    if (!more) return drop_tail();
   }
   return {};
 }
@@ -217,7 +209,7 @@ result<void> store::state::drop_tail() {
     const auto until = waiting.empty() ? next_batch : first_waiting;
     if (first_in_tail >= until) return {};
     const auto next = std::min(until, first_in_tail + static_cast<std::uint64_t>(tail_rows_at_once));
-    if (auto done = delete_tail.bind(1, static_cast<std::int64_t>(next)).run(); !done) return done;
+    HONDANA_TRY(delete_tail.bind(1, static_cast<std::int64_t>(next)).run());
     first_in_tail = next;
   }
 }
@@ -226,11 +218,10 @@ result<void> store::state::checkpoint(bool is_forced) {
   if (is_in_memory) return {};
   const auto log_bytes = sqlite::bytes_on_disk(options.path + "-wal");
   if (!is_forced && log_bytes < most_log_bytes) return {};
-  auto by = lease::take(*this);
-  if (!by) return tl::unexpected(std::move(by.error()));
+  HONDANA_TRY(auto by, lease::take(*this));
   // Never beside a writer: SQLite before 3.51.3 can damage the file where one of two connections begins the log anew.
   const std::lock_guard turn(writing);
-  return (*by)->own.checkpoint();
+  return by->own.checkpoint();
 }
 
 result<void> store::state::settle(series::instant at, bool is_all) {
@@ -240,7 +231,7 @@ result<void> store::state::settle(series::instant at, bool is_all) {
     swept = now_steady;
     close_due(is_all);
   }
-  if (auto done = flush_all(); !done) return done;
+  HONDANA_TRY(flush_all());
   if (is_all || expired == std::chrono::steady_clock::time_point{} || now_steady - expired >= between_expiries) {
     expired = now_steady;
     series::instant latest = never_before;
@@ -252,7 +243,7 @@ result<void> store::state::settle(series::instant at, bool is_all) {
       latest = newest_believed(at);
     }
     if (latest != never_before) {
-      if (auto done = expire(latest); !done) return done;
+      HONDANA_TRY(expire(latest));
     }
   }
   return checkpoint(is_all);

@@ -173,21 +173,19 @@ result<void> store::state::write(const batch& what, writing_of& of) {
   for (const auto& [at, identity] : of.unwritten) {
     if (streams[at].is_written) continue;
     const auto bytes = to_bytes(*identity);
-    if (auto done = insert_series.bind(1, streams[at].id).bind(2, bytes).run(); !done) return done;
+    HONDANA_TRY(insert_series.bind(1, streams[at].id).bind(2, bytes).run());
   }
   for (const auto& [name, about] : of.families) {
-    if (auto done = insert_family.bind_text(1, name)
-                        .bind_text(2, series::name_of(about.kind))
-                        .bind_text(3, about.unit)
-                        .bind_text(4, about.help)
-                        .run();
-        !done)
-      return done;
+    HONDANA_TRY(insert_family.bind_text(1, name)
+                    .bind_text(2, series::name_of(about.kind))
+                    .bind_text(3, about.unit)
+                    .bind_text(4, about.help)
+                    .run());
   }
   if (!of.row.empty()) {
     const auto bytes = to_tail_row(of.row);
     of.row_bytes = bytes.size();
-    if (auto done = insert_tail.bind(1, static_cast<std::int64_t>(next_batch)).bind(2, bytes).run(); !done) return done;
+    HONDANA_TRY(insert_tail.bind(1, static_cast<std::int64_t>(next_batch)).bind(2, bytes).run());
   }
   return writing_it->commit();
 }
@@ -209,7 +207,7 @@ result<void> store::state::make_room() {
 }
 
 result<appended> store::state::append(const batch& what) {
-  if (auto room = make_room(); !room) return tl::unexpected(std::move(room.error()));
+  HONDANA_TRY(make_room());
   const std::lock_guard turn(writing);
   writing_of of;
   find_slots(what, of);
@@ -257,8 +255,7 @@ result<std::unique_ptr<store>> store::open(store_options options) {
     // What SQLite meets only now; the lock stays held while the file is moved.
     auto lock = std::move(made->file.lock);
     made.reset();
-    if (auto moved = sqlite::move_aside(options.path, kind_of_file(), ready.error().private_text, options.log); !moved)
-      return tl::unexpected(std::move(moved.error()));
+    HONDANA_TRY(sqlite::move_aside(options.path, kind_of_file(), ready.error().private_text, options.log));
   }
 }
 

@@ -49,16 +49,16 @@ result<std::size_t> ask(const target& of, series::instant at, const std::stop_to
   if (!got) return tl::unexpected(got.error());
   if (got->status < 200 || got->status > 299) return no_metrics(of, "answered " + std::to_string(got->status));
   if (!parser) {
-    if (auto begun = begin(got->content_type); !begun) return tl::unexpected(std::move(begun.error()));
+    HONDANA_TRY(begin(got->content_type));
   }
-  if (auto done = parser->finish(); !done) return tl::unexpected(std::move(done.error()));
+  HONDANA_TRY(parser->finish());
   return takes.samples();
 }
 
 /// Errors: the function's own.
 result<std::size_t> collect(const target& of, series::instant at, samples::batch& into) {
   const auto before = into.entries.size();
-  if (auto done = of.collects(at, into); !done) return tl::unexpected(std::move(done.error()));
+  HONDANA_TRY(of.collects(at, into));
   for (auto entry = into.entries.begin() + static_cast<std::ptrdiff_t>(before); entry != into.entries.end(); ++entry)
     label_as(entry->of, of);
   return into.entries.size() - before;

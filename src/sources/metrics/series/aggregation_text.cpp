@@ -146,7 +146,7 @@ class words {
   result<void> read_quantiles() {
     if (!take('(')) return expected("( and a quantile from 0 to 1");
     do {
-      if (auto done = add_quantile(word(), {}); !done) return done;
+      HONDANA_TRY(add_quantile(word(), {}));
     } while (take(','));
     if (!take(')')) return expected(")");
     return {};
@@ -155,7 +155,7 @@ class words {
   result<void> read_percentiles(std::string_view first) {
     for (auto name = first;; name = word()) {
       const bool is_percentile = name.size() > 1 && name[0] == 'p';
-      if (auto done = add_quantile(is_percentile ? name.substr(1) : std::string_view(), "e-2"); !done) return done;
+      HONDANA_TRY(add_quantile(is_percentile ? name.substr(1) : std::string_view(), "e-2"));
       if (!take(',')) return {};
     }
   }

@@ -5,7 +5,7 @@
 
 #include <re2/re2.h>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 #include "sources/metrics/series/quoting.hpp"
 #include "sources/metrics/series/selector.hpp"
 

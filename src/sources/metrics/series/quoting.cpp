@@ -133,9 +133,8 @@ result<quoted_text> read_quoted(std::string_view text, std::size_t at) {
     }
     if (c == '\n' && quote != '`') return refused_at(at, "a line feed within quotes is written as \\n");
     if (c == '\\' && quote != '`') {
-      const auto whole = read_escape(text, at, quote, out.value);
-      if (!whole) return tl::unexpected(whole.error());
-      if (!*whole) break;
+      HONDANA_TRY(const auto whole, read_escape(text, at, quote, out.value));
+      if (!whole) break;
       continue;
     }
     out.value += c;

@@ -8,7 +8,7 @@
 #include <limits>
 #include <utility>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 
 namespace hondana::series {
 namespace {

@@ -3,13 +3,13 @@
 #include <optional>
 #include <utility>
 
+#include "base/ascii/characters.hpp"
 #include "sources/metrics/series/quoting.hpp"
 #include "sources/metrics/series/selector.hpp"
 
 namespace hondana::series {
 namespace {
 
-constexpr bool is_blank(char c) noexcept { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 constexpr bool can_be_in_label(char c) noexcept {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
@@ -32,7 +32,7 @@ class body {
         rest_.before = text_;
         return {};
       }
-      if (auto one = read_one(); !one) return one;
+      HONDANA_TRY(read_one());
       if (!last_) return {};
       skip_blanks();
       if (at_ == text_.size()) return {};
@@ -60,7 +60,7 @@ class body {
                                             (at_ < text_.size() ? "" : ", and the text ends"));
   }
   void skip_blanks() {
-    while (at_ < text_.size() && is_blank(text_[at_])) ++at_;
+    while (at_ < text_.size() && ascii::is_json_space(text_[at_])) ++at_;
   }
   result<void> cut(std::string_view needs) {
     is_cut_ = true;

@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "base/ascii/lower_case.hpp"
+#include "base/ascii/characters.hpp"
 
 namespace hondana::rendering {
 namespace {
@@ -123,7 +123,7 @@ result<void> collect_beside(format what, const office_file& from, findings_of_of
     }
   }
   if (!workbooks.empty() && !found.is_cut) {
-    if (auto done = collect_within(from, workbooks, found); !done) return done;
+    HONDANA_TRY(collect_within(from, workbooks, found));
   }
   if (wanted.empty()) return {};
   return from.parts.read([&](const std::string& name) -> events* { return wanted.contains(name) ? &whole : nullptr; });

@@ -92,11 +92,9 @@ result<const office_libraries*> loaded_office_libraries() {
   static std::optional<office_libraries> kept;
   const std::lock_guard lock(one_at_a_time);
   if (kept) return &*kept;
-  auto archive = load_archive_library();
-  if (!archive) return tl::unexpected(std::move(archive.error()));
-  auto xml = load_xml_library();
-  if (!xml) return tl::unexpected(std::move(xml.error()));
-  kept = office_libraries{*archive, *xml};
+  HONDANA_TRY(auto archive, load_archive_library());
+  HONDANA_TRY(auto xml, load_xml_library());
+  kept = office_libraries{archive, xml};
   return &*kept;
 }
 

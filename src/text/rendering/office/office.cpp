@@ -144,7 +144,7 @@ std::string main_part_of(const ooxml_kind& kind, const office_file& from) {
 
 /// Finds what refers to what in `into`. Errors: as `render_office`.
 result<document> opened(byte_source& from, office_file& into) {
-  if (auto good = check_start(from); !good) return tl::unexpected(std::move(good.error()));
+  HONDANA_TRY(check_start(from));
   document made;
   std::vector<std::unique_ptr<relations_events>> hearers;
   facts_events facts(made);
@@ -196,9 +196,8 @@ result<document> render_office(format what, byte_source& from, const limits& mos
   findings_of_office found;
   const auto* const kind =
       std::find_if(ooxml_kinds.begin(), ooxml_kinds.end(), [what](const auto& one) { return one.what == what; });
-  auto done = kind != ooxml_kinds.end() ? kind->render(file, main_part_of(*kind, file), out, found)
-                                        : render_open_document(what, parts, out, found);
-  if (!done) return tl::unexpected(std::move(done.error()));
+  HONDANA_TRY(kind != ooxml_kinds.end() ? kind->render(file, main_part_of(*kind, file), out, found)
+                                        : render_open_document(what, parts, out, found));
   // The text is whole without it.
   if (!collect_beside(what, file, found)) found.is_cut = true;
   made->pages = found.pages;
@@ -221,8 +220,7 @@ result<document> render_office_sheets(byte_source& from, const limits& most, con
   findings_of_office found;
   std::vector<sheet> sheets;
   const auto main = main_part_of(ooxml_kinds[1], file);
-  auto done = cut_sheets(file, main, static_cast<std::size_t>(most.output), sheets, found);
-  if (!done) return tl::unexpected(std::move(done.error()));
+  HONDANA_TRY(cut_sheets(file, main, static_cast<std::size_t>(most.output), sheets, found));
   for (const auto& one : sheets) made->text += line_of(one);
   made->is_cut = found.is_cut;
   return made;

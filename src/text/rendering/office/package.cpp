@@ -113,7 +113,7 @@ result<void> package::read_part(archive* from, events& into, const std::string& 
     if (got == 0) break;
     if (got < 0) return cannot_be_unpacked(name, by_.archive.error_string(from));
     const auto size = static_cast<std::size_t>(got);
-    if (auto counted = count(size); !counted) return counted;
+    HONDANA_TRY(count(size));
     auto more = parser.feed({piece.data(), size});
     if (!more) return wrong(std::move(more.error()));
     if (!*more) return {};
@@ -149,9 +149,8 @@ result<void> package::walk(const std::function<result<bool>(archive* from, const
     if (raw == nullptr) continue;
     auto name = part_name(raw);
     if (seen.contains(name)) continue;
-    const auto was_read = each(from.get(), name, by.entry_is_data_encrypted(entry) != 0);
-    if (!was_read) return tl::unexpected(was_read.error());
-    if (*was_read) seen.insert(std::move(name));
+    HONDANA_TRY(const auto was_read, each(from.get(), name, by.entry_is_data_encrypted(entry) != 0));
+    if (was_read) seen.insert(std::move(name));
   }
 }
 
@@ -175,7 +174,7 @@ result<void> package::unpack(const std::function<bool(const std::string& name)>&
       const auto got = by_.archive.read_data(from, piece.data(), piece.size());
       if (got == 0) break;
       if (got < 0) return cannot_be_unpacked(name, by_.archive.error_string(from));
-      if (auto counted = count(static_cast<std::size_t>(got)); !counted) return tl::unexpected(std::move(counted.error()));
+      HONDANA_TRY(count(static_cast<std::size_t>(got)));
       if (bytes.size() + static_cast<std::size_t>(got) > most) return take(std::nullopt).map([] { return true; });
       bytes.append(piece.data(), static_cast<std::size_t>(got));
     }

@@ -1,5 +1,6 @@
 /// Markdown, block by block.
 #include "text/rendering/office/text_output.hpp"
+#include "base/ascii/characters.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -8,8 +9,6 @@ namespace hondana::rendering {
 namespace {
 
 constexpr std::string_view ideographic_space = "\xe3\x80\x80";
-
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
 /// Of `text`, where it may be cut so that no character is.
 std::size_t cut_before(std::string_view text, std::size_t at) {
@@ -27,9 +26,9 @@ bool looks_like_heading(std::string_view line) {
 std::string_view trimmed(std::string_view text) noexcept {
   for (;;) {
     if (text.empty()) return text;
-    if (is_blank(text.front())) {
+    if (ascii::is_json_space(text.front())) {
       text.remove_prefix(1);
-    } else if (is_blank(text.back())) {
+    } else if (ascii::is_json_space(text.back())) {
       text.remove_suffix(1);
     } else if (text.starts_with(ideographic_space)) {
       text.remove_prefix(ideographic_space.size());
@@ -45,7 +44,7 @@ std::string on_one_line(std::string_view text) {
   std::string out;
   out.reserve(text.size());
   for (const char c : trimmed(text)) {
-    if (!is_blank(c)) {
+    if (!ascii::is_json_space(c)) {
       out += c;
     } else if (!out.ends_with(' ')) {
       out += ' ';

@@ -22,22 +22,19 @@ instant moment(std::int64_t time) { return instant(milliseconds(time)); }
 result<void> embedded_store::remove(ledger& in, const row& which, change::kind why) {
   const auto raw = raw_id(which.about.id);
   for (const auto* sql : {"DELETE FROM entries WHERE id=?1", "DELETE FROM tags WHERE id=?1", "DELETE FROM bases WHERE id=?1"}) {
-    auto removing = writer_.ask(sql);
-    if (!removing) return tl::unexpected(std::move(removing.error()));
-    (*removing)->bind(1, std::string_view(raw));
-    if (auto done = (*removing)->run(); !done) return done;
+    HONDANA_TRY(auto removing, writer_.ask(sql));
+    removing->bind(1, std::string_view(raw));
+    HONDANA_TRY(removing->run());
   }
   {
-    auto removing = writer_.ask("DELETE FROM bodies WHERE seq=?1");
-    if (!removing) return tl::unexpected(std::move(removing.error()));
-    (*removing)->bind(1, which.seq);
-    if (auto done = (*removing)->run(); !done) return done;
+    HONDANA_TRY(auto removing, writer_.ask("DELETE FROM bodies WHERE seq=?1"));
+    removing->bind(1, which.seq);
+    HONDANA_TRY(removing->run());
   }
   if (which.about.how == status::computing) {
-    auto ending = writer_.ask("DELETE FROM claims WHERE key=?1 AND id=?2");
-    if (!ending) return tl::unexpected(std::move(ending.error()));
-    (*ending)->bind(1, std::string_view(which.about.of.all)).bind(2, std::string_view(raw));
-    if (auto done = (*ending)->run(); !done) return done;
+    HONDANA_TRY(auto ending, writer_.ask("DELETE FROM claims WHERE key=?1 AND id=?2"));
+    ending->bind(1, std::string_view(which.about.of.all)).bind(2, std::string_view(raw));
+    HONDANA_TRY(ending->run());
   }
   --in.entries;
   in.bytes -= static_cast<std::int64_t>(which.about.bytes);
@@ -47,10 +44,9 @@ result<void> embedded_store::remove(ledger& in, const row& which, change::kind w
 result<std::uint64_t> embedded_store::remove(ledger& in, const std::vector<std::int64_t>& which) {
   std::uint64_t count = 0;
   for (const auto seq : which) {
-    const auto found = row_at(writer_, seq);
-    if (!found) return tl::unexpected(found.error());
-    if (!*found) continue;
-    if (auto gone = remove(in, **found, change::kind::gone); !gone) return tl::unexpected(std::move(gone.error()));
+    HONDANA_TRY(const auto found, row_at(writer_, seq));
+    if (!found) continue;
+    if (auto gone = remove(in, *found, change::kind::gone); !gone) return tl::unexpected(std::move(gone.error()));
     ++count;
   }
   return count;
@@ -58,14 +54,12 @@ result<std::uint64_t> embedded_store::remove(ledger& in, const std::vector<std::
 
 result<std::vector<std::int64_t>> embedded_store::numbers(const char* sql, std::int64_t with) {
   std::vector<std::int64_t> out;
-  auto asking = writer_.ask(sql);
-  if (!asking) return tl::unexpected(std::move(asking.error()));
-  (*asking)->bind(1, with).bind(2, most_asked);
+  HONDANA_TRY(auto asking, writer_.ask(sql));
+  asking->bind(1, with).bind(2, most_asked);
   for (;;) {
-    const auto more = (*asking)->step();
-    if (!more) return tl::unexpected(more.error());
-    if (!*more) return out;
-    out.push_back((*asking)->number(0));
+    HONDANA_TRY(const auto more, asking->step());
+    if (!more) return out;
+    out.push_back(asking->number(0));
   }
 }
 
@@ -75,24 +69,22 @@ result<std::vector<std::int64_t>> embedded_store::based_on_others(const std::str
   std::string version;
   for (bool is_first = true; out.size() < most_forgotten + 1; is_first = false) {
     {
-      auto asking = writer_.ask(is_first ? "SELECT version FROM bases WHERE uri=?1 AND version>=?2 ORDER BY version LIMIT 1"
-                                         : "SELECT version FROM bases WHERE uri=?1 AND version>?2 ORDER BY version LIMIT 1");
-      if (!asking) return tl::unexpected(std::move(asking.error()));
-      (*asking)->bind_text(1, uri).bind_text(2, version);
-      const auto more = (*asking)->step();
-      if (!more) return tl::unexpected(more.error());
-      if (!*more) break;
-      version = (*asking)->bytes(0);
+      HONDANA_TRY(auto asking,
+                  writer_.ask(is_first ? "SELECT version FROM bases WHERE uri=?1 AND version>=?2 ORDER BY version LIMIT 1"
+                                       : "SELECT version FROM bases WHERE uri=?1 AND version>?2 ORDER BY version LIMIT 1"));
+      asking->bind_text(1, uri).bind_text(2, version);
+      HONDANA_TRY(const auto more, asking->step());
+      if (!more) break;
+      version = asking->bytes(0);
     }
     if (std::find(versions.begin(), versions.end(), version) != versions.end()) continue;
-    auto asking = writer_.ask("SELECT e.seq FROM bases b JOIN entries e ON e.id=b.id WHERE b.uri=?1 AND b.version=?2 LIMIT ?3");
-    if (!asking) return tl::unexpected(std::move(asking.error()));
-    (*asking)->bind_text(1, uri).bind_text(2, version).bind(3, most_asked);
+    HONDANA_TRY(auto asking,
+                writer_.ask("SELECT e.seq FROM bases b JOIN entries e ON e.id=b.id WHERE b.uri=?1 AND b.version=?2 LIMIT ?3"));
+    asking->bind_text(1, uri).bind_text(2, version).bind(3, most_asked);
     for (;;) {
-      const auto more = (*asking)->step();
-      if (!more) return tl::unexpected(more.error());
-      if (!*more) break;
-      out.push_back((*asking)->number(0));
+      HONDANA_TRY(const auto more, asking->step());
+      if (!more) break;
+      out.push_back(asking->number(0));
     }
   }
   return out;
@@ -114,56 +106,49 @@ result<std::vector<std::int64_t>> embedded_store::chosen(const forgetting& which
     by = which.tag;
   }
   std::vector<std::int64_t> out;
-  auto asking = writer_.ask(sql);
-  if (!asking) return tl::unexpected(std::move(asking.error()));
-  (*asking)->bind(1, std::string_view(by)).bind(2, most_asked);
+  HONDANA_TRY(auto asking, writer_.ask(sql));
+  asking->bind(1, std::string_view(by)).bind(2, most_asked);
   for (;;) {
-    const auto more = (*asking)->step();
-    if (!more) return tl::unexpected(more.error());
-    if (!*more) return out;
-    out.push_back((*asking)->number(0));
+    HONDANA_TRY(const auto more, asking->step());
+    if (!more) return out;
+    out.push_back(asking->number(0));
   }
 }
 
 result<store::forgotten> embedded_store::forget(const forgetting& which) {
-  if (auto checked = analyses::check(which); !checked) return tl::unexpected(std::move(checked.error()));
+  HONDANA_TRY(analyses::check(which));
   // All at once, so that nothing of it is served once this has begun to be seen.
   return write<forgotten>([&](ledger& in) -> result<forgotten> {
-    auto seqs = chosen(which);
-    if (!seqs) return tl::unexpected(std::move(seqs.error()));
+    HONDANA_TRY(auto seqs, chosen(which));
     forgotten out;
-    out.is_last = seqs->size() <= most_forgotten;
-    if (!out.is_last) seqs->resize(most_forgotten);
-    const auto count = remove(in, *seqs);
-    if (!count) return tl::unexpected(count.error());
-    out.count = *count;
+    out.is_last = seqs.size() <= most_forgotten;
+    if (!out.is_last) seqs.resize(most_forgotten);
+    HONDANA_TRY(const auto count, remove(in, seqs));
+    out.count = count;
     if (which.of.empty() && !which.everything) return out;
     in.is_changed = true;
-    auto forgiving = writer_.ask("DELETE FROM failures WHERE key=?1 OR ?2");
-    if (!forgiving) return tl::unexpected(std::move(forgiving.error()));
-    (*forgiving)->bind(1, std::string_view(which.of)).bind(2, std::int64_t{which.everything ? 1 : 0});
-    if (auto done = (*forgiving)->run(); !done) return tl::unexpected(std::move(done.error()));
+    HONDANA_TRY(auto forgiving, writer_.ask("DELETE FROM failures WHERE key=?1 OR ?2"));
+    forgiving->bind(1, std::string_view(which.of)).bind(2, std::int64_t{which.everything ? 1 : 0});
+    HONDANA_TRY(forgiving->run());
     return out;
   });
 }
 
 result<embedded_store::amount> embedded_store::computed_now() {
   // Each that is computed has a claim, of which there are few.
-  auto asking =
-      writer_.ask("SELECT count(*), coalesce(sum(e.bytes), 0) FROM claims c JOIN entries e ON e.id=c.id WHERE e.how=0");
-  if (!asking) return tl::unexpected(std::move(asking.error()));
-  const auto more = (*asking)->step();
-  if (!more) return tl::unexpected(more.error());
-  return amount{static_cast<std::uint64_t>((*asking)->number(1)), static_cast<std::uint64_t>((*asking)->number(0))};
+  HONDANA_TRY(
+      auto asking,
+      writer_.ask("SELECT count(*), coalesce(sum(e.bytes), 0) FROM claims c JOIN entries e ON e.id=c.id WHERE e.how=0"));
+  HONDANA_TRY(asking->step());
+  return amount{static_cast<std::uint64_t>(asking->number(1)), static_cast<std::uint64_t>(asking->number(0))};
 }
 
 result<embedded_store::amount> embedded_store::whole_of(const ledger& in) {
-  const auto computed = computed_now();
-  if (!computed) return tl::unexpected(computed.error());
+  HONDANA_TRY(const auto computed, computed_now());
   const auto left = [](std::int64_t all, std::uint64_t of_them) {
     return static_cast<std::uint64_t>(std::max<std::int64_t>(0, all - static_cast<std::int64_t>(of_them)));
   };
-  return amount{left(in.bytes, computed->bytes), left(in.entries, computed->entries)};
+  return amount{left(in.bytes, computed.bytes), left(in.entries, computed.entries)};
 }
 
 result<store::forgotten> embedded_store::sweep(const limits& within) {
@@ -171,38 +156,33 @@ result<store::forgotten> embedded_store::sweep(const limits& within) {
   for (bool has_more = true; has_more && out.count < most_forgotten;) {
     const auto count = write<std::uint64_t>([&](ledger& in) -> result<std::uint64_t> {
       {
-        auto forgiving = writer_.ask("DELETE FROM failures WHERE until<=?1");
-        if (!forgiving) return tl::unexpected(std::move(forgiving.error()));
-        (*forgiving)->bind(1, in.now);
-        if (auto done = (*forgiving)->run(); !done) return tl::unexpected(std::move(done.error()));
+        HONDANA_TRY(auto forgiving, writer_.ask("DELETE FROM failures WHERE until<=?1"));
+        forgiving->bind(1, in.now);
+        HONDANA_TRY(forgiving->run());
       }
-      const auto forgiven = writer_.on.number("SELECT changes()");
-      if (!forgiven) return tl::unexpected(forgiven.error());
+      HONDANA_TRY(const auto forgiven, writer_.on.number("SELECT changes()"));
       // Time that is ahead is noted where nobody else writes, too: after a clock went back it stands still until then.
-      in.is_changed = *forgiven > 0 || in.is_ahead;
-      auto over =
-          numbers("SELECT seq FROM entries WHERE gone<=?1 AND (how<>0 OR gone<=?1-600000) ORDER BY gone LIMIT ?2", in.now);
-      if (!over) return tl::unexpected(std::move(over.error()));
+      in.is_changed = forgiven > 0 || in.is_ahead;
+      HONDANA_TRY(
+          auto over,
+          numbers("SELECT seq FROM entries WHERE gone<=?1 AND (how<>0 OR gone<=?1-600000) ORDER BY gone LIMIT ?2", in.now));
       static_assert(grace_after_lease == 600'000);
-      if (over->size() > most_at_once) over->resize(most_at_once);
-      auto removed = remove(in, *over);
+      if (over.size() > most_at_once) over.resize(most_at_once);
+      auto removed = remove(in, over);
       if (!removed || *removed == most_at_once) return removed;
       // The oldest, as far as there is too much of what is whole: what is computed stays, and does not crowd out others.
-      auto kept = whole_of(in);
-      if (!kept) return tl::unexpected(std::move(kept.error()));
-      auto oldest = writer_.ask("SELECT seq, created, bytes FROM entries WHERE how<>0 ORDER BY seq LIMIT ?1");
-      if (!oldest) return tl::unexpected(std::move(oldest.error()));
-      (*oldest)->bind(1, static_cast<std::int64_t>(most_at_once - *removed));
+      HONDANA_TRY(auto kept, whole_of(in));
+      HONDANA_TRY(auto oldest, writer_.ask("SELECT seq, created, bytes FROM entries WHERE how<>0 ORDER BY seq LIMIT ?1"));
+      oldest->bind(1, static_cast<std::int64_t>(most_at_once - *removed));
       std::vector<std::int64_t> too_many;
       for (;;) {
-        const auto more = (*oldest)->step();
-        if (!more) return tl::unexpected(more.error());
-        if (!*more) break;
-        const bool is_old = moment((*oldest)->number(1)) + within.age <= moment(in.now);
-        if (!is_old && kept->bytes <= within.bytes && kept->entries <= within.entries) break;
-        too_many.push_back((*oldest)->number(0));
-        kept->bytes -= std::min(kept->bytes, static_cast<std::uint64_t>((*oldest)->number(2)));
-        kept->entries -= std::min<std::uint64_t>(kept->entries, 1);
+        HONDANA_TRY(const auto more, oldest->step());
+        if (!more) break;
+        const bool is_old = moment(oldest->number(1)) + within.age <= moment(in.now);
+        if (!is_old && kept.bytes <= within.bytes && kept.entries <= within.entries) break;
+        too_many.push_back(oldest->number(0));
+        kept.bytes -= std::min(kept.bytes, static_cast<std::uint64_t>(oldest->number(2)));
+        kept.entries -= std::min<std::uint64_t>(kept.entries, 1);
       }
       auto more = remove(in, too_many);
       if (!more) return more;
@@ -215,7 +195,7 @@ result<store::forgotten> embedded_store::sweep(const limits& within) {
   }
   if (out.count == 0 || is_in_memory_) return out;
   const std::lock_guard held(writing_);
-  if (auto done = writer_.on.run("PRAGMA incremental_vacuum(2000)"); !done) return tl::unexpected(std::move(done.error()));
+  HONDANA_TRY(writer_.on.run("PRAGMA incremental_vacuum(2000)"));
   return out;
 }
 
@@ -245,7 +225,7 @@ result<void> embedded_store::count(const statistics& more) {
       to->bind_real(8, one.cost_saved).bind_real(9, one.cost_spent);
       whole(10, one.milliseconds_saved);
       whole(11, one.milliseconds_spent);
-      if (auto ran = to->run(); !ran) return tl::unexpected(std::move(ran.error()));
+      HONDANA_TRY(to->run());
     }
     return true;
   });

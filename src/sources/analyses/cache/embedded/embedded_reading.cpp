@@ -22,15 +22,13 @@ instant at(std::int64_t time) { return instant(milliseconds(time)); }
 }  // namespace
 
 result<std::optional<embedded_store::row>> embedded_store::row_at(opened_file& by, std::int64_t seq) {
-  auto asking = by.ask(
-      "SELECT id, key, prompt, how, task, title, session, created, changed, expires, gone, confidence, agreement, cost, took, "
-      "rounds, providers, bytes, version FROM entries WHERE seq=?1");
-  if (!asking) return tl::unexpected(std::move(asking.error()));
-  auto& from = *asking;
+  HONDANA_TRY(auto asking, by.ask("SELECT id, key, prompt, how, task, title, session, created, changed, expires, gone, "
+                                  "confidence, agreement, cost, took, "
+                                  "rounds, providers, bytes, version FROM entries WHERE seq=?1"));
+  auto& from = asking;
   from->bind(1, seq);
-  const auto more = from->step();
-  if (!more) return tl::unexpected(more.error());
-  if (!*more) return std::nullopt;
+  HONDANA_TRY(const auto more, from->step());
+  if (!more) return std::nullopt;
   row out;
   out.seq = seq;
   auto& about = out.about;
@@ -60,30 +58,25 @@ result<std::optional<embedded_store::row>> embedded_store::row_of(opened_file& b
   if (raw.empty()) return std::nullopt;
   std::int64_t seq = 0;
   {
-    auto asking = by.ask("SELECT seq FROM entries WHERE id=?1");
-    if (!asking) return tl::unexpected(std::move(asking.error()));
-    (*asking)->bind(1, std::string_view(raw));
-    const auto more = (*asking)->step();
-    if (!more) return tl::unexpected(more.error());
-    if (!*more) return std::nullopt;
-    seq = (*asking)->number(0);
+    HONDANA_TRY(auto asking, by.ask("SELECT seq FROM entries WHERE id=?1"));
+    asking->bind(1, std::string_view(raw));
+    HONDANA_TRY(const auto more, asking->step());
+    if (!more) return std::nullopt;
+    seq = asking->number(0);
   }
   return row_at(by, seq);
 }
 
 result<std::optional<entry>> embedded_store::entry_at(opened_file& by, std::int64_t seq, std::int64_t now) {
-  auto found = row_at(by, seq);
-  if (!found) return tl::unexpected(std::move(found.error()));
-  if (!*found) return std::nullopt;
-  auto asking = by.ask("SELECT body FROM bodies WHERE seq=?1");
-  if (!asking) return tl::unexpected(std::move(asking.error()));
-  (*asking)->bind(1, seq);
-  const auto more = (*asking)->step();
-  if (!more) return tl::unexpected(more.error());
-  if (!*more) return std::nullopt;
+  HONDANA_TRY(auto found, row_at(by, seq));
+  if (!found) return std::nullopt;
+  HONDANA_TRY(auto asking, by.ask("SELECT body FROM bodies WHERE seq=?1"));
+  asking->bind(1, seq);
+  HONDANA_TRY(const auto more, asking->step());
+  if (!more) return std::nullopt;
   entry out;
-  out.about = std::move((*found)->about);
-  out.body = (*asking)->bytes(0);
+  out.about = std::move(found->about);
+  out.body = asking->bytes(0);
   out.is_stale = out.about.how == status::complete && out.about.expires <= at(now);
   return out;
 }
@@ -92,42 +85,34 @@ result<answer> embedded_store::answer_in(opened_file& by, std::string_view of, s
   answer out;
   std::int64_t seq = -1;
   {
-    auto asking = by.ask("SELECT seq FROM entries WHERE key=?1 AND how=1 ORDER BY seq DESC LIMIT 1");
-    if (!asking) return tl::unexpected(std::move(asking.error()));
-    (*asking)->bind(1, of);
-    const auto more = (*asking)->step();
-    if (!more) return tl::unexpected(more.error());
-    if (*more) seq = (*asking)->number(0);
+    HONDANA_TRY(auto asking, by.ask("SELECT seq FROM entries WHERE key=?1 AND how=1 ORDER BY seq DESC LIMIT 1"));
+    asking->bind(1, of);
+    HONDANA_TRY(const auto more, asking->step());
+    if (more) seq = asking->number(0);
   }
   if (seq >= 0) {
-    auto found = entry_at(by, seq, now);
-    if (!found) return tl::unexpected(std::move(found.error()));
-    if (*found && (*found)->about.gone > at(now)) out.found = std::move(**found);
+    HONDANA_TRY(auto found, entry_at(by, seq, now));
+    if (found && found->about.gone > at(now)) out.found = std::move(*found);
   }
   const bool is_fresh = out.found && !out.found->is_stale;
   if (!is_fresh) {
-    auto asking = by.ask("SELECT id, who, until FROM claims WHERE key=?1 AND until>?2");
-    if (!asking) return tl::unexpected(std::move(asking.error()));
-    (*asking)->bind(1, of).bind(2, now);
-    const auto more = (*asking)->step();
-    if (!more) return tl::unexpected(more.error());
-    if (*more)
-      out.claim = answer::holder{id_of_raw((*asking)->bytes(0)), std::string((*asking)->bytes(1)), at((*asking)->number(2))};
+    HONDANA_TRY(auto asking, by.ask("SELECT id, who, until FROM claims WHERE key=?1 AND until>?2"));
+    asking->bind(1, of).bind(2, now);
+    HONDANA_TRY(const auto more, asking->step());
+    if (more) out.claim = answer::holder{id_of_raw(asking->bytes(0)), std::string(asking->bytes(1)), at(asking->number(2))};
   }
   out.what = is_fresh    ? answer::kind::fresh
              : out.found ? answer::kind::stale
              : out.claim ? answer::kind::computing
                          : answer::kind::missing;
   if (out.claim) return out;
-  auto asking = by.ask("SELECT until, why FROM failures WHERE key=?1 AND until>?2");
-  if (!asking) return tl::unexpected(std::move(asking.error()));
-  (*asking)->bind(1, of).bind(2, now);
-  const auto more = (*asking)->step();
-  if (!more) return tl::unexpected(more.error());
-  if (!*more) return out;
+  HONDANA_TRY(auto asking, by.ask("SELECT until, why FROM failures WHERE key=?1 AND until>?2"));
+  asking->bind(1, of).bind(2, now);
+  HONDANA_TRY(const auto more, asking->step());
+  if (!more) return out;
   if (!out.found) out.what = answer::kind::failed;
-  out.until = at((*asking)->number(0));
-  out.why = (*asking)->bytes(1);
+  out.until = at(asking->number(0));
+  out.why = asking->bytes(1);
   return out;
 }
 
@@ -232,13 +217,11 @@ result<std::vector<std::string>> embedded_store::seek(opened_file& by, const cha
   std::vector<std::string> out;
   std::string last(prefix);
   while (out.size() < most) {
-    auto asking = by.ask(out.empty() ? from : behind);
-    if (!asking) return tl::unexpected(std::move(asking.error()));
-    (*asking)->bind_text(1, last);
-    const auto more = (*asking)->step();
-    if (!more) return tl::unexpected(more.error());
-    if (!*more) break;
-    const auto found = (*asking)->bytes(0);
+    HONDANA_TRY(auto asking, by.ask(out.empty() ? from : behind));
+    asking->bind_text(1, last);
+    HONDANA_TRY(const auto more, asking->step());
+    if (!more) break;
+    const auto found = asking->bytes(0);
     if (!found.starts_with(prefix)) break;
     last = found;
     out.push_back(last);

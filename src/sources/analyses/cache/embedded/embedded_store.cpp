@@ -34,12 +34,11 @@ result<void> embedded_store::open() {
         return sqlite::cannot_have(options_.path, kind_of_file(), made.error().public_text, made.error().private_text);
     }
   }
-  auto opened = sqlite::open_owned(options_.path, kind_of_file(), options_.log);
-  if (!opened) return tl::unexpected(std::move(opened.error()));
-  file_ = std::move(*opened);
+  HONDANA_TRY(auto opened, sqlite::open_owned(options_.path, kind_of_file(), options_.log));
+  file_ = std::move(opened);
   writer_.on = std::move(file_.writer);
   if (!is_in_memory_ && !options_.is_synced) {
-    if (auto set = writer_.on.run("PRAGMA synchronous=NORMAL"); !set) return set;
+    HONDANA_TRY(writer_.on.run("PRAGMA synchronous=NORMAL"));
   }
   if (file_.was_suspect) sqlite::trust(options_.path);
   return {};
@@ -52,13 +51,11 @@ std::int64_t embedded_store::system_now() const {
 }
 
 result<embedded_store::times> embedded_store::times_in(opened_file& by) const {
-  auto asking = by.ask("SELECT shown, system FROM state");
-  if (!asking) return tl::unexpected(std::move(asking.error()));
-  const auto more = (*asking)->step();
-  if (!more) return tl::unexpected(more.error());
+  HONDANA_TRY(auto asking, by.ask("SELECT shown, system FROM state"));
+  HONDANA_TRY(const auto more, asking->step());
   const auto system = system_now();
-  if (!*more) return times{system, system, false};
-  const auto shown = (*asking)->number(0), before = (*asking)->number(1);
+  if (!more) return times{system, system, false};
+  const auto shown = asking->number(0), before = asking->number(1);
   auto here = system > before ? shown + slowed(system) - slowed(before) : shown;
   if (system > here || (system >= shown && system - before > longest_unnoted)) here = system;
   // What readers here were shown stands in no file.
@@ -76,30 +73,26 @@ result<std::int64_t> embedded_store::now_in(opened_file& by) const {
 }
 
 result<void> embedded_store::begin(ledger& into) {
-  if (auto begun = writer_.on.run("BEGIN IMMEDIATE"); !begun) return begun;
-  const auto got = times_in(writer_);
-  if (!got) return tl::unexpected(got.error());
-  into.now = got->now;
-  into.system = got->system;
-  into.is_ahead = got->is_ahead;
-  auto asking = writer_.ask("SELECT token, change, entries, bytes FROM state");
-  if (!asking) return tl::unexpected(std::move(asking.error()));
-  const auto more = (*asking)->step();
-  if (!more) return tl::unexpected(more.error());
-  into.token = (*asking)->number(0);
-  into.change = (*asking)->number(1);
-  into.entries = (*asking)->number(2);
-  into.bytes = (*asking)->number(3);
+  HONDANA_TRY(writer_.on.run("BEGIN IMMEDIATE"));
+  HONDANA_TRY(const auto got, times_in(writer_));
+  into.now = got.now;
+  into.system = got.system;
+  into.is_ahead = got.is_ahead;
+  HONDANA_TRY(auto asking, writer_.ask("SELECT token, change, entries, bytes FROM state"));
+  HONDANA_TRY(asking->step());
+  into.token = asking->number(0);
+  into.change = asking->number(1);
+  into.entries = asking->number(2);
+  into.bytes = asking->number(3);
   return {};
 }
 
 result<void> embedded_store::end(const ledger& from) {
   {
-    auto asking = writer_.ask("UPDATE state SET shown=?1, system=?2, token=?3, change=?4, entries=?5, bytes=?6");
-    if (!asking) return tl::unexpected(std::move(asking.error()));
-    (*asking)->bind(1, from.now).bind(2, from.system).bind(3, from.token).bind(4, from.change);
-    (*asking)->bind(5, from.entries).bind(6, from.bytes);
-    if (auto done = (*asking)->run(); !done) return done;
+    HONDANA_TRY(auto asking, writer_.ask("UPDATE state SET shown=?1, system=?2, token=?3, change=?4, entries=?5, bytes=?6"));
+    asking->bind(1, from.now).bind(2, from.system).bind(3, from.token).bind(4, from.change);
+    asking->bind(5, from.entries).bind(6, from.bytes);
+    HONDANA_TRY(asking->run());
   }
   auto done = writer_.on.run("COMMIT");
   if (!done) {
@@ -172,7 +165,7 @@ result<instant> embedded_store::now() const {
 
 result<std::shared_ptr<store>> open_embedded(embedded_options from) {
   auto made = std::make_shared<embedded_store>(std::move(from));
-  if (auto opened = made->open(); !opened) return tl::unexpected(std::move(opened.error()));
+  HONDANA_TRY(made->open());
   return std::shared_ptr<store>(std::move(made));
 }
 

@@ -32,9 +32,8 @@ struct opened_file {
 
   [[nodiscard]] result<asked> ask(const char* sql) {
     if (const auto found = known.find(sql); found != known.end()) return asked(found->second);
-    auto made = on.prepare(sql);
-    if (!made) return tl::unexpected(std::move(made.error()));
-    return asked(known.emplace(sql, std::move(*made)).first->second);
+    HONDANA_TRY(auto made, on.prepare(sql));
+    return asked(known.emplace(sql, std::move(made)).first->second);
   }
 };
 

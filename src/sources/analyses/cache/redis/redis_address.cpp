@@ -50,9 +50,8 @@ result<redis_address> socket_address(std::string_view rest) {
   redis_address out;
   const auto authority = rest.substr(0, rest.find('/'));
   if (const auto at = authority.rfind('@'); at != std::string_view::npos) {
-    auto user = user_in(authority.substr(0, at));
-    if (!user) return tl::unexpected(std::move(user.error()));
-    out.user = std::move(*user);
+    HONDANA_TRY(auto user, user_in(authority.substr(0, at)));
+    out.user = std::move(user);
     rest.remove_prefix(at + 1);
   }
   const auto query = std::min(rest.find('?'), rest.size());
@@ -85,9 +84,8 @@ result<redis_address> redis_address_of(const std::string& url) {
   auto authority = rest.substr(0, slash);
   rest.remove_prefix(slash);
   if (const auto at = authority.rfind('@'); at != std::string_view::npos) {
-    auto user = user_in(authority.substr(0, at));
-    if (!user) return tl::unexpected(std::move(user.error()));
-    out.user = std::move(*user);
+    HONDANA_TRY(auto user, user_in(authority.substr(0, at)));
+    out.user = std::move(user);
     authority.remove_prefix(at + 1);
   }
   if (authority.starts_with('[')) {
@@ -127,9 +125,8 @@ result<std::string> redis_password(const std::string& file, const std::string& v
     return std::string(found);
   }
   if (file.empty()) return std::string();
-  auto read = disk::read_private(file, longest_password);
-  if (!read) return tl::unexpected(std::move(read.error()));
-  auto out = std::move(read->bytes);
+  HONDANA_TRY(auto read, disk::read_private(file, longest_password));
+  auto out = std::move(read.bytes);
   if (out.ends_with('\n')) out.pop_back();
   if (out.ends_with('\r')) out.pop_back();
   if (out.empty()) return fail(errc::invalid_argument, "the file of the password of Redis is empty: " + file);
@@ -137,7 +134,7 @@ result<std::string> redis_password(const std::string& file, const std::string& v
 }
 
 result<void> check(const redis_options& what) {
-  if (const auto address = redis_address_of(what.url); !address) return tl::unexpected(address.error());
+  HONDANA_TRY(redis_address_of(what.url));
   const bool is_plain = !what.prefix.empty() && what.prefix.size() <= longest_prefix &&
                         std::all_of(what.prefix.begin(), what.prefix.end(), [](char c) {
                           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||

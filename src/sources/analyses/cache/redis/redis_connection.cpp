@@ -90,19 +90,17 @@ result<tls_context> make_client_context(const redis_options& from) {
   if (from.certificate.empty()) return made;
   const auto file = tls::pem_file::read("the certificate for Redis", from.certificate);
   if (!file) return tl::unexpected(file.error());
-  const auto chain = file->certificates();
-  if (!chain) return tl::unexpected(chain.error());
+  HONDANA_TRY(const auto chain, file->certificates());
   const auto key_file = tls::pem_file::read("the key for Redis", from.key);
   if (!key_file) return tl::unexpected(key_file.error());
-  const auto key = key_file->key();
-  if (!key) return tl::unexpected(key.error());
-  if (X509_check_private_key(chain->front().get(), key->get()) != 1)
+  HONDANA_TRY(const auto key, key_file->key());
+  if (X509_check_private_key(chain.front().get(), key.get()) != 1)
     return key_file->refuse("it does not belong to the certificate in " + from.certificate +
                             ", which must be the first there.");
-  if (SSL_CTX_use_certificate(made.get(), chain->front().get()) != 1 || SSL_CTX_use_PrivateKey(made.get(), key->get()) != 1)
+  if (SSL_CTX_use_certificate(made.get(), chain.front().get()) != 1 || SSL_CTX_use_PrivateKey(made.get(), key.get()) != 1)
     return file->refuse(crypto::last_reason() + '.');
-  for (std::size_t i = 1; i < chain->size(); ++i)
-    if (SSL_CTX_add1_chain_cert(made.get(), (*chain)[i].get()) != 1) return file->refuse(crypto::last_reason() + '.');
+  for (std::size_t i = 1; i < chain.size(); ++i)
+    if (SSL_CTX_add1_chain_cert(made.get(), chain[i].get()) != 1) return file->refuse(crypto::last_reason() + '.');
   return made;
 }
 
@@ -227,9 +225,8 @@ result<void> redis_connection::introduce(const redis_address& where, const redis
     }
   }
   const auto number = std::to_string(where.database);
-  const auto said = ask({"SELECT", number});
-  if (!said) return tl::unexpected(said.error());
-  if (said->is_error()) return refused_by(where.name, *said);
+  HONDANA_TRY(const auto said, ask({"SELECT", number}));
+  if (said.is_error()) return refused_by(where.name, said);
   return {};
 }
 
@@ -278,9 +275,8 @@ result<reply> redis_connection::receive(deadline until) {
   const crypto::quiet errors;
   std::array<char, 32768> buffer{};
   for (;;) {
-    auto got = replies_.next();
-    if (!got) return tl::unexpected(std::move(got.error()));
-    if (*got) return std::move(**got);
+    HONDANA_TRY(auto got, replies_.next());
+    if (got) return std::move(*got);
     short wants = POLLIN;
     if (tls_) {
       std::size_t count = 0;
@@ -308,7 +304,7 @@ result<reply> redis_connection::receive(deadline until) {
 result<reply> redis_connection::ask(std::span<const std::string_view> words, std::chrono::milliseconds longer) {
   const auto until = clock_of_waits::now() + patience_ + longer;
   was_sent_ = false;
-  if (auto sent = send(command_of(words), until); !sent) return tl::unexpected(std::move(sent.error()));
+  HONDANA_TRY(send(command_of(words), until));
   return receive(until);
 }
 

@@ -88,24 +88,21 @@ answer answer_in(const reply& what) {
 }
 
 result<answer> redis_store::look(const key& of) const {
-  const auto said = run(script::look, {of.all}, repeating::harmless);
-  if (!said) return tl::unexpected(said.error());
-  return answer_in(*said);
+  HONDANA_TRY(const auto said, run(script::look, {of.all}, repeating::harmless));
+  return answer_in(said);
 }
 
 result<std::optional<entry>> redis_store::get(std::string_view id) const {
   if (!is_id(id)) return std::nullopt;
-  const auto said = run(script::get, {id, "1"}, repeating::harmless);
-  if (!said) return tl::unexpected(said.error());
-  return entry_in(said->at(1), said->at(0).as_number());
+  HONDANA_TRY(const auto said, run(script::get, {id, "1"}, repeating::harmless));
+  return entry_in(said.at(1), said.at(0).as_number());
 }
 
 result<std::optional<summary>> redis_store::about(std::string_view id) const {
   if (!is_id(id)) return std::nullopt;
-  const auto said = run(script::get, {id, "0"}, repeating::harmless);
-  if (!said) return tl::unexpected(said.error());
-  if (said->is_null()) return std::nullopt;
-  return summary_in(said->at(1).at(0), said->at(1).at(1));
+  HONDANA_TRY(const auto said, run(script::get, {id, "0"}, repeating::harmless));
+  if (said.is_null()) return std::nullopt;
+  return summary_in(said.at(1).at(0), said.at(1).at(1));
 }
 
 result<page> redis_store::list(const selection& which, std::string_view after, std::size_t most) const {
@@ -131,10 +128,9 @@ result<page> redis_store::list(const selection& which, std::string_view after, s
   const auto at_once = std::to_string(most + 1);
   for (std::size_t scanned = 0; scanned < most_looked_at;) {
     const auto behind = out.next;
-    const auto said = run(script::list, {by, what, behind, at_once}, repeating::harmless);
-    if (!said) return tl::unexpected(said.error());
-    const auto now = time_in(said->at(0));
-    const auto& rows = said->at(1).all;
+    HONDANA_TRY(const auto said, run(script::list, {by, what, behind, at_once}, repeating::harmless));
+    const auto now = time_in(said.at(0));
+    const auto& rows = said.at(1).all;
     for (const auto& row : rows) {
       if (out.all.size() == most) {
         out.is_last = false;
@@ -193,10 +189,9 @@ result<store::based_page> redis_store::based_on(std::string_view uri, const plac
   most = std::min(most, most_in_page);
   const auto at_once = std::to_string(most + 1);
   const auto behind = after.id.empty() ? std::string() : after.version + version_end + after.id;
-  const auto said = run(script::based_on, {uri, behind, at_once}, repeating::harmless);
-  if (!said) return tl::unexpected(said.error());
+  HONDANA_TRY(const auto said, run(script::based_on, {uri, behind, at_once}, repeating::harmless));
   based_page out;
-  const auto& rows = said->at(1).all;
+  const auto& rows = said.at(1).all;
   out.is_last = rows.size() <= most;
   for (std::size_t i = 0; i < std::min(rows.size(), most); ++i) {
     const auto& row = rows[i];
@@ -208,15 +203,14 @@ result<store::based_page> redis_store::based_on(std::string_view uri, const plac
 }
 
 result<store_facts> redis_store::facts() const {
-  const auto said = run(script::facts, {}, repeating::harmless);
-  if (!said) return tl::unexpected(said.error());
+  HONDANA_TRY(const auto said, run(script::facts, {}, repeating::harmless));
   store_facts out;
   out.where = where_.name + ", " + options_.prefix;
-  out.entries = static_cast<std::uint64_t>(said->at(0).as_number());
-  out.bytes = static_cast<std::uint64_t>(said->at(1).as_number());
-  out.claims = static_cast<std::uint64_t>(said->at(2).as_number());
-  if (!said->at(3).is_null()) out.oldest = time_in(said->at(3));
-  if (!said->at(4).is_null()) out.newest = time_in(said->at(4));
+  out.entries = static_cast<std::uint64_t>(said.at(0).as_number());
+  out.bytes = static_cast<std::uint64_t>(said.at(1).as_number());
+  out.claims = static_cast<std::uint64_t>(said.at(2).as_number());
+  if (!said.at(3).is_null()) out.oldest = time_in(said.at(3));
+  if (!said.at(4).is_null()) out.newest = time_in(said.at(4));
   return out;
 }
 
@@ -253,10 +247,9 @@ result<changes> redis_store::changes_since(std::uint64_t after, milliseconds wai
     const auto left = std::chrono::duration_cast<milliseconds>(until - monotonic_clock::now());
     if (left <= milliseconds(0) || stop.stop_requested()) return out;
     const auto block = std::to_string(std::max<std::int64_t>(1, std::min(left, longest_block).count()));
-    const auto heard =
-        ask({"XREAD", "BLOCK", block, "COUNT", "1", "STREAMS", news, behind}, repeating::harmless, longest_block);
-    if (!heard) return tl::unexpected(heard.error());
-    if (heard->is_error()) return refused_by(where_.name, *heard);
+    HONDANA_TRY(const auto heard,
+                ask({"XREAD", "BLOCK", block, "COUNT", "1", "STREAMS", news, behind}, repeating::harmless, longest_block));
+    if (heard.is_error()) return refused_by(where_.name, heard);
   }
 }
 

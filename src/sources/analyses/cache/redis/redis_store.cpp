@@ -73,9 +73,8 @@ result<redis_store::borrowed> redis_store::take() const {
   }
   held.unlock();
   if (out.get() != nullptr) return out;
-  auto made = redis_connection::open(where_, options_, tls_.get());
-  if (!made) return tl::unexpected(std::move(made.error()));
-  out.give(std::make_unique<redis_connection>(std::move(*made)));
+  HONDANA_TRY(auto made, redis_connection::open(where_, options_, tls_.get()));
+  out.give(std::make_unique<redis_connection>(std::move(made)));
   return out;
 }
 
@@ -122,30 +121,26 @@ result<std::string> redis_store::setting(const char* name) const {
 }
 
 result<void> redis_store::look_at_server() {
-  const auto info = ask({"INFO", "server"}, repeating::harmless);
-  if (!info) return tl::unexpected(info.error());
-  if (info->is_error() && !info->text.starts_with("NOPERM")) return refused_by(where_.name, *info);
-  if (!info->is_error() && !is_new_enough(info->text))
+  HONDANA_TRY(const auto info, ask({"INFO", "server"}, repeating::harmless));
+  if (info.is_error() && !info.text.starts_with("NOPERM")) return refused_by(where_.name, info);
+  if (!info.is_error() && !is_new_enough(info.text))
     return hondana::fail(errc::source_unavailable, where_.name + " is older than Redis 6.2; analyses need a newer one");
   for (std::size_t i = 0; i < digests_.size(); ++i) {
-    const auto loaded = ask({"SCRIPT", "LOAD", text_of(static_cast<script>(i))}, repeating::harmless);
-    if (!loaded) return tl::unexpected(loaded.error());
-    if (loaded->is_error()) return refused_by(where_.name, *loaded);
-    digests_[i] = loaded->text;
+    HONDANA_TRY(const auto loaded, ask({"SCRIPT", "LOAD", text_of(static_cast<script>(i))}, repeating::harmless));
+    if (loaded.is_error()) return refused_by(where_.name, loaded);
+    digests_[i] = loaded.text;
   }
   // Who claims writes it: a server without memory is opened as well, to read and to forget.
   const auto form_key = root_ + "form";
-  const auto form = ask({"GET", form_key}, repeating::harmless);
-  if (!form) return tl::unexpected(form.error());
-  if (form->is_error()) return refused_by(where_.name, *form);
-  if (!form->is_null() && form->text != form_of_keys)
+  HONDANA_TRY(const auto form, ask({"GET", form_key}, repeating::harmless));
+  if (form.is_error()) return refused_by(where_.name, form);
+  if (!form.is_null() && form.text != form_of_keys)
     return hondana::fail(errc::source_unavailable, "the analyses in " + where_.name + " under " + options_.prefix +
                                                        " were written by a newer version of this program; give another prefix");
   // Frees, or does nothing, so that a full server lets it through.
-  const auto written = ask({"DEL", root_ + "none"}, repeating::harmless);
-  if (!written) return tl::unexpected(written.error());
-  if (written->is_error())
-    log(where_.name + " takes no writes of this user, so that analyses can only be read: " + written->text);
+  HONDANA_TRY(const auto written, ask({"DEL", root_ + "none"}, repeating::harmless));
+  if (written.is_error())
+    log(where_.name + " takes no writes of this user, so that analyses can only be read: " + written.text);
   const auto appended = setting("appendonly"), synced = setting("appendfsync"), evicted = setting("maxmemory-policy");
   if (!appended || !synced || !evicted) return tl::unexpected((!appended ? appended : !synced ? synced : evicted).error());
   if (appended->empty()) {
@@ -165,31 +160,27 @@ result<void> redis_store::look_at_server() {
 }
 
 result<void> redis_store::open() {
-  if (auto looked = look_at_server(); !looked) return looked;
-  const auto said = now();
-  if (!said) return tl::unexpected(said.error());
+  HONDANA_TRY(look_at_server());
+  HONDANA_TRY(now());
   return {};
 }
 
 result<instant> redis_store::now() const {
-  const auto said = ask({"TIME"}, repeating::harmless);
-  if (!said) return tl::unexpected(said.error());
-  if (said->is_error()) return refused_by(where_.name, *said);
-  return instant(milliseconds(said->at(0).as_number() * 1000 + said->at(1).as_number() / 1000));
+  HONDANA_TRY(const auto said, ask({"TIME"}, repeating::harmless));
+  if (said.is_error()) return refused_by(where_.name, said);
+  return instant(milliseconds(said.at(0).as_number() * 1000 + said.at(1).as_number() / 1000));
 }
 
 result<std::shared_ptr<store>> open_redis(redis_options from) {
-  if (auto checked = check(from); !checked) return tl::unexpected(std::move(checked.error()));
-  auto where = redis_address_of(from.url);
-  if (!where) return tl::unexpected(std::move(where.error()));
+  HONDANA_TRY(check(from));
+  HONDANA_TRY(auto where, redis_address_of(from.url));
   tls_context tls;
-  if (where->is_tls) {
-    auto made = make_client_context(from);
-    if (!made) return tl::unexpected(std::move(made.error()));
-    tls = std::move(*made);
+  if (where.is_tls) {
+    HONDANA_TRY(auto made, make_client_context(from));
+    tls = std::move(made);
   }
-  auto made = std::make_shared<redis_store>(std::move(from), std::move(*where), std::move(tls));
-  if (auto opened = made->open(); !opened) return tl::unexpected(std::move(opened.error()));
+  auto made = std::make_shared<redis_store>(std::move(from), std::move(where), std::move(tls));
+  HONDANA_TRY(made->open());
   return std::shared_ptr<store>(std::move(made));
 }
 

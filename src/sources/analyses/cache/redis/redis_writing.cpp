@@ -72,13 +72,11 @@ tl::unexpected<failure> redis_store::refused_ticket(const reply& what) {
 }
 
 result<claimed> redis_store::claim(const wish& what) {
-  if (auto checked = analyses::check(what); !checked) return tl::unexpected(std::move(checked.error()));
+  HONDANA_TRY(analyses::check(what));
   const auto random = random_digits();
   if (!random) return tl::unexpected(random.error());
-  const auto secret = secret_digits();
-  if (!secret) return tl::unexpected(secret.error());
-  const auto begun = prepared_for(what);
-  if (!begun) return tl::unexpected(begun.error());
+  HONDANA_TRY(const auto secret, secret_digits());
+  HONDANA_TRY(const auto begun, prepared_for(what));
   const auto task = std::to_string(static_cast<int>(what.task)), lease = std::to_string(what.lease.count());
   const auto tags = joined(what.tags), context = joined(what.asked.context);
   const auto who = std::string_view(what.who).substr(0, longest_who);
@@ -86,8 +84,8 @@ result<claimed> redis_store::claim(const wish& what) {
              small = std::to_string(small_body), room = std::to_string(most_computing);
   // The same random digits again are the same claim again.
   const auto said = run(script::claim,
-                        {what.of.all, what.of.prompt, task, begun->about.title, what.session, tags, context, who, lease,
-                         what.is_forced ? "1" : "0", *random, begun->body, at_most, anew, *secret, small, room},
+                        {what.of.all, what.of.prompt, task, begun.about.title, what.session, tags, context, who, lease,
+                         what.is_forced ? "1" : "0", *random, begun.body, at_most, anew, secret, small, room},
                         repeating::harmless);
   if (!said) return tl::unexpected(said.error());
   claimed out;
@@ -95,7 +93,7 @@ result<claimed> redis_store::claim(const wish& what) {
   out.there = answer_in(there);
   if (said->at(1).what == reply::kind::text) return said->at(1).text == "bytes" ? too_much_computed() : too_many_claims();
   if (const auto& got = said->at(1); !got.is_null()) {
-    out.by = ticket{got.at(0).text, static_cast<std::uint64_t>(got.at(1).as_number()), *secret};
+    out.by = ticket{got.at(0).text, static_cast<std::uint64_t>(got.at(1).as_number()), secret};
     out.until = instant(milliseconds(got.at(2).as_number()));
     // Asked again, it finds itself.
     if (out.there.claim && out.there.claim->id == out.by->id) {
@@ -109,17 +107,16 @@ result<claimed> redis_store::claim(const wish& what) {
 }
 
 result<instant> redis_store::renew(const ticket& by, milliseconds lease) {
-  if (auto checked = check_lease(lease); !checked) return tl::unexpected(std::move(checked.error()));
+  HONDANA_TRY(check_lease(lease));
   if (!is_id(by.id)) return no_such_claim();
   const auto token = std::to_string(by.token), how_long = std::to_string(lease.count());
-  const auto said = run(script::renew, {by.id, token, by.secret, how_long}, repeating::harmless);
-  if (!said) return tl::unexpected(said.error());
-  if (said->at(0).text != "ok") return refused_ticket(*said);
-  return instant(milliseconds(said->at(1).as_number()));
+  HONDANA_TRY(const auto said, run(script::renew, {by.id, token, by.secret, how_long}, repeating::harmless));
+  if (said.at(0).text != "ok") return refused_ticket(said);
+  return instant(milliseconds(said.at(1).as_number()));
 }
 
 result<summary> redis_store::put(const ticket& by, const putting& what) {
-  if (auto checked = analyses::check(what); !checked) return tl::unexpected(std::move(checked.error()));
+  HONDANA_TRY(analyses::check(what));
   if (!is_id(by.id)) return no_such_claim();
   const auto random = random_digits();
   if (!random) return tl::unexpected(random.error());
@@ -134,28 +131,26 @@ result<summary> redis_store::put(const ticket& by, const putting& what) {
   const auto at_most = std::to_string(most_provider_names), small = std::to_string(small_body),
              room = std::to_string(most_computing);
   // The same random digits again are the same put again.
-  const auto said = run(script::put, {by.id,       token,         about.of.all, about.of.prompt, how,   task,
-                                      about.title, about.session, confidence,   agreement,       cost,  took,
-                                      rounds,      providers,     tags,         names,           fresh, stale,
-                                      *random,     what.body,     at_most,      by.secret,       small, room},
-                        repeating::harmless);
-  if (!said) return tl::unexpected(said.error());
-  if (said->at(0).text != "ok") return refused_ticket(*said);
-  return summary_in(said->at(1).at(0), said->at(1).at(1));
+  HONDANA_TRY(const auto said, run(script::put, {by.id,       token,         about.of.all, about.of.prompt, how,   task,
+                                                 about.title, about.session, confidence,   agreement,       cost,  took,
+                                                 rounds,      providers,     tags,         names,           fresh, stale,
+                                                 *random,     what.body,     at_most,      by.secret,       small, room},
+                                   repeating::harmless));
+  if (said.at(0).text != "ok") return refused_ticket(said);
+  return summary_in(said.at(1).at(0), said.at(1).at(1));
 }
 
 result<void> redis_store::fail(const ticket& by, std::string_view why, milliseconds remembered) {
   if (!is_id(by.id)) return no_such_claim();
   const auto token = std::to_string(by.token), kept = kept_reason(why),
              how_long = std::to_string(std::max(milliseconds(0), remembered).count());
-  const auto said = run(script::fail, {by.id, token, by.secret, kept, how_long}, repeating::harmful);
-  if (!said) return tl::unexpected(said.error());
-  if (said->at(0).text != "ok") return refused_ticket(*said);
+  HONDANA_TRY(const auto said, run(script::fail, {by.id, token, by.secret, kept, how_long}, repeating::harmful));
+  if (said.at(0).text != "ok") return refused_ticket(said);
   return {};
 }
 
 result<store::forgotten> redis_store::forget(const forgetting& which) {
-  if (auto checked = analyses::check(which); !checked) return tl::unexpected(std::move(checked.error()));
+  HONDANA_TRY(analyses::check(which));
   std::string_view by = "all", what;
   const auto choose = [&](std::string_view set, const std::string& member) {
     if (member.empty()) return;
@@ -170,18 +165,16 @@ result<store::forgotten> redis_store::forget(const forgetting& which) {
   if (by == "id" && !is_id(what)) return forgotten{};
   const auto versions = joined(which.versions);
   const bool holds_unknown = std::find(which.versions.begin(), which.versions.end(), std::string()) != which.versions.end();
-  const auto said =
-      run(script::forget, {by, what, versions, forgotten_at_once, holds_unknown ? "1" : "0"}, repeating::harmless);
-  if (!said) return tl::unexpected(said.error());
-  return forgotten{static_cast<std::uint64_t>(said->at(0).as_number()), said->at(1).as_number() == 1};
+  HONDANA_TRY(const auto said,
+              run(script::forget, {by, what, versions, forgotten_at_once, holds_unknown ? "1" : "0"}, repeating::harmless));
+  return forgotten{static_cast<std::uint64_t>(said.at(0).as_number()), said.at(1).as_number() == 1};
 }
 
 result<store::forgotten> redis_store::sweep(const limits& within) {
   const auto bytes = std::to_string(within.bytes), entries = std::to_string(within.entries),
              age = std::to_string(within.age.count()), computed = std::to_string(most_claims);
-  const auto said = run(script::sweep, {bytes, entries, age, swept_at_once, computed}, repeating::harmless);
-  if (!said) return tl::unexpected(said.error());
-  return forgotten{static_cast<std::uint64_t>(said->at(0).as_number()), said->at(1).as_number() == 1};
+  HONDANA_TRY(const auto said, run(script::sweep, {bytes, entries, age, swept_at_once, computed}, repeating::harmless));
+  return forgotten{static_cast<std::uint64_t>(said.at(0).as_number()), said.at(1).as_number() == 1};
 }
 
 result<void> redis_store::count(const statistics& more) {
@@ -195,26 +188,24 @@ result<void> redis_store::count(const statistics& more) {
     }
   }
   if (all.empty()) return {};
-  const auto said = run(script::count, words(all.begin(), all.end()), repeating::harmful);
-  if (!said) return tl::unexpected(said.error());
+  HONDANA_TRY(run(script::count, words(all.begin(), all.end()), repeating::harmful));
   return {};
 }
 
 result<statistics> redis_store::counted() const {
   const auto counts = root_ + "counts";
-  const auto said = ask({"HGETALL", counts}, repeating::harmless);
-  if (!said) return tl::unexpected(said.error());
-  if (said->is_error()) return refused_by(where_.name, *said);
+  HONDANA_TRY(const auto said, ask({"HGETALL", counts}, repeating::harmless));
+  if (said.is_error()) return refused_by(where_.name, said);
   statistics out;
-  for (std::size_t i = 0; i + 1 < said->all.size(); i += 2) {
+  for (std::size_t i = 0; i + 1 < said.all.size(); i += 2) {
     for (std::size_t task = 0; task < count_of_tasks; ++task) {
       for (const auto& one : counters) {
-        if (said->at(i).text != field_of(task, one.name)) continue;
+        if (said.at(i).text != field_of(task, one.name)) continue;
         auto& into = out.by_task[task];
         if (one.whole != nullptr)
-          into.*one.whole = static_cast<std::uint64_t>(said->at(i + 1).as_number());
+          into.*one.whole = static_cast<std::uint64_t>(said.at(i + 1).as_number());
         else
-          into.*one.real = said->at(i + 1).as_real();
+          into.*one.real = said.at(i + 1).as_real();
       }
     }
   }

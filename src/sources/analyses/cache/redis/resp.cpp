@@ -137,9 +137,8 @@ result<std::optional<reply>> reply_reader::next() {
   for (;;) {
     std::optional<reply> one;
     if (bytes_ > most_reply) return no_reply("a reply is too large");
-    const auto taken = text_ ? take_text(one) : take_line(one);
-    if (!taken) return tl::unexpected(taken.error());
-    if (!*taken) return std::nullopt;
+    HONDANA_TRY(const auto taken, text_ ? take_text(one) : take_line(one));
+    if (!taken) return std::nullopt;
     if (!one || !add(one)) continue;
     elements_ = 0;
     bytes_ = 0;

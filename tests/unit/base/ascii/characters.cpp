@@ -1,5 +1,5 @@
-/// Letters of ASCII, and nothing else, in lower case.
-#include "base/ascii/lower_case.hpp"
+/// Kinds of characters of ASCII, and letters of ASCII, and nothing else, in lower case.
+#include "base/ascii/characters.hpp"
 
 #include <string>
 
@@ -20,6 +20,29 @@ TEST(letters, of_ascii_alone_change) {
   }
   EXPECT_EQ(lower(U'Ä'), U'Ä');
   EXPECT_EQ(lower(U'\u212A'), U'\u212A') << "the sign of the kelvin is no letter of ASCII";
+}
+
+TEST(characters, are_of_the_kinds_of_posix) {
+  const auto all_of = [](bool (*kind)(char) noexcept) {
+    std::string out;
+    for (int value = 0; value < 256; ++value) {
+      if (kind(static_cast<char>(value))) out += static_cast<char>(value);
+    }
+    return out;
+  };
+  const std::string digits = "0123456789";
+  const std::string upper = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  const std::string small = "abcdefghijklmnopqrstuvwxyz";
+  EXPECT_EQ(all_of(is_digit), digits);
+  EXPECT_EQ(all_of(is_upper), upper);
+  EXPECT_EQ(all_of(is_lower), small);
+  EXPECT_EQ(all_of(is_lower_or_digit), digits + small);
+  EXPECT_EQ(all_of(is_alphanumeric), digits + upper + small);
+  EXPECT_EQ(all_of(is_lower_hex_digit), digits + "abcdef");
+  EXPECT_EQ(all_of(is_hex_digit), digits + "ABCDEFabcdef");
+  EXPECT_EQ(all_of(is_blank), "\t ");
+  EXPECT_EQ(all_of(is_json_space), "\t\n\r ");
+  EXPECT_EQ(all_of(is_space), "\t\n\v\f\r ");
 }
 
 TEST(letters, in_lower_case_keep_what_stands_between_them) {

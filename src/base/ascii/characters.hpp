@@ -1,0 +1,45 @@
+/// Kinds of characters of ASCII, whatever the locale: what is beyond ASCII is of none, and stays as it is in lower case.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+namespace hondana::ascii {
+
+[[nodiscard]] constexpr char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+[[nodiscard]] constexpr char32_t lower(char32_t c) noexcept { return c >= U'A' && c <= U'Z' ? c - U'A' + U'a' : c; }
+
+[[nodiscard]] constexpr bool is_upper(char c) noexcept { return c >= 'A' && c <= 'Z'; }
+[[nodiscard]] constexpr bool is_lower(char c) noexcept { return c >= 'a' && c <= 'z'; }
+[[nodiscard]] constexpr bool is_letter(char c) noexcept { return is_lower(lower(c)); }
+[[nodiscard]] constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+[[nodiscard]] constexpr bool is_lower_or_digit(char c) noexcept { return is_lower(c) || is_digit(c); }
+[[nodiscard]] constexpr bool is_alphanumeric(char c) noexcept { return is_letter(c) || is_digit(c); }
+[[nodiscard]] constexpr bool is_lower_hex_digit(char c) noexcept { return is_digit(c) || (c >= 'a' && c <= 'f'); }
+[[nodiscard]] constexpr bool is_hex_digit(char c) noexcept { return is_lower_hex_digit(lower(c)); }
+/// A space or tab.
+[[nodiscard]] constexpr bool is_blank(char c) noexcept { return c == ' ' || c == '\t'; }
+/// What JSON and many others have between words: blanks and ends of lines.
+[[nodiscard]] constexpr bool is_json_space(char c) noexcept { return is_blank(c) || c == '\n' || c == '\r'; }
+/// As C's `isspace`: those, vertical tab and form feed.
+[[nodiscard]] constexpr bool is_space(char c) noexcept { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+[[nodiscard]] inline std::string in_lower_case(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = lower(c);
+  return out;
+}
+
+/// Whether the two are the same but for the case of their letters.
+[[nodiscard]] constexpr bool is_same(std::string_view a, std::string_view b) noexcept {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return lower(x) == lower(y); });
+}
+[[nodiscard]] constexpr bool begins_with(std::string_view text, std::string_view beginning) noexcept {
+  return text.size() >= beginning.size() && is_same(text.substr(0, beginning.size()), beginning);
+}
+[[nodiscard]] constexpr bool ends_with(std::string_view text, std::string_view ending) noexcept {
+  return text.size() >= ending.size() && is_same(text.substr(text.size() - ending.size()), ending);
+}
+
+}  // namespace hondana::ascii
