@@ -131,9 +131,12 @@ TEST_F(mounted_busy, servers_are_left_alone_when_a_caller_gives_up_early) {
 TEST_F(mounted_busy, servers_that_never_answer_are_ended_when_their_time_is_over) {
   const auto begin = monotonic_clock::now();
   auto stuck = reads("mcp://team/memo:///stop", milliseconds(1'000));
-  while (mounted_->health().ok && monotonic_clock::now() - begin < milliseconds(110'000)) pass(std::chrono::seconds(1));
+  // It may be well again soon: it is started anew.
+  bool is_well = true;
+  while ((is_well = mounted_->health().ok) && monotonic_clock::now() - begin < milliseconds(110'000))
+    pass(std::chrono::seconds(1));
+  EXPECT_FALSE(is_well);
   EXPECT_FALSE(stuck.get());
-  EXPECT_FALSE(mounted_->health().ok);
   const std::string ended = "did not answer a ping, and was ended";
   EXPECT_TRUE(in_time(clock_, [&] { return log_.text().find(ended) != std::string::npos; })) << log_.text();
   EXPECT_GE(monotonic_clock::now() - begin, milliseconds(100'000));
