@@ -61,12 +61,12 @@ using result = tl::expected<T, failure>;
 ///     HONDANA_TRY(auto page, read_page(id));  // `page` is the value, not the `result`
 ///     HONDANA_TRY(check(page));               // for a `result<void>`, or a value that is not needed
 ///
-/// Of several statements: not the body of an `if` without braces.
+/// With a declaration it becomes several statements: an `if` or a loop around it needs braces.
 #define HONDANA_TRY(first, ...)                     \
   HONDANA_TRY_JOIN(HONDANA_TRY_, __VA_OPT__(VALUE)) \
   (HONDANA_TRY_JOIN(hondana_tried_, __COUNTER__), first __VA_OPT__(, ) __VA_ARGS__)
 
-// What `HONDANA_TRY` consists of.
+// Parts of `HONDANA_TRY`; use that.
 #define HONDANA_TRY_JOIN(a, b) HONDANA_TRY_JOIN_NOW(a, b)
 #define HONDANA_TRY_JOIN_NOW(a, b) a##b
 #define HONDANA_TRY_(tried, ...)                                                             \

@@ -1,4 +1,4 @@
-/// Kinds of characters of ASCII, whatever the locale: what is beyond ASCII is of none, and stays as it is in lower case.
+/// Character classes of ASCII, independent of the locale. Bytes above 127 are in none; lower case leaves them unchanged.
 #pragma once
 
 #include <algorithm>
@@ -20,9 +20,9 @@ namespace hondana::ascii {
 [[nodiscard]] constexpr bool is_hex_digit(char c) noexcept { return is_lower_hex_digit(lower(c)); }
 /// A space or tab.
 [[nodiscard]] constexpr bool is_blank(char c) noexcept { return c == ' ' || c == '\t'; }
-/// What JSON and many others have between words: blanks and ends of lines.
+/// The white space of JSON: space, tab, line feed and carriage return.
 [[nodiscard]] constexpr bool is_json_space(char c) noexcept { return is_blank(c) || c == '\n' || c == '\r'; }
-/// As C's `isspace`: those, vertical tab and form feed.
+/// The white space of C's `isspace`: that of JSON, vertical tab and form feed.
 [[nodiscard]] constexpr bool is_space(char c) noexcept { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 [[nodiscard]] inline std::string in_lower_case(std::string_view text) {

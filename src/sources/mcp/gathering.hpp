@@ -21,7 +21,7 @@ namespace hondana::mcp {
 
 /// Of what one answer, or all lists of a server together, may take here.
 inline constexpr std::size_t most_list_bytes = 64u << 20;
-/// Of one message of it that is kept whole: all but contents. Looking through one takes a processor about 10 ms a MiB.
+/// The longest message of a mounted server that is kept in memory. Contents of reads are streamed and do not count.
 inline constexpr std::size_t most_message_bytes = 32u << 20;
 
 /// About how many bytes one takes in memory.

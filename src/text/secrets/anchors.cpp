@@ -38,10 +38,10 @@ byte_bits take_set(std::string_view& rest) {
   return out;
 }
 
-/// How common bytes are.
+/// The share that each byte has in a kind of file.
 using weights = std::array<double, 256>;
 
-/// In texts of people and programs: letters as in English, and few beyond ASCII.
+/// Text and source code: letters about as often as in English, capitals a fifteenth of that, little above ASCII.
 constexpr weights of_text = [] {
   weights out{};
   for (std::size_t byte = 0; byte < out.size(); ++byte) out[byte] = byte < 0x20 ? 0.0001 : byte < 0x80 ? 0.005 : 0.0005;
@@ -58,7 +58,7 @@ constexpr weights of_text = [] {
   return out;
 }();
 
-/// In what is no text: the upper halves as there, the lower ones all alike.
+/// Binary files: estimated by the upper four bits of a byte, with the lower four equally common.
 constexpr weights of_binary = [] {
   constexpr std::array<double, 16> halves{0.35, 0.05, 0.06, 0.05, 0.08, 0.04, 0.08, 0.05,
                                           0.06, 0.02, 0.02, 0.02, 0.03, 0.02, 0.03, 0.06};
@@ -67,7 +67,7 @@ constexpr weights of_binary = [] {
   return out;
 }();
 
-/// How common the bytes are together that have an upper half and one of a set of lower ones, by eight lower halves each.
+/// Adds up the shares of all bytes whose upper and lower four bits are in two given sets.
 class shares {
  public:
   explicit shares(const weights& of) noexcept {

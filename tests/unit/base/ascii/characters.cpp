@@ -1,4 +1,4 @@
-/// Kinds of characters of ASCII, and letters of ASCII, and nothing else, in lower case.
+/// Character classes of ASCII, and lower case.
 #include "base/ascii/characters.hpp"
 
 #include <string>

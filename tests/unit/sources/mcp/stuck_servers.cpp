@@ -131,7 +131,7 @@ TEST_F(mounted_busy, servers_are_left_alone_when_a_caller_gives_up_early) {
 TEST_F(mounted_busy, servers_that_never_answer_are_ended_when_their_time_is_over) {
   const auto begin = monotonic_clock::now();
   auto stuck = reads("mcp://team/memo:///stop", milliseconds(1'000));
-  // It may be well again soon: it is started anew.
+  // Asked once a step: the server is started again and is well soon after.
   bool is_well = true;
   while ((is_well = mounted_->health().ok) && monotonic_clock::now() - begin < milliseconds(110'000))
     pass(std::chrono::seconds(1));
