@@ -70,7 +70,7 @@ in_bare() {
   # With process numbers of its own: what looks at process 1 sees the file systems of the chroot. That process also takes in orphans.
   # shellcheck disable=SC2016
   env -i HOME=/root LANG=C.UTF-8 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin CCACHE_DIR=/root/.ccache \
-    unshare --pid --fork --mount-proc="$layer/root/proc" chroot "$layer/root" \
+    unshare --pid --fork --kill-child --mount-proc="$layer/root/proc" chroot "$layer/root" \
     bash -c 'timeout "$1" bash -ec "$2" & wait $!' bare $((3600 * ${#lines[@]})) "$bare_functions cd /hondana; set -x; $command" \
     </dev/null >"$bare/$name.log" 2>&1 || status=$?
   remove_layer "$layer"
@@ -158,4 +158,31 @@ run_bare() {
     fi
   done
   [ "${#failed[@]}" -eq 0 ] || die "on a bare Debian these fail: ${failed[*]}"
+}
+
+# Runs all of them beside what the caller does next.
+begin_bare() {
+  mkdir -p "$bare"
+  # In a process group of its own, which can be ended as a whole.
+  set -m
+  "$root/dev" test --bare </dev/null >"$bare/all.log" 2>&1 &
+  set +m
+  beside=$!
+}
+
+# unshare ignores the milder signals.
+abandon_bare() {
+  kill -KILL -- "-$beside" 2>/dev/null || true
+  wait "$beside" 2>/dev/null || true
+  unmount_below "$bare"
+}
+
+# Waits for their end and shows what they printed.
+end_bare() {
+  local status=0 line
+  wait "$beside" || status=$?
+  beside=
+  cat "$bare/all.log" >&2
+  while read -r line; do skip_lines+=("$line"); done < <(sed -n 's/^skipped  //p' "$bare/all.log")
+  return "$status"
 }

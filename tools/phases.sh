@@ -4,6 +4,7 @@
 phase_lines=()
 skip_lines=()
 flaky_lines=()
+beside= # the process group of the job on a bare Debian, while it runs beside the phases
 
 # phase NAME COMMAND...: runs a command under a heading; the whole job ends where one fails.
 phase() {
@@ -25,6 +26,7 @@ skip() {
 # Installed as the EXIT trap of jobs with several phases.
 summary() {
   local status=$?
+  [ -z "$beside" ] || abandon_bare
   printf '\n== summary\n' >&2
   [ "${#phase_lines[@]}" -eq 0 ] || printf '%s\n' "${phase_lines[@]}" >&2
   [ "${#skip_lines[@]}" -eq 0 ] || printf 'skipped  %s\n' "${skip_lines[@]}" | sort -u >&2

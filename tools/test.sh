@@ -180,9 +180,9 @@ run_gate() { # [REV]
 }
 
 # Everything: the gate's tests and the long ones without a second try, all modules under all sanitizers, fuzzing, package, instruction
-# counts, and every command of ./dev on a bare Debian.
+# counts, and every command of ./dev on a bare Debian. That last part waits for downloads half of its time and runs beside the sanitizers.
 run_all_tests() {
-  phase 'packages' need_packages build test package lint
+  phase 'packages' need_packages build test package lint bare
   phase 'npm packages' need_npm_packages
   phase 'build' build_gate
   phase 'tests' run_ctest gate --timeout 1800
@@ -191,6 +191,7 @@ run_all_tests() {
   phase 'instruction counts' check_instructions
   phase 'installed package and its consumer' check_consumer
   phase 'Debian package' check_package
+  begin_bare
   phase 'build asan' build_sanitized asan
   phase 'tests and fuzz targets under asan and ubsan' run_ctest asan
   phase 'build tsan' build_sanitized tsan
@@ -201,5 +202,5 @@ run_all_tests() {
   phase 'scripts' check_scripts
   phase 'habits' check_habits
   phase 'clang-tidy' check_tidy
-  phase 'commands on a bare Debian' run_bare
+  phase 'commands on a bare Debian, begun before asan' end_bare
 }
