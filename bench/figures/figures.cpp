@@ -27,7 +27,7 @@ double median_ratio(const std::vector<double>& ours, const std::vector<double>& 
   return median(std::move(ratios));
 }
 
-void counters::add(outcome what, double processor_seconds, long peak) {
+void figures::add(outcome what, double processor_seconds, long peak) {
   rates.push_back(static_cast<double>(what.answers) / what.seconds);
   costs.push_back(processor_seconds * 1e6 / static_cast<double>(what.answers));
   p50.push_back(value_at(what.round_trips, 0.5));

@@ -156,16 +156,16 @@ void judge(std::size_t number, const std::string& name, unsigned connections, co
   const aim nearly{aim::sense::at_least, 0.9};
   const auto& first = all.front().got;
   if (number == 0 && connections == 1) {
-    to.compare(name, "p99, µs", first, plain, by(all, plain), &counters::p99, {aim::sense::at_most, 1.5});
+    to.compare(name, "p99, µs", first, plain, by(all, plain), &figures::p99, {aim::sense::at_most, 1.5});
   } else if (number == 0) {
-    to.compare(name, "µs CPU a request", first, plain, by(all, plain), &counters::costs, {aim::sense::at_most, 1.25});
-    to.compare(name, "µs CPU a request", first, sdk2, by(all, sdk2), &counters::costs, {aim::sense::at_most, 0.04, "≤ 1/25"});
+    to.compare(name, "µs CPU a request", first, plain, by(all, plain), &figures::costs, {aim::sense::at_most, 1.25});
+    to.compare(name, "µs CPU a request", first, sdk2, by(all, sdk2), &figures::costs, {aim::sense::at_most, 0.04, "≤ 1/25"});
   } else if (number == 3) {
-    if (connections > 1) to.compare(name, "requests/s", first, file, by(all, file), &counters::rates, nearly);
+    if (connections > 1) to.compare(name, "requests/s", first, file, by(all, file), &figures::rates, nearly);
   } else if (connections > 1) {
-    to.compare(name + ", afresh", "requests/s", *by(all, own_afresh), bare, by(all, bare), &counters::rates,
+    to.compare(name + ", afresh", "requests/s", *by(all, own_afresh), bare, by(all, bare), &figures::rates,
                number == 1 ? half_text : half_blob);
-    to.compare(name + ", unchanged", "requests/s", first, bare, by(all, bare), &counters::rates, nearly);
+    to.compare(name + ", unchanged", "requests/s", first, bare, by(all, bare), &figures::rates, nearly);
   }
 }
 

@@ -63,10 +63,10 @@ void run_over_stdio(const setting& at, bench::report& to) {
       for (auto& one : all) stdio_bench::measure(*one.server, one.what, one.bytes, depth, at.time, one.got);
     }
     for (const auto& one : all) to.add(work, one.who, one.bytes, depth, one.got);
-    to.compare(name, "requests/s", all[0].got, "SDK 1.32", all.size() > 2 ? &all[2].got : nullptr, &counters::rates,
+    to.compare(name, "requests/s", all[0].got, "SDK 1.32", all.size() > 2 ? &all[2].got : nullptr, &figures::rates,
                {aim::sense::at_least, depth == 1 ? 5.0 : 10.0});
     if (depth == 1) {
-      to.compare(name, "RTT p50, µs", all[0].got, all[1].who, &all[1].got, &counters::p50, {aim::sense::at_most, 1.5});
+      to.compare(name, "RTT p50, µs", all[0].got, all[1].who, &all[1].got, &figures::p50, {aim::sense::at_most, 1.5});
     }
   }
 }
