@@ -48,8 +48,9 @@ set(HONDANA_PC_PREFIX "\${pcfiledir}/${up}")
 configure_file(cmake/hondana.pc.in ${PROJECT_BINARY_DIR}/hondana.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/hondana.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-file(GLOB documents CONFIGURE_DEPENDS README.md README.ja.md CHANGELOG.md LICENSE SECURITY.md docs/*.md packaging/copyright)
-install(FILES ${documents} TYPE DOC)
+# As in the source tree, so that the links between the pages lead somewhere.
+install(FILES README.md README.ja.md CHANGELOG.md LICENSE SECURITY.md packaging/copyright TYPE DOC)
+install(DIRECTORY docs TYPE DOC)
 install(DIRECTORY packaging/systemd examples/nginx DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples
         PATTERN CMakeLists.txt EXCLUDE PATTERN check.sh EXCLUDE)
 

@@ -110,6 +110,7 @@ declare -A bare_commands=(
   [fuzz]='./dev fuzz 1'
   [lint]='./dev lint --since HEAD'
   [format]='./dev format'
+  [texts]='./dev texts src/os/sqlite'
   [bench]='./dev bench --benchmark_min_time=0.001
 ./dev bench table 20 1
 ./dev bench auth 20 1

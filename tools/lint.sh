@@ -165,5 +165,6 @@ run_lint() {
   phase 'format' check_format
   phase 'scripts' check_scripts
   phase 'habits' check_habits
+  phase 'language' "$root/tools/check_language.sh"
   phase 'clang-tidy' check_tidy "$base"
 }

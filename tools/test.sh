@@ -201,6 +201,7 @@ run_all_tests() {
   phase 'format' check_format
   phase 'scripts' check_scripts
   phase 'habits' check_habits
+  phase 'language' "$root/tools/check_language.sh"
   phase 'clang-tidy' check_tidy
   phase 'commands on a bare Debian, begun before asan' end_bare
 }

@@ -26,7 +26,7 @@ hondana::result<std::string> login_without_user::visit(const std::string& url, c
     return hondana::fail(hondana::errc::source_unavailable, "the page of the authorization server cannot be seen: " + why);
   };
   const std::unique_ptr<CURL, easy_deleter> browser(curl_easy_init());
-  if (!browser) return cannot("there is no memory");
+  if (!browser) return cannot("out of memory");
   const bool is_set = curl_easy_setopt(browser.get(), CURLOPT_URL, url.c_str()) == CURLE_OK &&
                       curl_easy_setopt(browser.get(), CURLOPT_PROTOCOLS_STR, "http,https") == CURLE_OK &&
                       curl_easy_setopt(browser.get(), CURLOPT_NOSIGNAL, 1L) == CURLE_OK &&

@@ -136,7 +136,7 @@ class paged {
     for (auto& one : *this) {
       if (!one) return tl::unexpected(one.error());
       if (out.size() == most)
-        return fail(errc::response_too_large, "more than " + std::to_string(most) + " entries; ask for less with a filter");
+        return fail(errc::response_too_large, "more than " + std::to_string(most) + " entries; request fewer with a filter");
       out.push_back(*one);
     }
     return out;
@@ -165,8 +165,8 @@ class paged {
       empty_pages_ = got->items.empty() ? empty_pages_ + 1 : 0;
       if (got->cursor && (got->cursor == cursor_ || ++pages_ > 100'000 || empty_pages_ > 1'000)) {
         current_ = fail(errc::broken_protocol, got->cursor == cursor_
-                                                   ? "the server gave the same cursor twice, so that its list would never end"
-                                                   : "the server's list does not end: page follows page");
+                                                   ? "the server returned the same cursor twice, so its list would never end"
+                                                   : "the server's list does not end: too many pages");
         cursor_.reset();
         items_.clear();
         at_ = 0;

@@ -31,7 +31,9 @@ enum class errc {
   unauthorized,            ///< Another server wants to know who asks, or refuses whoever does.
   broken_protocol,         ///< Another server answered with what is no answer; the text says what is wrong with it.
   scope_missing,           ///< The caller is known and what it has proved is not enough; see `failure::scopes`.
-  too_many_requests,       ///< This caller asks for more than its limits allow; see `failure::retry`.
+  part_not_found,     ///< The resource exists, but not the section, page, key or layer asked for; the text names some that do.
+  unreadable,         ///< The resource exists, but its content is encrypted, damaged or not of its format.
+  too_many_requests,  ///< This caller asks for more than its limits allow; see `failure::retry`.
 };
 
 struct error_answer;
@@ -46,6 +48,9 @@ struct failure {
   std::shared_ptr<const std::vector<std::string>> scopes{};
   /// With `too_many_requests` and `overloaded`: after how long asking again may succeed, where that is known.
   std::optional<std::chrono::milliseconds> retry{};
+  /// For programs, not for people: which member, key or state the failure is about, such as "client_authorities" or "damaged".
+  /// May be empty.
+  std::string about{};
 };
 
 template <class T>

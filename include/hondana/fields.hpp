@@ -123,7 +123,8 @@ class fields {
       }
       auto read = field_type<Member>::read(*given);
       if (!read)
-        return fail(errc::invalid_argument, name + ": got " + std::string(name_of(given->type())) + ", which does not fit");
+        return fail(errc::invalid_argument,
+                    name + ": got " + std::string(name_of(given->type())) + ", which is not a valid value");
       into.*member = std::move(*read);
       return {};
     });

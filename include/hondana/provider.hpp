@@ -191,7 +191,7 @@ struct scheme_documentation {
   std::vector<form> forms;  ///< Every URI form it answers.
 };
 
-/// Who masks secrets in what a source gives (docs/security.md).
+/// Who masks secrets in what a source gives (docs/security-secrets.md).
 enum class masking : std::uint8_t {
   by_server,  ///< The server, in contents as the source gives them: right for whatever gives them whole.
   by_source,  ///< The source, in the whole text, before it cuts what was asked for out of it.

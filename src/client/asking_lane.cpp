@@ -55,7 +55,7 @@ bool asking_lane::ask(question what, std::function<bool()> is_stale, std::functi
 
 result<asking::reply> asking_lane::answer(question what, const std::stop_token& stop) {
   // A handler that asks the server, and is asked back, would wait for itself.
-  if (is_here()) return asking::failed("a handler of this client asked for this itself");
+  if (is_here()) return asking::failed("a handler of this client caused this request itself");
   const auto mine = std::make_shared<awaited>();
   const auto is_stale = [mine] {
     const std::lock_guard lock(mine->mutex);
@@ -67,7 +67,7 @@ result<asking::reply> asking_lane::answer(question what, const std::stop_token& 
     mine->changed.notify_all();
   };
   if (!submit(std::move(what), is_stale, into))
-    return fail(errc::overloaded, "this client has too many questions to answer already");
+    return fail(errc::overloaded, "this client already has too many requests to answer");
   const auto closing = closing_.get_token();
   const std::stop_callback wake(closing, [mine] {
     const std::lock_guard lock(mine->mutex);
@@ -80,7 +80,8 @@ result<asking::reply> asking_lane::answer(question what, const std::stop_token& 
   mine->is_given_up = true;
   if (closing.stop_requested()) return fail(errc::cancelled, "the client has been closed");
   if (stop.stop_requested()) return fail(errc::cancelled, "the call was cancelled while the server asked for input");
-  return fail(errc::timed_out, "nobody answered what the server asked within " + std::to_string(most_time_.count()) + " ms");
+  return fail(errc::timed_out,
+              "the server's request for input was not answered within " + std::to_string(most_time_.count()) + " ms");
 }
 
 void asking_lane::close() {

@@ -25,11 +25,11 @@ class call_gate {
 
   result<void> pass(std::size_t item, std::string_view bytes) {
     const std::lock_guard lock(mutex_);
-    if (!is_open_) return fail(errc::cancelled, "the call is over");
+    if (!is_open_) return fail(errc::cancelled, "the call has ended");
     try {
       return content_(item, bytes);
     } catch (const std::exception& error) {
-      return fail(errc::internal, "what takes the content failed", error.what());
+      return fail(errc::internal, "the content writer failed", error.what());
     }
   }
   /// Errors: internal, when the application's function throws.
@@ -39,7 +39,7 @@ class call_gate {
     try {
       report_(now);
     } catch (const std::exception& error) {
-      return fail(errc::internal, std::string("what hears of progress failed: ") + error.what());
+      return fail(errc::internal, std::string("the progress handler failed: ") + error.what());
     }
     return {};
   }

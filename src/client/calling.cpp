@@ -34,7 +34,7 @@ std::vector<std::pair<std::string, std::string>> repeated(const std::vector<mode
 
 result<called> call_tool(engine& of, std::string_view name, const value& arguments, const call_options& how) {
   if (!arguments.is_null() && arguments.as_object() == nullptr)
-    return fail(errc::invalid_argument, "the arguments of a tool are an object");
+    return fail(errc::invalid_argument, "the arguments of a tool must be an object");
   HONDANA_TRY(of.need(&server_description::has_tools, "tools", how));
   for (bool is_again = false;; is_again = true) {
     request what{.asked = asking::call_tool(name, arguments)};
@@ -51,7 +51,8 @@ result<called> call_tool(engine& of, std::string_view name, const value& argumen
 }
 
 result<value> any_request(engine& of, std::string_view method, const value& params, const call_options& how) {
-  if (!params.is_null() && params.as_object() == nullptr) return fail(errc::invalid_argument, "params is an object, or null");
+  if (!params.is_null() && params.as_object() == nullptr)
+    return fail(errc::invalid_argument, "params must be an object or null");
   HONDANA_TRY(auto got, of.call({.asked = asking::any(method, params)}, how));
   auto taken = take_value(got.got.result);
   if (!taken) return fail(errc::broken_protocol, taken.error().public_text);

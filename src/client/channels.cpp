@@ -14,7 +14,7 @@ result<std::unique_ptr<channel::channel>> make_channel(const client_target& to, 
     return is_older ? transport::http_client::make_http_sse(*http, heard, most, log)
                     : transport::http_client::make_http(*http, heard, most, log);
   if (const auto* here = std::get_if<memory_target>(&to)) {
-    if (here->server == nullptr) return fail(errc::invalid_argument, "memory_target names no server");
+    if (here->server == nullptr) return fail(errc::invalid_argument, "memory_target has no server");
     return transport::make_memory_channel(*here->server, heard, most);
   }
   return transport::start_child(std::get<child_target>(to), heard, most, log);

@@ -103,7 +103,7 @@ result<read_answer> client::read_if_changed(std::string_view uri, std::string_vi
 }
 
 result<read_answer> client::read_to(std::string_view uri, content_writer into, const call_options& how) {
-  if (!into) return fail(errc::invalid_argument, "there is nothing that takes the content");
+  if (!into) return fail(errc::invalid_argument, "the content writer is missing");
   const auto of = engine_;
   return of->read(uri, {}, into, how);
 }

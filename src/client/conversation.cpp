@@ -97,7 +97,8 @@ result<answer> conversation::ask(channel::call_id id, std::string text, const se
     const std::lock_guard lock(mutex_);
     if (is_closed_) return fail(errc::cancelled, "the client has been closed");
     if (pending_.size() >= max_calls_)
-      return fail(errc::overloaded, "more than " + std::to_string(max_calls_) + " calls are under way; wait for some of them");
+      return fail(errc::overloaded,
+                  "more than " + std::to_string(max_calls_) + " calls are in progress; wait for some to finish");
     pending_.emplace(id, mine);
     paused_before = paused();
   }
@@ -141,7 +142,7 @@ result<answer> conversation::ask(channel::call_id id, std::string text, const se
       give_up(id, how, "timed out");
       return fail(errc::timed_out, "the server did not answer " + how.method + " within " +
                                        std::to_string((last + time <= began + whole_time ? time : whole_time).count()) +
-                                       " ms; give it more time, or see whether it is stuck");
+                                       " ms; raise the time limit, or check whether it is stuck");
     }
     monotonic_clock::wait_until(mine->changed, lock, until);
   }
@@ -166,7 +167,7 @@ result<void> conversation::subscribe(channel::call_id id, std::string text, cons
   {
     const std::lock_guard lock(mutex_);
     if (is_closed_) return fail(errc::cancelled, "the client has been closed");
-    if (pending_.size() >= max_calls_) return fail(errc::overloaded, "too many calls and subscriptions are under way");
+    if (pending_.size() >= max_calls_) return fail(errc::overloaded, "too many calls and subscriptions are in progress");
     pending_.emplace(id, mine);
   }
   traced(message_direction::to_server, text);
@@ -182,7 +183,7 @@ void conversation::drop(channel::call_id id) {
   const auto open = through();
   open->abandon(id);
   // Where each call has an exchange of its own, its end says it.
-  if (!open->has_exchanges()) cancel(id, "not watched any more", {});
+  if (!open->has_exchanges()) cancel(id, "no longer subscribed", {});
 }
 
 void conversation::tell(std::string text, std::vector<std::pair<std::string, std::string>> headers) {
@@ -231,7 +232,7 @@ void conversation::received(channel::call_id call, std::string text) {
   traced(message_direction::from_server, text);
   auto parsed = json::document::parse(text);
   if (!parsed) {
-    const auto what = "the server sent what is no JSON message: " + parsed.error().what;
+    const auto what = "the server sent a message that is not valid JSON: " + parsed.error().what;
     heard_.noticed(what);
     if (call != 0) settle(call, fail(errc::broken_protocol, what));
     return;
@@ -261,13 +262,13 @@ void conversation::answered(channel::call_id call, json::document document, cons
     const auto* number = std::get_if<std::int64_t>(&*what.id);
     const bool is_ours = number != nullptr && *number > 0;
     if (!is_ours || (call != 0 && static_cast<channel::call_id>(*number) != call)) {
-      heard_.noticed("the server answered " + rpc::to_json(*what.id).substr(0, 100) + ", which " +
-                     (call != 0 ? "is not what that connection asked" : "nobody asked"));
+      heard_.noticed("the server answered request " + rpc::to_json(*what.id).substr(0, 100) + ", which " +
+                     (call != 0 ? "was not sent on that connection" : "was never sent"));
       return;
     }
     id = static_cast<channel::call_id>(*number);
   } else if (call == 0) {
-    heard_.noticed("the server sent an error that belongs to no request: " + what.error.substr(0, 500));
+    heard_.noticed("the server sent an error without a matching request: " + what.error.substr(0, 500));
     return;
   }
   std::string method;
@@ -283,12 +284,12 @@ void conversation::answered(channel::call_id call, json::document document, cons
     }
   }
   if (!is_awaited) {
-    heard_.noticed("the server answered request " + std::to_string(id) + " again, or after it was given up");
+    heard_.noticed("the server answered request " + std::to_string(id) + " again, or after the client gave it up");
     return;
   }
   if (what.result) {
     if (what.result->type() != json::kind::object) {
-      settle(id, fail(errc::broken_protocol, "the server answered " + method + " with a result that is no object"));
+      settle(id, fail(errc::broken_protocol, "the server answered " + method + " with a result that is not an object"));
       return;
     }
     const auto value = *what.result;
@@ -322,7 +323,7 @@ void conversation::traced(message_direction way, std::string_view message) {
   try {
     trace_(way, message);
   } catch (const std::exception& error) {
-    heard_.noticed(std::string("what records messages failed: ") + error.what());
+    heard_.noticed(std::string("the trace handler failed: ") + error.what());
   }
 }
 

@@ -113,7 +113,7 @@ result<server_description> engine::need(bool server_description::* what, std::st
   if (!(known.*what))
     return fail(errc::unsupported, "the server " +
                                        (known.name.empty() ? std::string() : '"' + known.name.substr(0, 200) + "\" ") +
-                                       "does not declare that it has " + std::string(name));
+                                       "does not declare support for " + std::string(name));
   return known;
 }
 
@@ -165,7 +165,7 @@ result<outcome> engine::call(request what, const call_options& how) {
       return fail(errc::broken_protocol,
                   "the server answered " + what.asked.method + " with a result of type \"" +
                       asking::text_member(result, "resultType").substr(0, 100) + "\", which " +
-                      (kind == asking::result_kind::unknown ? "this client does not know" : "must not be there"));
+                      (kind == asking::result_kind::unknown ? "this client does not know" : "is not allowed there"));
     if (round == most_rounds)
       return fail(errc::refused, "the server asked for input " + std::to_string(most_rounds) +
                                      " times and still does not answer " + what.asked.method);
@@ -226,11 +226,11 @@ void engine::asked(const rpc::request& what, std::size_t bytes) {
   const auto in = link_.server();
   if (in.is_modern) {
     noticed("the server sent a request (" + what.method.substr(0, 100) +
-            "), which its revision does not allow; it is not answered");
+            "), which its protocol revision does not allow; it is ignored");
     return;
   }
   if (!asking_.who().has_handler(what.method))
-    return reply_to(what.id, asking::unanswered("this client has no method " + what.method.substr(0, 100)));
+    return reply_to(what.id, asking::unanswered("this client does not support the method " + what.method.substr(0, 100)));
   value params = value::object{};
   std::string text = "{";
   json::writer to(text);
@@ -246,7 +246,7 @@ void engine::asked(const rpc::request& what, std::size_t bytes) {
   const auto is_stale = [self, asked_in = link_.connection()] { return self->link_.connection() != asked_in; };
   const auto into = [self, id = what.id, counted](const asking::reply& given) { self->reply_to(id, given); };
   if (!asking_.ask({what.method, std::move(params), bytes, self}, is_stale, into))
-    reply_to(what.id, asking::failed("this client has too many questions to answer already"));
+    reply_to(what.id, asking::failed("this client already has too many requests to answer"));
 }
 
 void engine::reply_to(const rpc::request_id& id, const asking::reply& with) { link_.talk().tell(asking::spelled(id, with)); }
@@ -254,7 +254,7 @@ void engine::reply_to(const rpc::request_id& id, const asking::reply& with) { li
 void engine::hear_log(asking::log_message what, std::size_t bytes) {
   if (!options_.on_log) return;
   const auto drop = [this] {
-    if (!drops_logs_.exchange(true)) noticed("log messages of the server are dropped: there are too many");
+    if (!drops_logs_.exchange(true)) noticed("some log messages of the server are dropped: there are too many");
   };
   if (logs_ >= most_logs || log_bytes_ + bytes > most_log_bytes) return drop();
   ++logs_;
@@ -265,7 +265,7 @@ void engine::hear_log(asking::log_message what, std::size_t bytes) {
     try {
       self->options_.on_log(what.level, what.logger, what.data);
     } catch (const std::exception& error) {
-      self->noticed(std::string("what hears log messages failed: ") + error.what());
+      self->noticed(std::string("the log handler failed: ") + error.what());
     }
   });
   if (queued) return;

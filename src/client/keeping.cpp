@@ -173,7 +173,7 @@ void watches::take_up(entry one, held& lock) {
     return queue(one, std::move(news));
   }
   if (done.error().code != errc::cancelled && !std::exchange(one->is_explained, true))
-    engine_.noticed("what is watched cannot be taken up again yet: " + done.error().public_text);
+    engine_.noticed("subscriptions cannot be restored yet: " + done.error().public_text);
 }
 
 void watches::make_up(entry one, held& lock) {

@@ -70,7 +70,7 @@ std::vector<std::string> our_revisions() {
 failure speaks_otherwise(const std::vector<std::string>& theirs) {
   const auto ours = our_revisions();
   return {errc::unsupported,
-          "the server speaks " + listed(theirs) + " of the protocol, this client " + listed(ours) + "; there is none in common",
+          "no protocol revision in common: the server supports " + listed(theirs) + ", this client " + listed(ours),
           {}};
 }
 
@@ -177,8 +177,8 @@ result<void> link::find_era(const call_options& how) {
   if (!pinned.empty()) {
     if (has(wire::session_revisions(), pinned)) return initialize_somehow(pinned, how);
     if (!has(wire::modern_revisions(), pinned))
-      return fail(errc::invalid_argument,
-                  "this client does not speak revision \"" + pinned.substr(0, 40) + "\"; it speaks " + listed(our_revisions()));
+      return fail(errc::invalid_argument, "this client does not support revision \"" + pinned.substr(0, 40) +
+                                              "\"; it supports " + listed(our_revisions()));
   }
   const auto* http = std::get_if<http_target>(&target_);
   if (pinned.empty() && http != nullptr && eras().has_sessions(http->socket + ' ' + http->url)) {
@@ -267,7 +267,7 @@ result<void> link::initialize_somehow(const std::string& revision, const call_op
   HONDANA_TRY(use(false));
   auto why = done.error();
   if (second.error().public_text != why.public_text)
-    why.public_text += "; and neither does it speak the older HTTP+SSE there: " + second.error().public_text;
+    why.public_text += "; the older HTTP+SSE transport failed, too: " + second.error().public_text;
   return tl::unexpected(std::move(why));
 }
 
@@ -304,7 +304,7 @@ void link::set_level(const asking::speech& in, const call_options& how) {
   call_options mine;
   mine.stop = how.stop;
   const auto done = talk_.ask(id, asking::spelled(what, id, in, options_, false), out, mine);
-  if (!done) heard_.noticed("the server does not take the level of log messages: " + done.error().public_text);
+  if (!done) heard_.noticed("the server rejected the log level: " + done.error().public_text);
 }
 
 void link::settle(asking::speech in, server_description what) {

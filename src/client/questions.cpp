@@ -17,13 +17,13 @@ struct asks {
   const value& params;
 
   reply operator()(const form_request& what) const {
-    return by.form ? reply_of(by.form(what, params), what) : unanswered("this client shows no forms");
+    return by.form ? reply_of(by.form(what, params), what) : unanswered("this client does not show forms");
   }
   reply operator()(const link_request& what) const {
-    return by.link ? reply_of(by.link(what, params), what) : unanswered("this client opens no links");
+    return by.link ? reply_of(by.link(what, params), what) : unanswered("this client does not open links");
   }
   reply operator()(const sampling_request& what) const {
-    return by.sampling ? reply_of(by.sampling(what, params)) : unanswered("this client does no sampling");
+    return by.sampling ? reply_of(by.sampling(what, params)) : unanswered("this client does not support sampling");
   }
   reply operator()(const asking::roots_request&) const {
     return by.roots ? reply_of(by.roots()) : unanswered("this client has no roots");
@@ -52,7 +52,7 @@ bool questions::takes_time(std::string_view method) noexcept {
 
 reply questions::answer(std::string_view method, const value& params) {
   // What nobody answers need not be well-formed.
-  if (!has_handler(method)) return unanswered("this client has no method " + std::string(method.substr(0, 100)));
+  if (!has_handler(method)) return unanswered("this client does not support the method " + std::string(method.substr(0, 100)));
   const auto what = asking::question_of(method, params);
   if (!what) return what.error();
   try {

@@ -29,7 +29,7 @@ bytes::digest digest_of(const read_answer& what) {
 
 result<read_answer> engine::read(std::string_view uri, std::string_view version, const content_writer& into,
                                  const call_options& how) {
-  if (uri.empty()) return fail(errc::invalid_argument, "there is no URI to read");
+  if (uri.empty()) return fail(errc::invalid_argument, "the URI to read is empty");
   if (options_.fetches_https && is_https(uri)) return fetch(std::string(uri), into, how);
   HONDANA_TRY(need(&server_description::has_resources, "resources", how));
 

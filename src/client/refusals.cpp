@@ -30,7 +30,7 @@ void name_scopes(failure& why) {
   if (why.public_text.find(all) != std::string::npos) return;
   if (all.size() > longest_scopes) all = all.substr(0, longest_scopes) + "...";
   if (why.public_text.ends_with('.')) why.public_text.pop_back();
-  why.public_text += "; it wants the scope" + std::string(why.scopes->size() == 1 ? " " : "s ") + all;
+  why.public_text += "; it requires the scope" + std::string(why.scopes->size() == 1 ? " " : "s ") + all;
 }
 
 failure failure_of(const channel::ending& how, const std::string& method) {
@@ -43,8 +43,8 @@ failure failure_of(const channel::ending& how, const std::string& method) {
   }
   if (how.http_status == 401 || how.http_status == 403) {
     out.code = errc::unauthorized;
-    out.public_text = "the server refused " + method + " with HTTP " + std::to_string(how.http_status) +
-                      (how.http_status == 401 ? ": it wants to know who asks" : ": whoever asks may not");
+    out.public_text = "the server rejected " + method + " with HTTP " + std::to_string(how.http_status) +
+                      (how.http_status == 401 ? ": it requires authentication" : ": the caller is not authorized");
     out.scopes = scopes_wanted(how);
     name_scopes(out);
     return out;
@@ -53,12 +53,12 @@ failure failure_of(const channel::ending& how, const std::string& method) {
     out.code = how.http_status == 429 ? errc::too_many_requests : how.http_status == 503 ? errc::overloaded : errc::refused;
     if (out.code != errc::refused) out.retry = how.retry_after;
     out.public_text = "the server answered " + (method.empty() ? "a request" : method) + " with HTTP " +
-                      std::to_string(how.http_status) + " and without an error of the protocol";
+                      std::to_string(how.http_status) + " and no MCP error";
     return out;
   }
   if (out.public_text.empty()) {
     out.code = errc::broken_protocol;
-    out.public_text = "the server ended its answer to " + (method.empty() ? "a request" : method) + " before there was one";
+    out.public_text = "the server ended its response to " + (method.empty() ? "a request" : method) + " without an answer";
   }
   return out;
 }

@@ -13,7 +13,7 @@ std::string named(std::string_view uri) { return '"' + std::string(uri.substr(0,
 
 tl::unexpected<failure> unlike(std::string_view uri, const std::string& what) {
   return fail(errc::broken_protocol,
-              "the skill's file " + named(uri) + " is not used, since it is not what was announced: " + what);
+              "the skill's file " + named(uri) + " is rejected because it differs from its announcement: " + what);
 }
 
 /// Fields in which what was read and what was announced differ; empty when they agree.
@@ -34,7 +34,7 @@ std::string difference(const value& announced, const value& found) {
 result<void> check_front(const skill& whose, std::string_view uri, const std::string& bytes) {
   const auto found = front_matter::parse_frontmatter(std::string_view(bytes).substr(0, front_matter::front_bytes));
   if (!found) return unlike(uri, "its frontmatter cannot be read: " + found.error().public_text);
-  if (whose.frontmatter.as_object() == nullptr || found->as_object() == nullptr) return unlike(uri, "there is no frontmatter");
+  if (whose.frontmatter.as_object() == nullptr || found->as_object() == nullptr) return unlike(uri, "it has no frontmatter");
   if (const auto fields = difference(whose.frontmatter, *found); !fields.empty())
     return unlike(uri, "its frontmatter differs in " + fields);
   return {};
@@ -49,7 +49,7 @@ result<read_answer> read_skill_file(engine& of, const skill& whose, std::string_
         std::find_if(whose.files->begin(), whose.files->end(), [uri](const skill_file& one) { return one.uri == uri; });
     if (found == whose.files->end())
       return fail(errc::invalid_argument,
-                  named(uri) + " is no file of the skill " + named(whose.uri) + "; its files are in the entry");
+                  named(uri) + " is not a file of the skill " + named(whose.uri) + "; its entry lists the files");
     entry = &*found;
   }
   auto got = of.read(uri, {}, {}, how);

@@ -28,9 +28,7 @@ bool is_nothing(const watch_request& honoured) {
 /// As a server may know it; what is malformed stays as it is.
 std::string spelled_canonically(const std::string& uri) { return canonical_uri(uri).value_or(uri); }
 
-failure session_ended() {
-  return {errc::source_unavailable, "the session with the server ended while it was subscribed in", {}};
-}
+failure session_ended() { return {errc::source_unavailable, "the session with the server ended during the subscription", {}}; }
 
 }  // namespace
 
@@ -85,12 +83,12 @@ result<void> watches::subscribe_each(const entry& one, const call_options& how) 
   const auto with = engine_.server();
   auto honoured = one->what;
   if (!honoured.uris.empty() && !with.has_subscriptions)
-    return fail(errc::unsupported, "the server does not declare subscriptions to resources");
+    return fail(errc::unsupported, "the server does not declare support for resource subscriptions");
   honoured.resource_list = honoured.resource_list && with.has_list_changes;
   honoured.tool_list = honoured.tool_list && tells_of(with, "tools");
   honoured.prompt_list = honoured.prompt_list && tells_of(with, "prompts");
   honoured.entries = honoured.entries && with.has_versions;
-  if (is_nothing(honoured)) return fail(errc::unsupported, "the server does not declare that it tells of changed lists");
+  if (is_nothing(honoured)) return fail(errc::unsupported, "the server does not declare notifications of changed lists");
   std::uint64_t losses = 0;
   {
     const std::lock_guard lock(mutex_);
@@ -176,7 +174,7 @@ void watches::unsubscribe(held& lock) {
   ending_.clear();
   changed_.notify_all();
   if (done || done.error().code == errc::cancelled) return;
-  engine_.noticed("the subscription of " + uris.front() + " could not be ended: " + done.error().public_text);
+  engine_.noticed("the subscription to " + uris.front() + " could not be ended: " + done.error().public_text);
   // One that does not answer this does not answer the next.
   if (done.error().code == errc::timed_out) unwanted_.clear();
 }
@@ -187,7 +185,7 @@ void watches::begun(const entry& one, watch_request honoured) {
   honoured.tool_list = honoured.tool_list && one->what.tool_list;
   honoured.prompt_list = honoured.prompt_list && one->what.prompt_list;
   if (is_nothing(honoured)) {
-    one->refusal = failure{errc::unsupported, "the server takes on nothing of what shall be watched", {}};
+    one->refusal = failure{errc::unsupported, "the server accepted none of the requested subscriptions", {}};
     changed_.notify_all();
     return;
   }
@@ -199,7 +197,7 @@ void watches::over(const entry& one, std::optional<failure> why) {
   one->stream = 0;
   if (one->state == standing::subscribing) {
     if (!one->refusal)
-      one->refusal = why ? std::move(*why) : failure{errc::unsupported, "the server ended the subscription at once", {}};
+      one->refusal = why ? std::move(*why) : failure{errc::unsupported, "the server ended the subscription immediately", {}};
     changed_.notify_all();
     return;
   }

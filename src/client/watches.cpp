@@ -100,11 +100,12 @@ watch_request watches::honoured(const watch_entry& one) const {
 }
 
 result<std::shared_ptr<watch_entry>> watches::add(watch_request what, change_handler tell, const call_options& how) {
-  if (!tell) return fail(errc::invalid_argument, "there is no handler to tell of changes");
+  if (!tell) return fail(errc::invalid_argument, "the change handler is missing");
   if (what.uris.size() > most_watched)
-    return fail(errc::invalid_argument, "more than " + std::to_string(most_watched) + " URIs in one watch; use several");
+    return fail(errc::invalid_argument,
+                "more than " + std::to_string(most_watched) + " URIs in one watch; use several watches");
   if (what.uris.empty() && !what.resource_list && !what.tool_list && !what.prompt_list)
-    return fail(errc::invalid_argument, "nothing is named that shall be watched");
+    return fail(errc::invalid_argument, "the watch request names nothing to watch");
   auto one = std::make_shared<watch_entry>();
   one->what = std::move(what);
   one->canonical = canonical_where_it_differs(one->what.uris);
@@ -237,7 +238,7 @@ void watches::tell_soon(const entry& one) {
   if (queued) return;
   // The keeper tries again.
   if (next_telling_ == clock::time_point{}) {
-    engine_.noticed("changes wait: " + queued.error().public_text);
+    engine_.noticed("change notifications are delayed: " + queued.error().public_text);
     changed_.notify_all();
   }
   next_telling_ = clock::now() + until_told_again;
@@ -259,7 +260,7 @@ void watches::drain(const entry& one) {
     try {
       one->tell(next);
     } catch (const std::exception& error) {
-      engine_.noticed(std::string("a handler of changes failed: ") + error.what());
+      engine_.noticed(std::string("a change handler failed: ") + error.what());
     }
     one->teller = std::thread::id();
   }

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Checks that every test that the table of attacks names exists, and that every row has one or says why not.
-# usage: check_attacks.sh ROOT [TABLE]
+# Checks that every test that the tables of attacks name exists, and that every row names one or says "Not applicable".
+# The tables of attacks are those of the page whose last column is called "Tests".
+# usage: check_attacks.sh ROOT [PAGE]
 # Back quotes here are those of Markdown.
 # shellcheck disable=SC2016
 set -euo pipefail
 
 root=$1
-table=${2:-$root/docs/security.md}
+table=${2:-$root/docs/quality/security.md}
 bad=0
 complain() {
   printf '%s: %s\n' "$table" "$1" >&2
@@ -24,7 +25,7 @@ while IFS= read -r row; do
   cited=${cited##*|}
   shape=$(cut -d'|' -f2 <<<"$row")
   names=$(grep -oE '`[^`]+`' <<<"$cited" | tr -d '`' || true)
-  if [ -z "$names" ] && ! grep -q 'come with it' <<<"$row"; then
+  if [ -z "$names" ] && ! grep -q 'Not applicable' <<<"$row"; then
     complain "no test in the row of$shape"
   fi
   while IFS= read -r name; do
@@ -34,7 +35,7 @@ while IFS= read -r row; do
       *) grep -qxF "$name" <<<"$tests" || complain "there is no test $name" ;;
     esac
   done <<<"$names"
-done < <(awk '/^\|---/ { inside = 1; next } inside && /^\|/ { print } inside && !/^\|/ { exit }' "$table")
+done < <(awk '/\| Tests \|$/ { inside = 1; next } !/^\|/ { inside = 0 } inside && !/^\|---/ { print }' "$table")
 
 if [ "$rows" -lt 20 ]; then complain "only $rows rows were found"; fi
 exit $bad

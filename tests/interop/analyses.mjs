@@ -161,7 +161,7 @@ async function converse({ name, make }) {
     await updates.until('that it has gone', (all) => all.some(({ uri }) => uri === put.uri));
     const answer = await peer.client.callTool({ name: 'analysis_get', arguments: { uri: put.uri } });
     assert.ok(answer.isError);
-    assert.match(answer.content[0].text, /There is no such analysis/);
+    assert.match(answer.content[0].text, /Analysis not found/);
     await peer.refused(read_now(peer, put.byPrompt));
   });
 

@@ -101,7 +101,7 @@ async function converse({ name, make }) {
     for (const path of ['.env', 'absent', '../outside']) {
       const refused = await call('read_resource', { uri: uri(path) });
       assert.equal(refused.isError, true);
-      assert.match(refused.content[0].text, /There is no resource .*list_resources/);
+      assert.match(refused.content[0].text, /Resource not found: .*list_resources/);
     }
   });
 

@@ -121,4 +121,4 @@ export function expect_content(contents, uri, path) {
 }
 
 /** Where this repository has what looks like a secret: messages of its tests and examples in its docs. */
-const may_hold_secrets = (path) => /\/(fuzz|tests|docs|examples|src\/text\/secrets)\//.test(path);
+const may_hold_secrets = (path) => /\/((fuzz|tests|docs|examples|src\/text\/secrets)\/|README(\.ja)?\.md$)/.test(path);

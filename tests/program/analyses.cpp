@@ -214,7 +214,7 @@ TEST(program_analyses, based_on_a_file_are_missed_once_it_changes_and_the_subscr
   ASSERT_TRUE(heard) << watching.errors();
   EXPECT_NE(heard->find(uri), std::string::npos) << *heard;
   const auto gone = call_tool(server.port(), "analysis_get", {{"uri", uri}});
-  EXPECT_NE(at(gone, "said").find("There is no such analysis"), std::string::npos) << json::serialize(gone);
+  EXPECT_NE(at(gone, "said").find("Analysis not found"), std::string::npos) << json::serialize(gone);
   EXPECT_EQ(at(call_tool(server.port(), "analysis_claim", question), "outcome"), "claimed");
 }
 
@@ -242,7 +242,7 @@ TEST(program_analyses, based_on_a_file_that_changed_while_no_server_ran_are_not_
     said = refused.what();
   }
   EXPECT_EQ(said.find("final"), std::string::npos) << said;
-  ASSERT_TRUE(server.program().error_line_with("forgotten, since", within(patience))) << server.program().errors();
+  ASSERT_TRUE(server.program().error_line_with("deleted, because", within(patience))) << server.program().errors();
 }
 
 TEST(program_analyses, are_kept_listed_and_forgotten_by_commands_beside_a_server) {
@@ -260,7 +260,7 @@ TEST(program_analyses, are_kept_listed_and_forgotten_by_commands_beside_a_server
   what.kept.put("unknown.json", json::serialize(realistic("版なし", context)));
   const auto unknown = run(what.command({"put", what.kept.path("unknown.json")}));
   EXPECT_EQ(unknown.how, well);
-  EXPECT_NE(unknown.errors.find("a version is missing of 1 resource"), std::string::npos) << unknown.errors;
+  EXPECT_NE(unknown.errors.find("the version is missing for 1 resource"), std::string::npos) << unknown.errors;
   EXPECT_EQ(run(what.command({"rm", unknown.output.substr(0, unknown.output.size() - 1)})).how, well);
   auto weak = realistic("自信のない答え");
   weak["consensus"] = json::object{{"content", "わからない"}, {"confidence", 0.1}};

@@ -117,7 +117,7 @@ TEST(program_analyses_in_redis, are_left_out_of_what_the_whole_server_lists_and_
   EXPECT_NE(run({"read", "wallbounce://analyses", "--on", server.url()}).how, well);
   const auto checked = run({"check", "--config", what.config()});
   EXPECT_EQ(checked.how, failed);
-  EXPECT_EQ(count_of(checked.errors, "see whether it runs"), 1u) << checked.errors;
+  EXPECT_EQ(count_of(checked.errors, "check that it runs"), 1u) << checked.errors;
   const auto ls = what.command({"ls"});
   EXPECT_EQ(ls.how, unreachable) << ls.errors;
   redis.start();
@@ -135,7 +135,7 @@ TEST(program_analyses_in_redis, that_is_full_are_listed_and_removed_by_commands_
   for (; count < 60 && last.how == well; ++count)
     last = what.put(final_one("p" + std::to_string(count), std::string(200'000, 'x')));
   EXPECT_EQ(last.how, unreachable) << last.errors;
-  EXPECT_TRUE(contains(last.errors, "no memory left (maxmemory), so nothing was written")) << last.errors;
+  EXPECT_TRUE(contains(last.errors, "out of memory (maxmemory), so nothing was written")) << last.errors;
   EXPECT_TRUE(contains(last.errors, "hondana analysis rm")) << last.errors;
   const auto listed = what.command({"ls"});
   EXPECT_EQ(listed.how, well) << listed.errors;
@@ -163,7 +163,7 @@ TEST(program_analyses_commands, leave_with_what_a_script_can_go_by) {
   ASSERT_EQ(claimed.how, well) << claimed.errors;
   const auto busy = what.put(final_one("taken"));
   EXPECT_EQ(busy.how, unreachable) << "later it may be another: " << busy.errors;
-  EXPECT_TRUE(contains(busy.errors, "somebody else computes this analysis just now")) << busy.errors;
+  EXPECT_TRUE(contains(busy.errors, "another caller is computing this analysis")) << busy.errors;
   const auto seven = run({"call", "analysis_put", "--arguments",
                           R"({"analysis":{"prompt":"p","consensus":{"content":"c","confidence":7}}})", "--on", server.url()});
   EXPECT_EQ(seven.how, misused) << seven.errors;
@@ -178,7 +178,7 @@ TEST(program_analyses_commands, leave_with_what_a_script_can_go_by) {
   EXPECT_EQ(xml.how, misused) << xml.errors;
   EXPECT_EQ(what.command({"get", "wallbounce://analyses/" + std::string(32, '0')}).how, not_found);
   const auto stats = what.command({"stats"});
-  EXPECT_TRUE(contains(stats.output, "Kept: 2 analyses, ")) << stats.output;
+  EXPECT_TRUE(contains(stats.output, "Stored: 2 analyses, ")) << stats.output;
 }
 
 TEST(program_analyses_commands, show_all_of_them_in_one_help) {
@@ -197,7 +197,7 @@ TEST(program_analyses_commands, leave_nothing_beside_a_file_that_is_no_store) {
   for (const auto* command : {"ls", "stats"}) {
     const auto refused = run({"analysis", command, "--store", notes.path("notes.txt")});
     EXPECT_EQ(refused.how, unreachable) << refused.errors;
-    EXPECT_TRUE(contains(refused.errors, "it is a file of another kind")) << refused.errors;
+    EXPECT_TRUE(contains(refused.errors, "it is not an SQLite file")) << refused.errors;
   }
   std::size_t count = 0;
   for (const auto& one : std::filesystem::directory_iterator(notes.path())) count += one.exists() ? 1 : 0;
@@ -225,7 +225,7 @@ TEST(program_analyses_commands, say_that_what_is_of_a_redis_needs_one) {
   const auto refused = run({"check", "--config", what.config()});
   EXPECT_EQ(refused.how, misused) << refused.errors;
   EXPECT_TRUE(contains(refused.errors, "hondana.toml:")) << refused.errors;
-  EXPECT_TRUE(contains(refused.errors, "redis = names none")) << refused.errors;
+  EXPECT_TRUE(contains(refused.errors, "requires redis, which is not set")) << refused.errors;
 }
 
 }  // namespace

@@ -91,7 +91,7 @@ TEST(program_audit, records_requests_over_http_and_those_refused_before) {
   EXPECT_NE(here.line_with("\"record\":\"closed\""), "");
   const auto checked = run({"audit", "verify", here.path("record/audit.jsonl")});
   EXPECT_EQ(checked.how, well) << checked.output << checked.errors;
-  EXPECT_NE(checked.output.find("records are sound: 1 to "), std::string::npos) << checked.output;
+  EXPECT_NE(checked.output.find("records are valid: 1 to "), std::string::npos) << checked.output;
 }
 
 TEST(program_audit, records_sessions_over_stdio) {
@@ -194,7 +194,7 @@ TEST(program_audit, of_a_server_that_was_killed_under_load_is_sound_and_goes_on)
   EXPECT_GT(check.size(), 3u) << "it was rotated under load, too";
   const auto checked = run(check);
   EXPECT_EQ(checked.how, well) << checked.output << checked.errors;
-  EXPECT_NE(checked.output.find("sound: 1 to "), std::string::npos) << checked.output;
+  EXPECT_NE(checked.output.find("valid: 1 to "), std::string::npos) << checked.output;
 }
 
 TEST(program_audit, on_a_full_disk_refuses_with_a_status_and_is_not_ready_until_there_is_room) {
@@ -251,8 +251,8 @@ TEST(program_audit, whose_disk_had_failed_says_so_when_it_is_checked) {
   const auto told = run({"audit", "verify", here.path("failed.jsonl")});
   EXPECT_EQ(told.how, well) << told.errors;
   EXPECT_TRUE(told.output.starts_with(here.path("failed.jsonl") +
-                                      ":1: the disk failed to sync the file before; records before this "
-                                      "one that were written again here: 3\n1 record is sound"))
+                                      ":1: the disk failed to sync the previous file; records before this "
+                                      "one that were written again here: 3\n1 record is valid"))
       << told.output;
   const auto json = run({"audit", "verify", "--json", here.path("failed.jsonl")});
   EXPECT_NE(json.output.find(R"("failures":[{"file":")" + here.path("failed.jsonl") + R"(","line":1,"what":"the disk failed)"),
@@ -269,7 +269,7 @@ TEST(program_audit, of_which_something_was_changed_is_found_broken) {
   here.put("changed.jsonl", all);
   const auto found = run({"audit", "verify", here.path("changed.jsonl")});
   EXPECT_EQ(found.how.exit_code, 5);
-  EXPECT_TRUE(found.output.starts_with(here.path("changed.jsonl") + ":2: its hash of the record before is another"))
+  EXPECT_TRUE(found.output.starts_with(here.path("changed.jsonl") + ":2: its hash of the previous record does not match"))
       << found.output;
   const auto json = run({"audit", "verify", "--json", here.path("changed.jsonl")});
   EXPECT_NE(json.output.find(R"("sound":false,"records":1,"first":1,"last":1,)"), std::string::npos) << json.output;

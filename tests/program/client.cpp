@@ -208,18 +208,18 @@ TEST(program_client, leaves_with_the_exit_codes_of_its_help) {
     std::string said;
   };
   const std::vector<expectation> expected{
-      {{"ls", "--on", "nonsense"}, misused, "There is no target \"nonsense\"."},
-      {{"ls", "--on", "ftp://a/b"}, misused, "Servers are reached by http: and https: only"},
-      {{"ls", "--on", "localhost:80"}, misused, "For a server over HTTP write http://localhost:80"},
+      {{"ls", "--on", "nonsense"}, misused, "Unknown target \"nonsense\"."},
+      {{"ls", "--on", "ftp://a/b"}, misused, "Only http: and https: URLs are supported"},
+      {{"ls", "--on", "localhost:80"}, misused, "For a server over HTTP, write http://localhost:80"},
       {{"read", "a.txt", "--on", unauthorized.url()}, not_known, ""},
-      {{"ls", "--header", "no colon", "--on", unauthorized.url()}, misused, "is no 'NAME: VALUE'"},
+      {{"ls", "--header", "no colon", "--on", unauthorized.url()}, misused, "is not one line of the form 'NAME: VALUE'"},
       {{"ls", "--header", "A: b", "--on", all.shown()}, misused, "--header is for servers behind a URL"},
       {{"read", "missing", "--on", all.shown()}, not_found, "Resource not found"},
       {{"read", all.what.uri("shown/a.txt") + "?lines=9-2", "--on", all.shown()}, misused, "is malformed"},
       {{"read", all.what.uri("shown/a.txt") + "?bytes=999-", "--on", all.shown()}, misused, "begins beyond the end"},
-      {{"complete", "file:///{nothing}", "nothing", "--on", all.shown()}, not_found, "no template is written like this"},
+      {{"complete", "file:///{nothing}", "nothing", "--on", all.shown()}, not_found, "unknown template"},
       {{"search", "x", "--on", all.shown(), "--since", "nonsense"}, misused, "modifiedSince: expected"},
-      {{"ls", "missing", "--on", all.shown()}, not_found, "lists nothing at or below"},
+      {{"ls", "missing", "--on", all.shown()}, not_found, "lists no resources at or below"},
       {{"call", "read_resourc", "--on", all.shown()}, not_found, "did you mean \"read_resource\"?\n"},
       {{"skills", "none", "--on", all.shown()}, not_found, "no skill named \"none\""},
       {{"call", "search_resources", "query=x", "--on", all.shown()}, misused, "The tool has no argument \"query\""},
@@ -227,13 +227,13 @@ TEST(program_client, leaves_with_the_exit_codes_of_its_help) {
       {{"ls", "--on", forbidden.url()}, not_known, ""},
       {{"read", "a:b", "--header", "Authorization: Bearer any", "--on", lacking.url()},
        not_known,
-       "it wants the scopes files:read files:write"},
+       "it requires the scopes files:read files:write"},
       {{"ls", "--on", "http://127.0.0.1:1/mcp"}, unreachable, "cannot reach http://127.0.0.1:1"},
       {{"ls", "--on", "none", "--config", all.what.path("s.toml")}, unreachable, "cannot reach http://127.0.0.1:1"},
       {{"ls", "--", "/bin/false"}, unreachable, "ended with code 1"},
       {{"ls", "--", "/no/such/program"}, unreachable, "/no/such/program"},
       {{"ls", "--timeout", "0.2", "--", "/bin/sh", "-c", "cat >/dev/null"}, unreachable, "--timeout SECONDS waits longer"},
-      {{"call", "read_resource", "uri=file:///missing", "--on", all.shown()}, failed, "the call went wrong"}};
+      {{"call", "read_resource", "uri=file:///missing", "--on", all.shown()}, failed, "the tool reported an error"}};
   for (const auto& [words, how, said] : expected) {
     const auto got = run(words);
     EXPECT_EQ(got.how, how) << words[0] << ' ' << words[2] << ": " << got.errors;
@@ -268,17 +268,16 @@ TEST(program_client, takes_servers_over_into_a_configuration_that_it_then_asks) 
   const auto written = run({"config", "import", "--write", all.what.path("mcp.json"), "--config", config});
   EXPECT_EQ(written.how, well);
   EXPECT_EQ(written.errors,
-            "hondana: 1 server written to " + config + "; 'hondana ls --on NAME --config " + config + "' asks one\n");
+            "hondana: 1 server written to " + config + "; 'hondana ls --on NAME --config " + config + "' uses one\n");
   struct stat known{};
   ASSERT_EQ(::stat(config.c_str(), &known), 0);
   EXPECT_EQ(known.st_mode & 0777u, 0600u);
   EXPECT_EQ(run({"read", all.what.uri("shown/a.txt"), "--on", "my-shelf", "--config", config}).output,
             "one\ntwo\nthree\nfour\n");
   const auto again = run({"config", "import", "--write", all.what.path("mcp.json"), "--config", config});
-  EXPECT_EQ(
-      again.errors,
-      "hondana: My Shelf is left out: there is a server \"my-shelf\" already\nhondana: there is nothing new to write to " +
-          config + '\n');
+  EXPECT_EQ(again.errors,
+            "hondana: My Shelf is skipped: a server named \"my-shelf\" exists already\nhondana: nothing new to write to " +
+                config + '\n');
   EXPECT_EQ(run({"config", "import", all.what.path("shown/a.txt")}).how, misused);
   EXPECT_EQ(run({"config", "import", all.what.path("none.json")}).how, misused);
 }

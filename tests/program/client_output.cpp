@@ -65,7 +65,7 @@ TEST(program_output, goes_to_one_place_only) {
 TEST(program_output, says_that_secrets_were_masked) {
   // Put together here, so that it stands in no file.
   const auto token = std::string("ghp_") + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8";
-  const auto note = "masked: 2 secrets; `redact = false` in the server's [[source]] leaves them as they are\n";
+  const auto note = "masked: 2 secrets; to show them, set `redact = false` in the server's [[source]]\n";
   const folder what;
   what.put("a.txt", token + "\n" + token + "\n");
   what.put("b.txt", "none\n");
@@ -94,9 +94,8 @@ TEST(program_output, says_that_what_was_read_is_what_the_server_has_kept) {
   };
   const auto got = said({"read", "x:a"});
   EXPECT_EQ(got.output, "one");
-  EXPECT_EQ(
-      got.errors,
-      "hondana: offline: the server cannot ask the source now; this is what it has kept, known to be current 3 min ago\n");
+  EXPECT_EQ(got.errors,
+            "hondana: offline: the server cannot reach the source now; this is its cached copy, last confirmed 3 min ago\n");
   EXPECT_EQ(said({"read", "x:a", "--json"}).errors, got.errors);
   EXPECT_EQ(said({"read", "x:a", "--quiet"}).errors, "");
 }

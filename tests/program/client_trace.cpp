@@ -179,7 +179,7 @@ TEST(program_trace, that_cannot_be_written_ends_and_says_so_once) {
   const auto got = run({"read", "a.txt", "--trace", "/dev/full", "--on", what.path()});
   EXPECT_EQ(got.how, well);
   EXPECT_EQ(got.output, "hello");
-  EXPECT_EQ(got.errors, "hondana: the trace ends here, since it cannot be written: No space left on device\n");
+  EXPECT_EQ(got.errors, "hondana: the trace ends here, because it cannot be written: No space left on device\n");
 }
 
 }  // namespace

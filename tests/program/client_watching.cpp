@@ -167,8 +167,7 @@ TEST(program_watch, tells_when_what_was_missing_appears) {
   for (const auto& where : {server.url(), what.path()}) {
     const auto name = where == server.url() ? std::string("remote.txt") : std::string("local.txt");
     process watching({"watch", what.uri(name), "--once", "--on", where});
-    EXPECT_TRUE(watching.error_line_with(what.uri(name) + " does not exist yet; the server will tell when it appears",
-                                         within(patience)))
+    EXPECT_TRUE(watching.error_line_with(what.uri(name) + " does not exist yet; waiting for its creation", within(patience)))
         << watching.errors();
     ASSERT_TRUE(watching.error_line_with("watching " + what.uri(name), within(patience))) << watching.errors();
     what.put(name, "here");
@@ -187,11 +186,12 @@ TEST(program_watch, refuses_what_is_missing_and_would_not_be_told) {
   EXPECT_EQ(got.how, (departure{2, 0}));
   EXPECT_EQ(run({"watch", "file:///not/served", "--on", server.url(), "--revision", "2025-06-18"}).errors, got.errors);
   EXPECT_EQ(got.errors,
-            "hondana: file:///not/served does not exist, and the server would not tell of its appearance. 'hondana ls --on " +
-                server.url() + "' and 'hondana templates --on " + server.url() + "' show what there is.\n");
+            "hondana: file:///not/served does not exist, and the server does not notify when it is created. 'hondana ls --on " +
+                server.url() + "' and 'hondana templates --on " + server.url() + "' list all.\n");
   const auto unnamed = run({"watch", "b.txt", "--on", server.url()});
   EXPECT_EQ(unnamed.how, (departure{2, 0}));
-  EXPECT_NE(unnamed.errors.find("to wait for what does not exist yet, give its URI"), std::string::npos) << unnamed.errors;
+  EXPECT_NE(unnamed.errors.find("to wait for a resource that does not exist yet, give its URI"), std::string::npos)
+      << unnamed.errors;
 }
 
 TEST(program_watch, gives_up_on_a_program_that_ends_again_and_again) {
@@ -203,13 +203,13 @@ TEST(program_watch, gives_up_on_a_program_that_ends_again_and_again) {
       "| \"$0\" stdio \"$1\"; exit 7";
   const auto got = run({"watch", "--", "/bin/sh", "-c", dies, HONDANA_PROGRAM, what.path()});
   EXPECT_EQ(got.how, (departure{4, 0})) << got.errors;
-  EXPECT_NE(
-      got.errors.find("the server's program ended with code 7 within five seconds of its start (1 of 4 times, then this gives "
-                      "up); it is started again\n"),
-      std::string::npos)
-      << got.errors;
-  EXPECT_NE(got.errors.find("ended with code 7 within five seconds of its start, 4 times in a row, so that this gives up."),
+  EXPECT_NE(got.errors.find("the server's program ended with code 7 within five seconds of its start (1 of 4 times, then "
+                            "hondana gives up); restarting it\n"),
             std::string::npos)
+      << got.errors;
+  EXPECT_NE(
+      got.errors.find("ended with code 7 within five seconds of its start, 4 times in a row. Run it by itself to see why."),
+      std::string::npos)
       << got.errors;
 }
 
@@ -227,11 +227,10 @@ TEST(program_watch, of_a_uri_in_letters_of_any_language_is_of_what_the_server_sp
     ASSERT_TRUE(line) << watching.errors();
     EXPECT_TRUE(line->ends_with("  changed  " + there)) << *line;
     EXPECT_EQ(watching.leaves(within(patience)), well);
-    EXPECT_EQ(watching.errors().find("does not watch"), std::string::npos) << watching.errors();
+    EXPECT_EQ(watching.errors().find("cannot watch"), std::string::npos) << watching.errors();
     const auto got = run({"watch", what.uri("無い.md"), "--for", "0.01", "--on", server.url(), "--revision", revision});
     EXPECT_EQ(got.how, well) << got.errors;
-    EXPECT_NE(got.errors.find(missing + " does not exist yet; the server will tell when it appears"), std::string::npos)
-        << got.errors;
+    EXPECT_NE(got.errors.find(missing + " does not exist yet; waiting for its creation"), std::string::npos) << got.errors;
   }
 }
 

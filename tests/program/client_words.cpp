@@ -73,14 +73,14 @@ TEST(program_words, a_name_of_several_resources_is_told_with_all_of_them) {
   const auto got = run({"read", "a.txt", "--on", server.url()});
   EXPECT_EQ(got.how, misused);
   EXPECT_EQ(got.errors, "hondana: \"a.txt\" is the name of 2: " + shelves.all.uri("one/a.txt") + ", " +
-                            shelves.all.uri("two/a.txt") + ". Give the one that is meant in full.\n");
+                            shelves.all.uri("two/a.txt") + ". Give the whole URI or name.\n");
   EXPECT_EQ(run({"read", "two/a.txt", "--on", server.url()}).output, "of two");
   EXPECT_EQ(run({"read", "b.txt", "--on", server.url()}).output, "b of two");
   const auto missing = run({"read", "c.txt", "--on", server.url()});
   EXPECT_EQ(missing.how, not_found);
   EXPECT_EQ(missing.errors,
             "hondana: the server lists no resource named \"c.txt\", and none whose URI ends in it. 'hondana ls --on " +
-                server.url() + "' and 'hondana templates --on " + server.url() + "' show what there is.\n");
+                server.url() + "' and 'hondana templates --on " + server.url() + "' list all.\n");
 }
 
 TEST(program_words, advice_repeats_the_target_as_a_shell_takes_it) {
@@ -88,11 +88,11 @@ TEST(program_words, advice_repeats_the_target_as_a_shell_takes_it) {
   what.put("a shelf/a.txt", "one");
   what.put("names.toml", "[[source]]\ntype = \"mcp\"\nname = \"shelf\"\ncommand = [\"" + std::string(HONDANA_PROGRAM) +
                              "\", \"stdio\", \"" + what.path("a shelf") + "\"]\n");
-  EXPECT_TRUE(holds(run_in(what.path("a shelf"), {"read", "none"}).errors, "'hondana ls' and 'hondana templates' show"));
+  EXPECT_TRUE(holds(run_in(what.path("a shelf"), {"read", "none"}).errors, "'hondana ls' and 'hondana templates' list"));
   EXPECT_TRUE(holds(run({"read", "none", "--on", what.path("a shelf")}).errors,
                     "`hondana ls --on '" + what.path("a shelf") + "'` and"));
   const auto named = run({"skills", "none", "--on", "shelf", "--config", what.path("names.toml")});
-  EXPECT_TRUE(holds(named.errors, "'hondana skills --config " + what.path("names.toml") + " --on shelf' shows"))
+  EXPECT_TRUE(holds(named.errors, "'hondana skills --config " + what.path("names.toml") + " --on shelf' lists"))
       << named.errors;
   const auto tool = run({"call", "zzz", "--", HONDANA_PROGRAM, "stdio", what.path("a shelf")});
   EXPECT_TRUE(holds(tool.errors, "`hondana call -- " HONDANA_PROGRAM " stdio '")) << tool.errors;
@@ -113,14 +113,14 @@ TEST(program_words, a_url_without_an_endpoint_is_unreachable_and_told_once) {
     const refusing_server elsewhere(status);
     const auto got = run({"ls", "--on", elsewhere.url()});
     EXPECT_EQ(got.how, unreachable);
-    EXPECT_EQ(got.errors, "hondana: " + elsewhere.url() + " answers, but there is no MCP endpoint at /mcp: HTTP " +
-                              std::string(status).substr(0, 3) + ". Its documentation says at which path there is one.\n");
+    EXPECT_EQ(got.errors, "hondana: " + elsewhere.url() + " answers, but has no MCP endpoint at /mcp: HTTP " +
+                              std::string(status).substr(0, 3) + ". Look up the path in its documentation.\n");
     const auto host = elsewhere.url().substr(0, elsewhere.url().size() - 4);
     const auto hinted = run({"ls", "--on", host + "/api"});
     EXPECT_EQ(hinted.how, unreachable);
-    EXPECT_EQ(hinted.errors, "hondana: " + host + "/api answers, but there is no MCP endpoint at /api: HTTP " +
-                                 std::string(status).substr(0, 3) + ". The usual path is /mcp; perhaps --on " +
-                                 elsewhere.url() + " is meant.\n");
+    EXPECT_EQ(hinted.errors, "hondana: " + host + "/api answers, but has no MCP endpoint at /api: HTTP " +
+                                 std::string(status).substr(0, 3) + ". The usual path is /mcp. Did you mean --on " +
+                                 elsewhere.url() + "?\n");
   }
 }
 
@@ -132,7 +132,8 @@ TEST(program_words, what_a_tool_requires_is_asked_for_before_it_is_called) {
     words.insert(words.end(), given.begin(), given.end());
     const auto got = run(words);
     EXPECT_EQ(got.how, misused);
-    EXPECT_TRUE(holds(got.errors, "The tool search_resources needs q (Words to search for). Give it as q=STRING, or"))
+    EXPECT_TRUE(holds(got.errors,
+                      "The tool search_resources needs q (Words to search for, e.g. deploy rollback). Give it as q=STRING, or"))
         << got.errors;
     std::ifstream file(trace);
     const std::string seen((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
@@ -184,11 +185,11 @@ TEST(program_words, an_empty_list_is_told_to_people_and_not_to_programs) {
     return got.errors;
   };
   EXPECT_EQ(said({"ls", "--filter", "*.zip", "--min-priority", "1"}, output_to::terminal),
-            "hondana: nothing is listed that fits --min-priority 1 and --filter '*.zip'\n");
+            "hondana: nothing is listed that matches --min-priority 1 and --filter '*.zip'\n");
   EXPECT_EQ(said({"tree", "--audience", "user"}, output_to::terminal),
-            "hondana: nothing is listed that fits --audience user\n");
+            "hondana: nothing is listed that matches --audience user\n");
   EXPECT_EQ(said({"skills"}, output_to::terminal), "hondana: the server lists no skills\n");
-  EXPECT_EQ(said({"complete", "one", "path", "zzz"}, output_to::terminal), "hondana: there is no value for \"zzz\"\n");
+  EXPECT_EQ(said({"complete", "one", "path", "zzz"}, output_to::terminal), "hondana: no value for \"zzz\"\n");
   EXPECT_EQ(said({"ls", "--filter", "*.zip", "--quiet"}, output_to::terminal), "");
   EXPECT_EQ(said({"ls", "--filter", "*.zip"}, output_to::pipe), "");
   EXPECT_EQ(said({"complete", "one", "path", "zzz"}, output_to::pipe), "");

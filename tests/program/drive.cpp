@@ -257,10 +257,10 @@ TEST(program_drive, an_index_may_lie_beside_the_key_and_sources_have_names_and_d
   EXPECT_NE(beside, 0) << "whoever may write there could change the key: " << why;
   const auto [twice, name] = check(one + "[[source]]\ntype = \"gdrive\"\nname = \"team\"\nscheme = \"gdrive-b\"\n" + at);
   EXPECT_EQ(twice, 1);
-  EXPECT_NE(name.find("name: another source of type gdrive is called \"team\""), std::string::npos) << name;
+  EXPECT_NE(name.find("name: another source of type gdrive is named \"team\""), std::string::npos) << name;
   const auto [none, drives] = check(one + "drives = [\"nonesuch\"]\n");
   EXPECT_EQ(none, 1) << "as of any other wrong value";
-  EXPECT_NE(drives.find("no drive is called \"nonesuch\""), std::string::npos) << drives;
+  EXPECT_NE(drives.find("drives names unknown drives: \"nonesuch\""), std::string::npos) << drives;
   std::filesystem::permissions(drive.path("team.json"), std::filesystem::perms::others_read,
                                std::filesystem::perm_options::add);
   const auto [open, mode] = check(one);

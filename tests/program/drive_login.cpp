@@ -81,15 +81,16 @@ TEST(program_drive_login, keeps_a_log_in_that_the_source_takes_and_takes_it_back
   const desk_with_drive mine;
   const auto before = mine.does({"logout", "--source", "team", "--config", mine.config()});
   EXPECT_EQ(before.how, well) << before.errors;
-  EXPECT_NE(before.errors.find("there was no log-in"), std::string::npos) << before.errors;
+  EXPECT_NE(before.errors.find("there was no login"), std::string::npos) << before.errors;
 
   const auto login = mine.does({"login", "--source", "team", "--config", mine.config()});
   ASSERT_EQ(login.how, well) << login.errors;
   EXPECT_EQ(login.output, "");
-  EXPECT_NE(login.errors.find("logged in to Google Drive as taro@example.com, for "
-                              "https://www.googleapis.com/auth/drive.readonly; kept in " +
-                              mine.log_in_file()),
-            std::string::npos)
+  EXPECT_NE(
+      login.errors.find(
+          "logged in to Google Drive as taro@example.com, for https://www.googleapis.com/auth/drive.readonly; stored in " +
+          mine.log_in_file()),
+      std::string::npos)
       << login.errors;
   EXPECT_EQ(login.errors.find("GOCSPX"), std::string::npos) << login.errors;
   struct stat facts{};
@@ -105,7 +106,7 @@ TEST(program_drive_login, keeps_a_log_in_that_the_source_takes_and_takes_it_back
 
   const auto logout = mine.does({"logout", "--source", "team", "--config", mine.config()});
   EXPECT_EQ(logout.how, well) << logout.errors;
-  EXPECT_EQ(logout.errors.find("could not be told"), std::string::npos) << logout.errors;
+  EXPECT_EQ(logout.errors.find("could not be revoked"), std::string::npos) << logout.errors;
   EXPECT_FALSE(std::filesystem::exists(mine.log_in_file()));
 }
 
@@ -118,7 +119,7 @@ TEST(program_drive_login, says_what_to_do_where_there_is_nobody_to_log_in_to) {
     return got.errors;
   };
   EXPECT_NE(why({"--source", "team"}).find("config.toml"), std::string::npos);
-  EXPECT_NE(why({"--source", "other", "--config", mine.config()}).find("no source called \"other\""), std::string::npos);
+  EXPECT_NE(why({"--source", "other", "--config", mine.config()}).find("no source named \"other\""), std::string::npos);
   EXPECT_NE(why({"--source", "here", "--config", mine.config()}).find("of type files"), std::string::npos);
   EXPECT_NE(why({"--source", "team", "--config", mine.config(), "--on", "https://x.example"}).find("exclude each other"),
             std::string::npos);

@@ -120,7 +120,7 @@ TEST(program_listening, on_sockets_handed_over_serves_and_reports) {
   // Who connects before the program is there waits in the socket.
   http_client peer(messages.port);
   EXPECT_TRUE(lists(peer, "a.txt")) << program.errors();
-  EXPECT_TRUE(program.error_line_with("sockets that were handed over", within(patience))) << program.errors();
+  EXPECT_TRUE(program.error_line_with("on the sockets that it was started with", within(patience))) << program.errors();
   EXPECT_EQ(peer.status_of("/healthz"), 404);
   http_client watcher(reports.port);
   EXPECT_EQ(watcher.status_of("/readyz"), 200);
@@ -156,7 +156,7 @@ TEST(program_listening, a_second_signal_ends_it_at_once) {
   unfinished.send("POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{");
   // The drain takes what has arrived before it looks for connections without a request.
   program.signal(SIGTERM);
-  ASSERT_TRUE(program.error_line_with("stopping; requests under way have at most 3600000 ms", within(patience)))
+  ASSERT_TRUE(program.error_line_with("stopping; requests in progress have at most 3600000 ms", within(patience)))
       << program.errors();
   EXPECT_FALSE(program.leaves(within(std::chrono::milliseconds(50)))) << "nothing was under way";
   program.signal(SIGTERM);
@@ -167,7 +167,7 @@ TEST(program_listening, beyond_loopback_says_what_that_needs) {
   const folder what;
   process unsaid({"serve", "--port", "0", "--address", "0.0.0.0", "--host", "shelf.example", what.path()});
   EXPECT_EQ(unsaid.leaves(within(patience)), (departure{5, 0}));
-  EXPECT_NE(unsaid.errors().find("whoever reaches it could read all that is served"), std::string::npos) << unsaid.errors();
+  EXPECT_NE(unsaid.errors().find("without authentication they could read everything"), std::string::npos) << unsaid.errors();
   process said(
       {"serve", "--port", "0", "--address", "0.0.0.0", "--host", "shelf.example", "--without-authentication", what.path()});
   EXPECT_TRUE(said.error_line_with("http://shelf.example:", within(patience))) << said.errors();

@@ -127,7 +127,7 @@ TEST(program_login, logs_in_refreshes_steps_up_and_logs_out) {
   EXPECT_EQ(mine.does({"ls", "--on", server.url()}).how, not_known);
   const auto again = mine.does({"logout", "--on", server.url()});
   EXPECT_EQ(again.how, well);
-  EXPECT_NE(again.errors.find("there was no log-in"), std::string::npos) << again.errors;
+  EXPECT_NE(again.errors.find("there was no login"), std::string::npos) << again.errors;
 }
 
 TEST(program_login, refreshes_once_for_all_who_come_together) {
@@ -235,11 +235,12 @@ TEST(program_login, logs_a_machine_in_by_its_secret) {
   const auto logout = mine.does({"logout", "--on", server.url()});
   EXPECT_EQ(logout.how, well);
   EXPECT_NE(text_of(mine.credentials()).find("s3cret"), std::string::npos);
-  EXPECT_NE(logout.errors.find("the secret of the client \"machine\" is still kept; 'hondana logout --all"), std::string::npos)
+  EXPECT_NE(logout.errors.find("the secret of the client \"machine\" is still stored; 'hondana logout --all"),
+            std::string::npos)
       << logout.errors;
   const auto all = mine.does({"logout", "--all", "--on", server.url()});
   EXPECT_EQ(all.how, well) << all.errors;
-  EXPECT_EQ(all.errors.find("still kept"), std::string::npos) << all.errors;
+  EXPECT_EQ(all.errors.find("still stored"), std::string::npos) << all.errors;
   EXPECT_EQ(text_of(mine.credentials()).find("s3cret"), std::string::npos) << all.errors;
 }
 
@@ -301,7 +302,7 @@ TEST(program_login, is_for_servers_behind_a_url) {
        std::vector<std::vector<std::string>>{{"login"}, {"login", "--on", "unix:/run/x.sock"}, {"logout", "--on", "/tmp"}}) {
     const auto got = mine.does(words);
     EXPECT_EQ(got.how, misused);
-    EXPECT_NE(got.errors.find("Only servers behind a URL"), std::string::npos) << got.errors;
+    EXPECT_NE(got.errors.find("Only servers with a URL"), std::string::npos) << got.errors;
   }
   const auto plain = mine.does({"login", "--on", "http://mcp.example/mcp"});
   EXPECT_EQ(plain.how, misused);
@@ -327,7 +328,7 @@ TEST(program_login, asks_servers_that_want_nobody_whatever_becomes_of_its_log_in
   words[5] = "login";
   const auto login = run(words, "/usr/bin/env");
   EXPECT_EQ(login.how, (departure{4, 0}));
-  EXPECT_NE(login.errors.find("no place for log-ins"), std::string::npos) << login.errors;
+  EXPECT_NE(login.errors.find("logins cannot be stored"), std::string::npos) << login.errors;
 }
 
 TEST(program_login, serves_a_mount_with_the_tokens_of_before) {
@@ -346,7 +347,7 @@ TEST(program_login, serves_a_mount_with_the_tokens_of_before) {
     const auto begin = before.errors().find("http", before.errors().find(" serves at "));
     const auto here = before.errors().substr(begin, before.errors().find("/mcp", begin) + 4 - begin);
     const auto read = mine.does({"read", "mcp://far/x:a", "--on", here});
-    EXPECT_NE(read.errors.find("whoever runs this server"), std::string::npos) << read.errors;
+    EXPECT_NE(read.errors.find("this server's log says what to do"), std::string::npos) << read.errors;
     EXPECT_EQ(read.errors.find(server.origin()), std::string::npos) << read.errors;
     // As the log advises.
     const auto login = mine.does({"login", "--config", mine.home().path("mount.toml"), "--on", "far"});

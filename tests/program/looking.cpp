@@ -45,14 +45,12 @@ TEST(program_check, shows_skills_that_are_left_out_and_why) {
   EXPECT_EQ(got.how, well) << got.errors;
   const auto behind_sandbox = got.output.find('\n') + 1;
   EXPECT_TRUE(got.output.starts_with("sandbox  ")) << got.output;
-  EXPECT_EQ(got.output.substr(behind_sandbox),
-            "skills  skill://\n"
-            "  needs  to read " +
-                what.path("skills") +
-                "\n"
-                "  + good/SKILL.md\n"
-                "  - bad  (SKILL.md: the frontmatter has no \"name\" that is a text)\n"
-                "1 served, 1 left out\n");
+  EXPECT_EQ(
+      got.output.substr(behind_sandbox),
+      "skills  skill://\n"
+      "  needs  to read " +
+          what.path("skills") +
+          "\n  + good/SKILL.md\n  - bad  (SKILL.md: the front matter has no \"name\" that is text)\n1 served, 1 left out\n");
   EXPECT_NE(got.errors.find("the skill bad is left out: SKILL.md: "), std::string::npos) << got.errors;
 }
 
@@ -80,11 +78,8 @@ path = "."
   const auto bob = run({"check", "--config", config, "--as", "bob", keys + "/a"});
   EXPECT_EQ(bob.how, well) << bob.errors;
   EXPECT_EQ(bob.output, keys +
-                            "/a\n"
-                            "  rule 1 (allow list, read)  a later rule decides\n"
-                            "  rule 2 (deny)  decides\n"
-                            "  rule 3 (allow list)  is not about this caller\n"
-                            "  bob may not list it and may not read it\n");
+                            "/a\n  rule 1 (allow list, read)  a later rule decides\n  rule 2 (deny)  decides\n  rule 3 (allow "
+                            "list)  does not match this caller\n  bob may not list it and may not read it\n");
   const auto admin = run({"check", "--json", "--config", config, "--as", "bob", "--group", "admins", keys + "/a"});
   EXPECT_EQ(admin.how, well) << admin.errors;
   EXPECT_TRUE(
@@ -106,28 +101,17 @@ TEST(program_check, of_a_caller_explains_templates_tools_and_prompts) {
   const auto text = run({"check", "--config", config, "--as", "bob", what.uri("") + "{+path}", keys + "/{+path}", "--tool",
                          "read_resource", "--prompt", "greet"});
   EXPECT_EQ(text.how, well) << text.errors;
-  EXPECT_EQ(text.output, "template " + what.uri("") + "{+path}\n" +
-                             "  rule 1 (allow list, read)  decides\n"
-                             "  rule 2 (deny)  is about some of it only\n"
-                             "  rule 3 (allow list)  is not about this caller\n"
-                             "  bob may list it; what it stands for is decided by its URI\n"
-                             "template " +
-                             keys + "/{+path}\n" +
-                             "  rule 1 (allow list, read)  a later rule decides\n"
-                             "  rule 2 (deny)  decides\n"
-                             "  rule 3 (allow list)  is not about this caller\n"
-                             "  bob may not list it; what it stands for is decided by its URI\n"
-                             "tool read_resource\n"
-                             "  rule 1 (allow list, read)  decides\n"
-                             "  rule 2 (deny)  is not about this tool\n"
-                             "  rule 3 (allow list)  is not about this caller\n"
-                             "  bob may list it and may call it\n"
-                             "prompt greet\n"
-                             "  rule 1 (allow list, read)  decides\n"
-                             "  rule 2 (deny)  is not about this prompt\n"
-                             "  rule 3 (allow list)  is not about this caller\n"
-                             "  there is no such prompt here\n"
-                             "  bob may not list it and may not get it\n");
+  EXPECT_EQ(text.output,
+            "template " + what.uri("") + "{+path}\n" +
+                "  rule 1 (allow list, read)  decides\n  rule 2 (deny)  matches only some of it\n  rule 3 (allow list)  does "
+                "not match this caller\n  bob may list it; each expanded URI is decided separately\ntemplate " +
+                keys + "/{+path}\n" +
+                "  rule 1 (allow list, read)  a later rule decides\n  rule 2 (deny)  decides\n  rule 3 (allow list)  does not "
+                "match this caller\n  bob may not list it; each expanded URI is decided separately\ntool read_resource\n  rule "
+                "1 (allow list, read)  decides\n  rule 2 (deny)  is not about this tool\n  rule 3 (allow list)  does not match "
+                "this caller\n  bob may list it and may call it\nprompt greet\n  rule 1 (allow list, read)  decides\n  rule 2 "
+                "(deny)  is not about this prompt\n  rule 3 (allow list)  does not match this caller\n  unknown prompt here\n  "
+                "bob may not list it and may not get it\n");
   const auto json = run({"check", "--json", "--config", config, "--as", "local", "--tool", "read_resource"});
   EXPECT_EQ(json.how, well) << json.errors;
   EXPECT_TRUE(json.output.starts_with(R"({"tool":"read_resource","identity":"local","list":true,"call":false,"rules":[)"))
@@ -150,7 +134,7 @@ TEST(program_check, of_a_caller_knows_what_links_and_parts_come_to) {
   const auto config = what.path() + "/shelf.toml";
   const auto link = run({"check", "--config", config, "--as", "bob", what.uri("pub/link.txt")});
   EXPECT_EQ(link.how, well) << link.errors;
-  EXPECT_TRUE(link.output.ends_with("  hidden by what it leads to\n  bob may not list it and may not read it\n"))
+  EXPECT_TRUE(link.output.ends_with("  hidden, because its target is hidden\n  bob may not list it and may not read it\n"))
       << link.output;
   const auto as_json = run({"check", "--json", "--config", config, "--as", "bob", what.uri("pub/link.txt")});
   EXPECT_NE(as_json.output.find(R"("list":false,"read":false,"hiddenByTarget":true,)"), std::string::npos) << as_json.output;
@@ -172,12 +156,10 @@ TEST(program_check, of_a_caller_tells_what_other_spellings_come_to) {
   const auto denied = run({"check", "--config", config, "--as", "bob", odd});
   EXPECT_EQ(denied.how, well) << denied.errors;
   EXPECT_EQ(denied.output, odd +
-                               "\n"
-                               "  rule 1 (allow list, read)  would decide, but for other spellings\n"
-                               "  rule 2 (deny)  is not about this URI\n"
-                               "  also written " +
+                               "\n  rule 1 (allow list, read)  would decide, except for other spellings\n  rule 2 (deny)  is "
+                               "not about this URI\n  also written as " +
                                web +
-                               "/keys there:\n"
+                               "/keys:\n"
                                "  rule 1 (allow list, read)  a later rule decides\n"
                                "  rule 2 (deny)  decides\n"
                                "  bob may not list it and may not read it\n");
@@ -224,14 +206,14 @@ TEST(program_check, warns_of_rules_about_nobody_and_no_kind_and_says_what_is_in_
            "kinds = [\"fiel\"]\ndeny = true\n[[source]]\ntype = \"files\"\npath = \"shelf\"\nredact = false\n");
   const auto got = run({"check", "--config", what.path("shelf.toml")});
   EXPECT_EQ(got.how, well) << got.errors;
-  EXPECT_NE(got.errors.find("shelf.toml:6: access.rule.identities: no caller is ever called \"bob\""), std::string::npos)
+  EXPECT_NE(got.errors.find("shelf.toml:6: access.rule.identities: no caller is ever named \"bob\""), std::string::npos)
       << got.errors;
-  EXPECT_NE(got.errors.find("shelf.toml:7: access.rule.kinds: nothing that is served is of the kind \"fiel\""),
-            std::string::npos)
+  EXPECT_NE(got.errors.find("shelf.toml:7: access.rule.kinds: no served resource has the kind \"fiel\""), std::string::npos)
       << got.errors;
-  EXPECT_NE(got.output.find("access  1 rule; what none is about does not exist\n"), std::string::npos) << got.output;
+  EXPECT_NE(got.output.find("access  1 rule; resources that no rule matches do not exist for callers\n"), std::string::npos)
+      << got.output;
   EXPECT_NE(got.output.find("audit  " + what.path("record/audit.jsonl") + "\n"), std::string::npos) << got.output;
-  EXPECT_NE(got.output.find("redact = false  secrets in what files gives are not masked\n"), std::string::npos) << got.output;
+  EXPECT_NE(got.output.find("redact = false  secrets in contents of files are not masked\n"), std::string::npos) << got.output;
   EXPECT_FALSE(std::filesystem::exists(what.path("record")));
 }
 
@@ -242,7 +224,7 @@ TEST(program_check, says_how_full_the_index_is) {
   const auto config = what.path("shelf.toml");
   const auto before = run({"check", "--config", config});
   EXPECT_EQ(before.how, well) << before.errors;
-  EXPECT_NE(before.output.find("search  index " + what.path("kept/index.db") + "\n  is not made yet: "), std::string::npos)
+  EXPECT_NE(before.output.find("search  index " + what.path("kept/index.db") + "\n  does not exist yet: "), std::string::npos)
       << before.output;
   EXPECT_FALSE(std::filesystem::exists(what.path("kept")));
   const auto indexed = run({"read", "search:///?wait=complete", "--", HONDANA_PROGRAM, "stdio", "--config", config});
@@ -270,13 +252,14 @@ TEST(program_check, takes_the_tokens_that_serve_would_and_knows_that_they_may_co
   const auto config = what.path("shelf.toml");
   const auto without = run({"check", "--config", config});
   EXPECT_EQ(without.how, well) << without.errors;
-  EXPECT_EQ(without.errors.find("no caller is ever called"), std::string::npos) << without.errors;
+  EXPECT_EQ(without.errors.find("no caller is ever named"), std::string::npos) << without.errors;
   const auto with = run({"check", "--config", config, "--tokens", what.path("shown/me")});
   EXPECT_EQ(with.how, well) << with.errors;
-  EXPECT_EQ(with.errors.find("no caller is ever called"), std::string::npos) << with.errors;
+  EXPECT_EQ(with.errors.find("no caller is ever named"), std::string::npos) << with.errors;
   EXPECT_NE(with.output.find("callers over HTTP  by tokens in " + what.path("shown/me") + '\n'), std::string::npos)
       << with.output;
-  EXPECT_NE(with.output.find("  - me  (the server's own: its configuration names it)\n"), std::string::npos) << with.output;
+  EXPECT_NE(with.output.find("  - me  (a file of the server itself, named in its configuration)\n"), std::string::npos)
+      << with.output;
   EXPECT_EQ(run({"check", "--config", config, "--tokens", what.path("none")}).how, misused);
 }
 
@@ -286,7 +269,7 @@ TEST(program_check, of_a_caller_says_so_where_there_are_no_rules) {
   what.put("shelf.toml", "[[source]]\ntype = \"files\"\npath = \".\"\n");
   const auto got = run({"check", "--config", what.path() + "/shelf.toml", "--as", "bob", what.uri("a.txt")});
   EXPECT_EQ(got.how, well) << got.errors;
-  EXPECT_NE(got.output.find("there are no access rules"), std::string::npos) << got.output;
+  EXPECT_NE(got.output.find("no access rules: every caller"), std::string::npos) << got.output;
   EXPECT_TRUE(got.output.ends_with("bob may list it and may read it\n")) << got.output;
 }
 
@@ -308,13 +291,15 @@ TEST(program_check, leaves_out_what_the_configuration_names_for_the_server) {
   run({"token", "new", "laptop", "--file", what.path("me")});
   const auto refused = run({"check", "--config", what.path("shelf.toml")});
   EXPECT_EQ(refused.how, misused);
-  EXPECT_NE(refused.errors.find("shelf.toml:4: audit.path: its folder " + what.path() + " holds "), std::string::npos)
+  EXPECT_NE(refused.errors.find("shelf.toml:4: audit.path: its folder " + what.path() + " contains "), std::string::npos)
       << refused.errors;
   const auto got = run({"check", "--sandbox", "off", "--config", what.path("shelf.toml")});
   EXPECT_EQ(got.how, well) << got.errors;
-  EXPECT_NE(got.errors.find("Give the record a folder of its own outside of what is served"), std::string::npos) << got.errors;
+  EXPECT_NE(got.errors.find("Give the audit log a folder of its own outside of the served folders"), std::string::npos)
+      << got.errors;
   for (const std::string one : {"me", "me.lock", "record.1", "shelf.toml"}) {
-    EXPECT_NE(got.output.find("  - " + one + "  (the server's own: its configuration names it)\n"), std::string::npos)
+    EXPECT_NE(got.output.find("  - " + one + "  (a file of the server itself, named in its configuration)\n"),
+              std::string::npos)
         << got.output;
   }
   EXPECT_NE(got.output.find("  + open.md\n"), std::string::npos) << got.output;
@@ -425,7 +410,7 @@ TEST(program, refuses_what_it_does_not_know) {
     EXPECT_NE(got.errors.find("\nTry 'hondana "), std::string::npos) << got.errors;
     EXPECT_TRUE(got.errors.ends_with("--help'.\n")) << got.errors;
   }
-  EXPECT_NE(run({"frobnicate"}).errors.find("there is no command \"frobnicate\""), std::string::npos);
+  EXPECT_NE(run({"frobnicate"}).errors.find("unknown command \"frobnicate\""), std::string::npos);
 }
 
 TEST(program_check, of_a_caller_looks_for_what_a_mounted_server_lists_in_another_spelling) {

@@ -253,9 +253,9 @@ TEST(program_metrics, are_never_asked_of_where_clouds_keep_secrets_however_that_
       // Then it must be refused when it is asked.
       served server(what.options());
       const bool is_kept = text.find("scrape") != std::string::npos;
-      const auto said = is_kept ? comes_to_say(server.port(), "metrics://s/targets", "never asked")
-                                : said_of(server.port(), "metrics://s/up");
-      EXPECT_NE(said.find("never asked"), std::string::npos) << url << ": " << said;
+      const auto said =
+          is_kept ? comes_to_say(server.port(), "metrics://s/targets", "never call") : said_of(server.port(), "metrics://s/up");
+      EXPECT_NE(said.find("never call"), std::string::npos) << url << ": " << said;
     }
   }
 }

@@ -292,7 +292,7 @@ TEST(program_sandbox, a_reload_that_needs_more_is_refused_and_the_old_configurat
            {mounted("team", what.path("outside")), "\"team\" starts a program, " + std::string(HONDANA_PROGRAM)},
            {"[[source]]\ntype = \"mcp\"\nname = \"far\"\nurl = \"http://127.0.0.1:1/mcp\"\n", "\"far\" needs to "}}) {
     const auto line = with.reload(first + more);
-    EXPECT_NE(line.find("kept the old configuration: a restart is needed"), std::string::npos) << line;
+    EXPECT_NE(line.find("kept the old configuration: restart the server"), std::string::npos) << line;
     EXPECT_NE(line.find(wanted), std::string::npos) << line;
     EXPECT_EQ(listed_names(with.peer), before);
   }
@@ -312,7 +312,7 @@ TEST(program_sandbox, folders_named_for_it_may_be_served_after_a_reload) {
   EXPECT_NE(with.reload(files("../served") + files("../outside") + also).find("reloaded"), std::string::npos);
   EXPECT_EQ(text_read_from(with.peer, what.uri("outside/canary")), "canary");
   const auto line = with.reload(files("../served") + "[sandbox]\nmode = \"off\"\n");
-  EXPECT_NE(line.find("what changed below [sandbox] holds from the next start on"), std::string::npos) << line;
+  EXPECT_NE(line.find("changes in [sandbox] take effect at the next start"), std::string::npos) << line;
 }
 
 TEST(program_sandbox, a_folder_in_the_place_of_a_served_one_is_said_to_be_barred) {
@@ -323,8 +323,7 @@ TEST(program_sandbox, a_folder_in_the_place_of_a_served_one_is_said_to_be_barred
   fs::rename(what.path("served"), what.path("gone"));
   what.put("served/inside", "another");
   EXPECT_NO_THROW(listed_names(with.peer));  // asking makes it look
-  EXPECT_TRUE(
-      with.with.program().error_line_with("has another in its place, which this process may not open", within(patience)))
+  EXPECT_TRUE(with.with.program().error_line_with("was replaced by another, which the sandbox blocks", within(patience)))
       << with.with.program().errors();
 }
 
@@ -387,7 +386,7 @@ TEST(program_sandbox, is_shown_with_what_each_source_needs) {
   const places what;
   const auto got = run({"check", "--config", what.path("config/hondana.toml")});
   EXPECT_EQ(got.how, well) << got.errors;
-  EXPECT_NE(got.output.find("sandbox  holds files, TCP ports and signals (Landlock "), std::string::npos) << got.output;
+  EXPECT_NE(got.output.find("sandbox  restricts files, TCP ports and signals (Landlock "), std::string::npos) << got.output;
   EXPECT_NE(got.output.find("  needs  to read " + what.path("served") + '\n'), std::string::npos) << got.output;
   EXPECT_NE(got.output.find("  needs  to start " + std::string(HONDANA_PROGRAM) + '\n'), std::string::npos) << got.output;
   EXPECT_NE(got.output.find("other"), std::string::npos) << "the mount is asked: " << got.output << got.errors;
@@ -419,8 +418,8 @@ TEST(program_sandbox, a_record_has_a_folder_of_its_own_and_check_shows_it) {
   for (const auto* verb : {"check", "stdio"}) {
     const auto refused = run({verb, "--config", what.path("config/hondana.toml")});
     EXPECT_EQ(refused.how, (departure{1, 0})) << verb;
-    EXPECT_NE(refused.errors.find("hondana.toml:5: audit.path: the sandbox would leave all of /var/log open for writing; give "
-                                  "the record a folder of its own, such as /var/log/hondana/hondana-test.jsonl"),
+    EXPECT_NE(refused.errors.find("hondana.toml:5: audit.path: the sandbox would have to leave all of /var/log writable; give "
+                                  "the audit log a folder of its own, such as /var/log/hondana/hondana-test.jsonl"),
               std::string::npos)
         << refused.errors;
   }

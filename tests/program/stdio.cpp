@@ -241,8 +241,9 @@ std::vector<int> read_answers(process& from, std::vector<int> asked, std::string
     const auto id = static_cast<int>(answer.at("id").as_int64());
     if (std::erase(asked, id) != 1) throw std::runtime_error("not awaited: " + line->substr(0, 400));
     if (at != std::string::npos) continue;
-    const bool is_told_to_wait =
-        line->find("Overloaded") != std::string::npos || line->find("Ask again later") != std::string::npos;
+    const bool is_told_to_wait = line->find("Overloaded") != std::string::npos ||
+                                 line->find("Retry later") != std::string::npos ||
+                                 line->find("Ask again later") != std::string::npos;
     if (!is_told_to_wait) throw std::runtime_error(line->substr(0, 400));
     refused.push_back(id);
   }

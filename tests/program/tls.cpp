@@ -108,7 +108,7 @@ TEST_F(program_tls, a_file_may_ask_clients_for_certificates_and_a_configured_tar
   EXPECT_EQ(by_flags.how, well) << by_flags.errors;
   const auto missing = run({"ls", "--on", with.url(), "--cacert", keys.path("certificate.pem")});
   EXPECT_EQ(missing.how, unreachable);
-  EXPECT_TRUE(has(missing.errors, "wants a certificate")) << missing.errors;
+  EXPECT_TRUE(has(missing.errors, "requires a client certificate")) << missing.errors;
 }
 
 TEST_F(program_tls, what_cannot_be_used_is_told_before_anything_else) {
@@ -130,7 +130,7 @@ TEST_F(program_tls, warnings_stand_in_the_log) {
   ASSERT_EQ(::chmod(keys.path("key.pem").c_str(), 0644), 0);
   served with(flags());
   EXPECT_TRUE(has(with.program().errors(), "certificate.pem expired at 20")) << with.program().errors();
-  EXPECT_TRUE(has(with.program().errors(), "key.pem; chmod")) << with.program().errors();
+  EXPECT_TRUE(has(with.program().errors(), "key.pem; restrict it with chmod")) << with.program().errors();
 }
 
 }  // namespace

@@ -73,10 +73,10 @@ TEST(program_tokens, that_cannot_be_made_say_why) {
   const folder where;
   const auto file = where.path("tokens");
   EXPECT_EQ(run({"token", "new", "--file", file}).how.exit_code, 1);
-  EXPECT_NE(run({"token", "new", "two words", "--file", file}).errors.find("a name has"), std::string::npos);
+  EXPECT_NE(run({"token", "new", "two words", "--file", file}).errors.find("a token name must have"), std::string::npos);
   EXPECT_NE(run({"token", "new", "x", "--expires", "soon", "--file", file}).errors.find("30d"), std::string::npos);
-  EXPECT_NE(run({"token", "new", "x", "--scope", "a b", "--file", file}).errors.find("no scope"), std::string::npos);
-  EXPECT_NE(run({"token", "new", "x", "--scope", "read,write", "--file", file}).errors.find("once for each scope"),
+  EXPECT_NE(run({"token", "new", "x", "--scope", "a b", "--file", file}).errors.find("not a scope"), std::string::npos);
+  EXPECT_NE(run({"token", "new", "x", "--scope", "read,write", "--file", file}).errors.find("repeat --scope for each scope"),
             std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(file));
   where.put("open", "");
@@ -168,7 +168,7 @@ TEST(program_tokens, end_what_they_have_opened_when_they_expire_and_a_new_one_go
       keep(where, "renewed", lasting);
       is_in_time = both_watch && std::chrono::system_clock::now() < expires;
     }
-    EXPECT_TRUE(ended->error_line_with("refuses the token in " + where.path("kept"), within(patience)))
+    EXPECT_TRUE(ended->error_line_with("rejects the token in " + where.path("kept"), within(patience)))
         << revision << ": the stream went on; " << ended->errors();
     EXPECT_EQ(ended->errors().find(ending), std::string::npos);
     where.put("shown/a.txt", "two");

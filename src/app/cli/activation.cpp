@@ -40,9 +40,9 @@ result<inherited_sockets> take_inherited_sockets() {
   if (number_in(pid) != ::getpid() || count_text.empty()) return out;
   const auto count = number_in(count_text);
   if (count < 0 || count > most_descriptors) {
-    return fail(errc::invalid_argument, "Cannot take over sockets: LISTEN_FDS=" + count_text + " is no number up to " +
+    return fail(errc::invalid_argument, "Cannot take over sockets: LISTEN_FDS=" + count_text + " is not a number up to " +
                                             std::to_string(most_descriptors) +
-                                            ". It is set by systemd or whoever else started this.");
+                                            ". systemd, or the program that started hondana, sets it.");
   }
   std::string_view rest = names;
   for (int i = 0; i < count; ++i) {

@@ -26,9 +26,9 @@ finished usage_error(const std::string& what, const std::string& command) {
 /// What is wrong with flags that each are right.
 std::optional<std::string> contradiction(const serve_command& asked) {
   if (asked.tls_certificate.empty() != asked.tls_key.empty())
-    return "--tls-certificate and --tls-key name the two halves of one identity; give both";
+    return "--tls-certificate and --tls-key are needed together; give both";
   if (asked.socket.empty()) return {};
-  if (!asked.tls_key.empty()) return "--tls-certificate is for TCP, and --socket listens on a Unix socket; leave one out";
+  if (!asked.tls_key.empty()) return "--tls-certificate is for TCP, but --socket listens on a Unix socket; leave one out";
   if (!asked.port && !asked.address) return {};
   const std::string other = asked.port ? "--port" : "--address";
   return "--socket listens on a Unix socket and " + other + " on TCP, but a server listens on one of them; leave one out";
@@ -81,11 +81,11 @@ check_command check_of(const command_line& line) {
 std::optional<std::string> contradiction(const check_command& asked) {
   if (asked.as) {
     if (asked.uris.empty() && asked.tools.empty() && asked.prompts.empty())
-      return "--as explains what a caller may do with a URI, template, tool or prompt; give one";
+      return "--as needs a URI, URI template, --tool or --prompt to explain; give one";
   } else if (!asked.tools.empty() || !asked.prompts.empty()) {
-    return "--tool and --prompt are what --as explains a caller's access to; give that, too";
+    return "--tool and --prompt need --as IDENTITY; add it";
   } else if (!asked.groups.empty() || !asked.scopes.empty()) {
-    return "--group and --scope say more of the caller that --as names; give that, too";
+    return "--group and --scope need --as IDENTITY; add it";
   }
   return {};
 }
@@ -99,7 +99,7 @@ finished help_of(const command_line& line) {
   if (auto all = group_help(name); !all.empty()) return {exit_ok, std::move(all)};
   std::vector<std::string_view> known;
   for (const auto* one : commands()) known.push_back(one->name);
-  return usage_error("there is no command \"" + name + '"' + did_you_mean(name, known), {});
+  return usage_error("unknown command \"" + name + '"' + did_you_mean(name, known), {});
 }
 
 finished completions_of(const command_line& line) {

@@ -66,9 +66,9 @@ result<void> check_analyses(const std::vector<config::source>& all) {
   for (const auto& one : all) {
     if (one.type != "analyses") continue;
     if (first != nullptr)
-      return tl::unexpected(one.options.wrong("type", "a server has one source of analyses, and there is one in line " +
-                                                          std::to_string(first->options.line()) +
-                                                          "; take one out, or have another server for it"));
+      return tl::unexpected(
+          one.options.wrong("type", "a server can have only one source of type analyses; the other is in line " +
+                                        std::to_string(first->options.line()) + "; remove one, or run a second server"));
     first = &one;
   }
   return {};
@@ -163,7 +163,7 @@ result<assembly::made> assembly::make(const config::source& from) const {
   if (type == types.end()) {
     std::string known;
     for (const auto& one : types) known += (known.empty() ? "\"" : ", \"") + std::string(one.name) + '"';
-    return tl::unexpected(from.options.wrong("type", "there is no source of type \"" + from.type + "\"; known: " + known));
+    return tl::unexpected(from.options.wrong("type", "unknown source type \"" + from.type + "\"; known: " + known));
   }
   auto options = from.options;
   HONDANA_TRY(auto limits, config::read_source_limits(options));
@@ -185,9 +185,8 @@ result<void> assembly::check_name(const config::source& from, const made& one, c
     return other.type == "gdrive" && other.provider->name() == name;
   });
   if (!is_taken) return {};
-  return tl::unexpected(from.options.wrong("name", "another source of type gdrive is called \"" + name +
-                                                       "\" already, and the log-in and the store go by the name; give each "
-                                                       "its own"));
+  return tl::unexpected(from.options.wrong("name", "another source of type gdrive is named \"" + name +
+                                                       "\" too, and logins and stores are found by name; use different names"));
 }
 
 result<parts> assembly::assemble() {

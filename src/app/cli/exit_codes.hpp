@@ -25,10 +25,10 @@ inline constexpr std::array exit_code_table{
     exit_code{exit_usage, "wrong arguments or configuration"},
     exit_code{exit_not_found, "not found"},
     exit_code{exit_auth, "not authorized"},
-    exit_code{exit_unreachable, "unreachable, or no answer in time"},
-    exit_code{exit_server, "error of the server, ours included"},
+    exit_code{exit_unreachable, "unreachable or timed out"},
+    exit_code{exit_server, "server error"},
     exit_code{exit_interrupted, "interrupted"},
-    exit_code{exit_broken_pipe, "whoever read the output stopped reading"},
+    exit_code{exit_broken_pipe, "the reader of the output stopped reading"},
 };
 
 }  // namespace hondana::cli

@@ -107,7 +107,7 @@ verdict judged(const session::context& in, const caller& who, const std::string&
     const auto there = entry_for(in, {"local", {}, nullptr}, uri);
     const auto otherwise = entry_otherwise(in, uri, there);
     if (!otherwise && otherwise.error().code != errc::resource_not_found)
-      say(uri + " cannot be looked at, so that rules about kinds and audiences have only its URI to go by. " +
+      say(uri + " cannot be read, so rules about kinds and audiences are checked against its URI only. " +
           otherwise.error().public_text);
     resource entry = otherwise.value_or(resource{});
     entry.uri = uri;
@@ -140,10 +140,10 @@ verdict judged(const session::context& in, const caller& who, const std::string&
 
 /// `is_final`: whether what decides here decides at all.
 std::string reason_of(const access::finding& one, bool is_final) {
-  if (one.decides) return is_final ? "decides" : "would decide, but for other spellings";
-  if (!one.is_about_caller) return "is not about this caller";
+  if (one.decides) return is_final ? "decides" : "would decide, except for other spellings";
+  if (!one.is_about_caller) return "does not match this caller";
   if (!one.is_about_uri) return "is not about this URI";
-  if (!one.is_about_entry) return "is not about this kind or audience";
+  if (!one.is_about_entry) return "does not match this kind or audience";
   return "a later rule decides";
 }
 
@@ -154,22 +154,22 @@ void print_findings(const std::vector<access::finding>& all, bool is_final = tru
     print("  rule " + std::to_string(one.number) + " (" + std::string(spelled_grant(one.gives)) + ")  " +
           reason_of(one, is_final) + '\n');
   }
-  if (!is_decided) print("  no rule is about it, so it does not exist for this caller\n");
+  if (!is_decided) print("  no rule matches it, so it does not exist for this caller\n");
 }
 
 void print_text(const verdict& of, const std::string& identity) {
   print(visible(of.uri) + '\n');
   print_findings(of.findings, !is_overruled(of));
   for (const auto& [uri, findings] : of.otherwise) {
-    print("  also written " + visible(uri) + " there:\n");
+    print("  also written as " + visible(uri) + ":\n");
     print_findings(findings);
   }
   if (of.is_incomparable) print("  it has too many other spellings to compare, so it does not exist for this caller\n");
   if (!of.whole.empty())
-    print("  it is a part, which may be listed and read no more than the whole, " + visible(of.whole) + '\n');
+    print("  it is a part, which the caller may list and read only together with the whole, " + visible(of.whole) + '\n');
   print_findings(of.of_whole);
-  if (of.is_hidden_by_target) print("  hidden by what it leads to\n");
-  if (of.findings.empty()) print("  there are no access rules, so everybody may list and read everything\n");
+  if (of.is_hidden_by_target) print("  hidden, because its target is hidden\n");
+  if (of.findings.empty()) print("  no access rules: every caller may list and read everything\n");
   if (!of.lacking.empty()) print("  " + visible(of.lacking) + '\n');
   const std::string who = visible(identity);
   if (!of.needs.empty() && of.may_read) {
@@ -223,7 +223,7 @@ int explain(const check_command& what, server& of, const server_options& options
     // No URI has braces.
     if (one.find('{') != std::string::npos) {
       if (const auto told = explain_template(to, one); !told) {
-        complain({errc::invalid_argument, "\"" + one + "\" is no URI template: " + told.error().public_text, {}});
+        complain({errc::invalid_argument, "\"" + one + "\" is not a URI template: " + told.error().public_text, {}});
         return exit_usage;
       }
       continue;
@@ -231,7 +231,7 @@ int explain(const check_command& what, server& of, const server_options& options
     const auto uri = canonical_uri(one);
     if (!uri) {
       complain(
-          {errc::invalid_argument, "\"" + one + "\" is no URI: " + uri.error().public_text + " With --as, give URIs.", {}});
+          {errc::invalid_argument, "\"" + one + "\" is not a URI: " + uri.error().public_text + " With --as, give URIs.", {}});
       return exit_usage;
     }
     const auto found = judged(*in, who, *uri);

@@ -38,7 +38,7 @@ std::vector<share_finding> findings_of(const explained_caller& to, About about) 
   if (to.in.gate->judge() == nullptr) return out;
   for (const auto& one : to.in.gate->judge()->explain(to.who, {})) {
     const auto compiled = access::rule::make(to.rules.rules.at(one.number - 1), one.number);
-    if (!compiled) throw std::logic_error("a rule that was found good is not: " + compiled.error().public_text);
+    if (!compiled) throw std::logic_error("a rule that was checked before is not valid: " + compiled.error().public_text);
     out.push_back({one.number, one.gives, one.is_about_caller, compiled->looks_at_entries(), about(*compiled), false});
   }
   return out;
@@ -66,9 +66,9 @@ void decide_by_share(std::vector<share_finding>& all) {
 
 std::string reason_for(const share_finding& one, std::string_view what, bool is_decided) {
   if (one.decides) return "decides";
-  if (!one.is_about_caller) return "is not about this caller";
+  if (!one.is_about_caller) return "does not match this caller";
   if (one.about == rule_share::none) return "is not about this " + std::string(what);
-  return is_decided ? "is about some of it only" : "a later rule decides";
+  return is_decided ? "matches only some of it" : "a later rule decides";
 }
 
 struct offered_verdict {
@@ -76,7 +76,7 @@ struct offered_verdict {
   std::string name;
   std::vector<share_finding> findings{};
   std::string missing{};  ///< What to say where there is no such thing.
-  std::string undecided = "no rule is about it, so it does not exist for this caller";
+  std::string undecided = "no rule matches it, so it does not exist for this caller";
   bool may_list = true;
   std::optional<bool> may_use{};  ///< Nothing where that is not decided here.
   std::string_view use{};         ///< "call", "get"
@@ -93,14 +93,14 @@ void print_offered(const offered_verdict& of, const std::string& identity) {
     print("  rule " + std::to_string(one.number) + " (" + std::string(spelled_grant(one.gives)) + ")  " +
           reason_for(one, of.what, !is_decided || is_past) + '\n');
   }
-  if (of.findings.empty()) print("  there are no access rules, so everybody may list and use everything\n");
+  if (of.findings.empty()) print("  no access rules: every caller may list and use everything\n");
   if (!is_decided) print("  " + of.undecided + '\n');
   if (!of.missing.empty()) print("  " + of.missing + '\n');
   if (!of.lacking.empty()) print("  " + visible(of.lacking) + '\n');
   const auto who = visible(identity);
   auto line = "  " + who + (of.may_list ? " may list it" : " may not list it");
   if (of.may_use) line += (*of.may_use ? " and may " : " and may not ") + std::string(of.use) + " it";
-  print(line + (of.may_use ? "\n" : "; what it stands for is decided by its URI\n"));
+  print(line + (of.may_use ? "\n" : "; each expanded URI is decided separately\n"));
 }
 
 void print_offered_line(const offered_verdict& of, const std::string& identity) {
@@ -165,10 +165,10 @@ void explain_offered(const explained_caller& to, offered kind, const std::string
   decide_by_name(made.findings);
   const auto* tool = is_tool ? to.in.handlers->find_tool(name) : nullptr;
   const bool is_there = is_tool ? tool != nullptr : to.in.handlers->find_prompt(name) != nullptr;
-  if (!is_there) made.missing = "there is no such " + std::string(made.what) + " here";
+  if (!is_there) made.missing = "unknown " + std::string(made.what) + " here";
   const bool is_built_in = tool != nullptr && tool->manners.is_built_in;
   if (is_built_in)
-    made.undecided = "no rule is about it: it shows what this caller may see, and is there until a rule denies it";
+    made.undecided = "no rule matches it: it shows only what this caller may see, and is available unless a rule denies it";
   const auto given = granted(to, kind, name, is_built_in);
   made.lacking = lacking_for(to, is_tool ? model::operation(model::call_tool{name, value::object{}, {}})
                                          : model::operation(model::get_prompt{name, {}, {}}));

@@ -42,7 +42,7 @@ std::string url_json(std::string_view outer, std::string_view url, bool has_type
 /// What hosts write into their files for a server behind a URL.
 std::string hosts_by_url(const greeting_facts& facts) {
   if (facts.shows_certificate) {
-    return "\nHosts connect to this server if they can show a client certificate; the files of most cannot name one.\n";
+    return "\nHosts need a client certificate to connect. The configuration files of most hosts cannot name one.\n";
   }
   // Hosts log in by themselves where there is somebody to log in at.
   const bool needs_token = facts.takes_tokens && !facts.has_log_in;
@@ -75,7 +75,7 @@ std::string greeting(const greeting_facts& facts) {
   if (is_stdio) {
     text += " over standard input and output:\n";
   } else if (facts.is_inherited) {
-    text += " on the sockets that were handed over:\n";
+    text += " on the sockets that it was started with:\n";
   } else {
     text += " at " + (facts.url.empty() ? "the Unix socket " + facts.socket : facts.url) + ":\n";
   }
@@ -101,7 +101,7 @@ std::string greeting(const greeting_facts& facts) {
   text += "  VS Code         .vscode/mcp.json            " + host_json("servers", facts) + '\n';
   text += "  Cursor          ~/.cursor/mcp.json          " + host_json("mcpServers", facts) + '\n';
   text += "  Zed             settings.json               " + host_json("context_servers", facts) + '\n';
-  text += is_stdio ? "\nWaiting for messages, one a line; end with Ctrl-D.\n" : "\nStop with Ctrl-C.\n";
+  text += is_stdio ? "\nWaiting for messages, one a line. End with Ctrl-D.\n" : "\nStop with Ctrl-C.\n";
   return text;
 }
 

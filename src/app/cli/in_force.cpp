@@ -9,11 +9,11 @@ std::vector<std::string> in_force(const parts& whole) {
   std::vector<std::string> out;
   if (const auto rules = whole.settings.access.rules.size(); rules != 0) {
     out.push_back("access  " + std::to_string(rules) + (rules == 1 ? " rule" : " rules") +
-                  "; what none is about does not exist");
+                  "; resources that no rule matches do not exist for callers");
   }
   for (const auto& one : whole.providers) {
     if (one->masking() == masking::none)
-      out.push_back("redact = false  secrets in what " + one->name() + " gives are not masked");
+      out.push_back("redact = false  secrets in contents of " + one->name() + " are not masked");
   }
   if (whole.settings.audit) out.push_back("audit  " + whole.settings.audit->path);
   if (whole.settings.tracing) {

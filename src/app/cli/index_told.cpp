@@ -65,7 +65,7 @@ bool print_index(const config::settings& of, bool as_json) {
   } else if (!looked) {
     complain(looked.error());
   } else if (!*looked) {
-    print("  is not made yet: a server makes it when it serves\n");
+    print("  does not exist yet: the server creates it\n");
   } else {
     print("  has " + words_for(**looked, of.search->embeddings.has_value()) + '\n');
     if ((*looked)->how && !(*looked)->how->problem.empty()) print("  " + visible((*looked)->how->problem) + '\n');

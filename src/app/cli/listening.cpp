@@ -63,10 +63,11 @@ result<void> check_listening(const serve_command& asked, const config::settings&
   if (http.tls == tls_options{} || !asked.tls_certificate.empty()) return {};
   const auto made = tls::context::make(http.tls);
   if (made) return {};
-  const auto& why = made.error().public_text;
-  const auto is_about = [&why](std::string_view file) { return why.find("use the " + std::string(file)) != std::string::npos; };
-  const auto* const key = is_about("client authorities") ? "client_authorities" : is_about("key") ? "key" : "certificate";
-  return tl::unexpected(configured.wrong("http.tls." + std::string(key), why));
+  const auto& why = made.error();
+  const auto* const key = why.about == tls::client_authorities_role ? "client_authorities"
+                          : why.about == tls::key_role              ? "key"
+                                                                    : "certificate";
+  return tl::unexpected(configured.wrong("http.tls." + std::string(key), why.public_text));
 }
 
 bool shows_tokens(const http_options& http) {

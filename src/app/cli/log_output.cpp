@@ -14,7 +14,7 @@ namespace hondana::cli {
 void log_output::write(std::string_view line) {
   std::string text;
   if (is_torn_) text += '\n';
-  if (dropped_ != 0) text += "... " + std::to_string(dropped_) + " lines were dropped, since nobody read the log\n";
+  if (dropped_ != 0) text += "... " + std::to_string(dropped_) + " lines were dropped, because the log was not read\n";
   text += line;
   const auto taken = put(text);
   if (taken == text.size()) {

@@ -51,7 +51,7 @@ void print_item(const survey_item& item, const std::vector<std::string>& scopes,
   if (!as_json) {
     print((item.is_served ? "  + " : "  - ") + visible(item.name) +
           (item.reason.empty() ? "" : "  (" + visible(item.reason) + ')') +
-          (scopes.empty() ? "" : "  (to read it: " + joined(scopes) + ')') + '\n');
+          (scopes.empty() ? "" : "  (reading needs " + joined(scopes) + ')') + '\n');
     return;
   }
   std::string line;

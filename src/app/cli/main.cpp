@@ -17,7 +17,7 @@ int main(int count, char** arguments) {
     return std::visit([](const auto& what) { return hondana::cli::run(what); },
                       hondana::cli::parse_arguments(count, arguments));
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "hondana: stopped by a defect or lack of memory: %s\n", error.what());
+    std::fprintf(stderr, "hondana: stopped by an internal error or lack of memory: %s\n", error.what());
     return hondana::cli::exit_server;
   }
 }

@@ -38,7 +38,7 @@ template <class T, class Ask>
     explicit taker(std::shared_ptr<kept> where) : to(std::move(where)) {}
     taker(const taker&) = delete;
     taker& operator=(const taker&) = delete;
-    ~taker() { to->put(fail(errc::internal, "There was no answer: the source let go of the question.")); }
+    ~taker() { to->put(fail(errc::internal, "The source ended the request without an answer.")); }
   };
   const auto state = std::make_shared<kept>();
   {
@@ -51,7 +51,7 @@ template <class T, class Ask>
   std::unique_lock lock(state->mutex);
   if (monotonic_clock::wait_for(state->changed, lock, most, [&state] { return state->answer.has_value(); }))
     return std::move(*state->answer);
-  return fail(errc::timed_out, "There was no answer within " + std::to_string(most.count()) + " ms.");
+  return fail(errc::timed_out, "No answer within " + std::to_string(most.count()) + " ms.");
 }
 
 }  // namespace hondana::cli

@@ -42,7 +42,7 @@ int finish_output(int code) {
   const int error = output_error.load();
   if (error == 0) return code;
   if (error == EPIPE) return exit_broken_pipe;
-  complain({errc::source_unavailable, "The output could not be written. Check the disk or the program that reads it.",
+  complain({errc::source_unavailable, "The output could not be written. Check the disk, or the program that reads the output.",
             std::strerror(error)});
   return exit_server;
 }

@@ -41,12 +41,11 @@ result<void> check_place(const config::settings& in) {
   if (fs::is_directory(path, problem))
     return wrong_key(in, "path", "\"" + path + "\" is a folder; name the file of the index, such as " + path + "/search.db");
   const auto folder = nearest_folder(path);
-  if (folder.empty())
-    return wrong_key(in, "path", "the folder of \"" + path + "\" cannot be made: something else is in its place");
+  if (folder.empty()) return wrong_key(in, "path", "the folder of \"" + path + "\" cannot be created: a file is in its place");
   if (::access(folder.c_str(), W_OK | X_OK) != 0)
-    return wrong_key(in, "path", "the index cannot be kept there: this user may not write in " + folder);
+    return wrong_key(in, "path", "the index cannot be stored there: this user may not write in " + folder);
   if (fs::exists(path, problem) && ::access(path.c_str(), R_OK | W_OK) != 0)
-    return wrong_key(in, "path", "\"" + path + "\" is there, and this user may not read and write it");
+    return wrong_key(in, "path", "\"" + path + "\" exists, but this user may not read and write it");
   if (const auto ours = search::refuse_foreign(*in.search); !ours) return wrong_key(in, "path", ours.error().public_text);
   return {};
 }
@@ -55,9 +54,8 @@ result<void> check_words(const config::settings& in, const search_options& how) 
   if (how.words == word_cutting::trigrams) return {};
   std::error_code problem;
   if (!how.dictionary.empty() && !fs::is_directory(how.dictionary, problem))
-    return wrong_key(
-        in, "dictionary",
-        "there is no folder \"" + how.dictionary + "\". Leave the key out to have the dictionary that MeCab is set up with");
+    return wrong_key(in, "dictionary",
+                     "the folder \"" + how.dictionary + "\" does not exist. Remove the key to use MeCab's default dictionary");
   // A dictionary that is named is meant.
   if (how.words != word_cutting::mecab && how.dictionary.empty()) return {};
   const auto made = tokenizer::words_by_mecab(how.dictionary);
@@ -67,7 +65,7 @@ result<void> check_words(const config::settings& in, const search_options& how) 
 
 result<void> check_readable(const config::settings& in, const std::string& key, const std::string& path) {
   if (path.empty() || ::access(path.c_str(), R_OK) == 0) return {};
-  return wrong_key(in, "embeddings." + key, "\"" + path + "\" is not there, or this user may not read it");
+  return wrong_key(in, "embeddings." + key, "\"" + path + "\" does not exist, or this user may not read it");
 }
 
 }  // namespace
@@ -99,7 +97,7 @@ void print_words_of_index(const config::settings& of, bool as_json) {
   }
   if (!as_json) {
     print("  words by " + visible(by) + '\n');
-    if (!lacks.empty()) print("  Japanese is found by three characters at a time, since " + visible(lacks) + '\n');
+    if (!lacks.empty()) print("  Japanese text is indexed by runs of three characters, because " + visible(lacks) + '\n');
     return;
   }
   std::string line;

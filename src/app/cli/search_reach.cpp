@@ -60,7 +60,7 @@ std::vector<std::string> warnings_of_search(const config::settings& of, const st
     for (const auto& one : prefixes) {
       if (may_be_served(one, claims)) continue;
       out.push_back(of.wrong(std::string("search.") + key,
-                             one + " is below no source, so that " + outcome + "; served is what is below " + served)
+                             one + " is not below any source, so " + outcome + "; the sources serve " + served)
                         .public_text);
     }
   };
@@ -68,11 +68,11 @@ std::vector<std::string> warnings_of_search(const config::settings& of, const st
   look("exclude", of.search->exclude, outcome_of_exclude);
   const auto& rules = of.access.rules;
   if (!rules.empty() && std::none_of(rules.begin(), rules.end(), opens_search)) {
-    out.push_back(of.wrong("search", "no access rule lets anybody but \"local\" read " + std::string(search::search_uri) +
-                                         ", so that others search what is indexed by then and cannot wait for the rest; add "
-                                         "an [[access.rule]] with uris = [\"" +
-                                         std::string(search::search_uri) + "\"] and allow = [\"list\", \"read\"]")
-                      .public_text);
+    out.push_back(
+        of.wrong("search", "access rules let only \"local\" read " + std::string(search::search_uri) +
+                               ", so other callers cannot wait for a complete index; add an [[access.rule]] with uris = [\"" +
+                               std::string(search::search_uri) + "\"] and allow = [\"list\", \"read\"]")
+            .public_text);
   }
   return out;
 }
@@ -115,11 +115,11 @@ std::vector<std::string> prefix_use::idle() const {
   for (const auto& one : prefixes_) {
     // What no source may have is warned of by itself.
     if (one.is_used || !one.has_source || !one.is_sure) continue;
-    out.push_back(
-        settings_
-            .wrong(one.key, "nothing that is listed now begins with " + one.written + ", so that " + one.outcome +
-                                (one.nearest.empty() ? "; nothing is listed near it" : "; listed nearest is " + one.nearest))
-            .public_text);
+    out.push_back(settings_
+                      .wrong(one.key, "no listed resource begins with " + one.written + ", so that " + one.outcome +
+                                          (one.nearest.empty() ? "; no similar URI is listed"
+                                                               : "; the nearest listed URI is " + one.nearest))
+                      .public_text);
   }
   return out;
 }

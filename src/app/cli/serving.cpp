@@ -111,7 +111,7 @@ class reloadable {
     if (secured_ != nullptr) reload_certificates();
     // Also after whoever rotates logs has renamed it.
     records_.reopen();
-    if (config_.empty() && secured_ == nullptr) log_("there is no configuration file to read again; start with --config FILE");
+    if (config_.empty() && secured_ == nullptr) log_("no configuration file to reload; start with --config FILE");
   }
 
   /// What of it holds from the next start on only.
@@ -125,8 +125,8 @@ class reloadable {
     add(!config::says_the_same(read.tracing, tracing_), "[tracing]");
     add(!config::says_the_same(read.search, search_), "[search]");
     add(records_.is_open_otherwise(read.audit), "[audit]");
-    add(!(read.auth == auth_), "[auth], but scopes and rules,");
-    return where.empty() ? where : "; what changed below " + where + " holds from the next start on";
+    add(!(read.auth == auth_), "[auth] except its scopes and rules");
+    return where.empty() ? where : "; changes in " + where + " take effect at the next start";
   }
 
   /// Somebody listens over HTTP: sources, also those of later reloads, can have others call.
@@ -142,22 +142,21 @@ class reloadable {
   void say_how_reads_went() {
     const auto reads = server_.cached_reads();
     if (reads.hits + reads.misses == 0) return;
-    log_("reads: " + std::to_string(reads.misses) + " of sources, " + std::to_string(reads.hits) +
-         " of what was kept and had not changed");
+    log_("reads: " + std::to_string(reads.misses) + " from sources, " + std::to_string(reads.hits) + " from the cache");
   }
 
   /// What waits to be recorded is on the disk when this returns, unless the disk refuses it.
   void finish_record() {
     constexpr std::chrono::seconds most{5};
     const std::lock_guard lock(mutex_);
-    if (!records_.flush(monotonic_clock::now() + most)) log_("audit log: not all could be written");
+    if (!records_.flush(monotonic_clock::now() + most)) log_("audit log: some records could not be written");
   }
 
   /// What was traced has been sent when this returns, unless the collector does not take it.
   void finish_traces() {
     constexpr std::chrono::seconds most{3};
     const std::lock_guard lock(mutex_);
-    if (traces_ && !flush_traces(*traces_, monotonic_clock::now() + most)) log_("traces: not all could be sent");
+    if (traces_ && !flush_traces(*traces_, monotonic_clock::now() + most)) log_("traces: some spans could not be sent");
   }
 
   /// Ends the process when a source is stuck in a call that cannot be interrupted; otherwise returns.
@@ -165,7 +164,7 @@ class reloadable {
     finish_record();
     finish_traces();
     if (server_.engine()->close(monotonic_clock::now() + std::chrono::seconds(1))) return;
-    log_("a source is stuck; leaving it behind");
+    log_("a source does not stop; exiting without it");
     std::fflush(nullptr);
     _exit(exit_code);
   }
@@ -190,7 +189,7 @@ class reloadable {
         whole->settings.tracing = std::move(*said);
         traces_by_environment_ = true;
       } else {
-        log_("nothing is traced: " + told(said.error()));
+        log_("tracing is off: " + told(said.error()));
       }
     }
     return whole;
@@ -252,7 +251,7 @@ class reloadable {
     with.log = log_;
     auto made = export_traces(std::move(with));
     if (!made && traces_by_environment_) {
-      log_("nothing is traced: the collector that the environment names: " + told(made.error()));
+      log_("tracing is off: the collector in the environment variables: " + told(made.error()));
       return {};
     }
     if (!made) {
@@ -399,8 +398,8 @@ int run(const serve_command& what) {
   if (!http.tls.certificate.empty()) serving.reload_certificates_of(&*service);
   if (shows_tokens(http))
     serving.log()(
-        "tokens come in the clear here, for anybody on the way to use; --tls-certificate FILE and --tls-key FILE, or a proxy "
-        "that speaks TLS (trusted_proxies below [http]), keep them");
+        "tokens are sent unencrypted to this address; use --tls-certificate FILE and --tls-key FILE, or a proxy with TLS "
+        "(trusted_proxies in [http])");
   // What goes with a reload is held by the server alone.
   auto facts = place_of(http, service->port());
   facts.program = running_program();
@@ -414,7 +413,7 @@ int run(const serve_command& what) {
   facts.providers.clear();
   stop.wait();
   const auto patience = whole->settings.http.drain_time;
-  serving.log()("stopping; requests under way have at most " + std::to_string(patience.count()) +
+  serving.log()("stopping; requests in progress have at most " + std::to_string(patience.count()) +
                 " ms; a second signal ends them at once");
   service->drain(patience);
   serving.reload_certificates_of(nullptr);

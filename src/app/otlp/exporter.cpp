@@ -20,8 +20,8 @@ constexpr std::chrono::milliseconds longest_pause{30'000};
 constexpr std::size_t most_response = 64u << 10;
 
 result<std::shared_ptr<endpoint::endpoint>> endpoint_of(const tracing_options& from) {
-  if (!(from.sample >= 0 && from.sample <= 1)) return fail(errc::invalid_argument, "sample: a part is from 0 to 1");
-  if (from.service_name.empty()) return fail(errc::invalid_argument, "service_name: the service needs a name");
+  if (!(from.sample >= 0 && from.sample <= 1)) return fail(errc::invalid_argument, "sample: expected a number from 0 to 1");
+  if (from.service_name.empty()) return fail(errc::invalid_argument, "service_name: must not be empty");
   endpoint::settings out;
   out.url = from.url;
   out.headers = from.headers;
@@ -85,7 +85,7 @@ void exporter::send(const std::vector<tracing::span>& what, const std::stop_toke
       const auto refused = refused_in(got->bytes);
       if (refused.count == 0) return note({});
       spans_->drop(refused.count);
-      return note("it did not take " + std::to_string(refused.count) + " of " + std::to_string(what.size()) +
+      return note("it rejected " + std::to_string(refused.count) + " of " + std::to_string(what.size()) +
                   " spans: " + refused.why);
     }
     note(got ? "it answered with status " + std::to_string(got->status) : got.error().public_text);
@@ -100,7 +100,7 @@ void exporter::send(const std::vector<tracing::span>& what, const std::stop_toke
 void exporter::note(const std::string& trouble) {
   if (trouble == trouble_) return;
   if (options_.log) {
-    options_.log(trouble.empty() ? "traces: the collector takes them again"
+    options_.log(trouble.empty() ? "traces: the collector accepts them again"
                                  : "traces: cannot be sent to " + to_->origin() + ": " + trouble);
   }
   trouble_ = trouble;

@@ -116,7 +116,7 @@ result<std::shared_ptr<authenticator>> make_any_authenticator(std::vector<std::s
   const auto has_null = [](const auto& all) { return std::find(all.begin(), all.end(), nullptr) != all.end(); };
   if (has_null(by_token) || has_null(by_connection)) return fail(errc::invalid_argument, "one of the authenticators is null");
   if (by_token.size() + by_connection.size() == 1) return by_token.empty() ? by_connection.front() : by_token.front();
-  if (by_token.empty() && by_connection.empty()) return fail(errc::invalid_argument, "there is no authenticator to ask");
+  if (by_token.empty() && by_connection.empty()) return fail(errc::invalid_argument, "no authenticator is given");
   return std::shared_ptr<authenticator>(
       std::make_shared<authentication::any_of_several>(std::move(by_token), std::move(by_connection)));
 }

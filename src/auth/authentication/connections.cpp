@@ -38,7 +38,7 @@ class certificates final : public authenticator {
 
  private:
   [[nodiscard]] authenticated judged(const request_facts& of) const {
-    if (!of.certificate) return tl::unexpected(nothing_sent("show a client certificate", {}));
+    if (!of.certificate) return tl::unexpected(nothing_sent("present a client certificate", {}));
     for (const auto& name : names_of(*of.certificate)) {
       const auto found = allowed_.find(name);
       if (found == allowed_.end() && !allowed_.empty()) continue;
@@ -46,8 +46,8 @@ class certificates final : public authenticator {
     }
     challenge out;
     out.status = 403;
-    out.description = allowed_.empty() ? "the certificate has no name of the kind that is looked at here"
-                                       : "the certificate is none of those that may ask here";
+    out.description = allowed_.empty() ? "the certificate has no name of the required kind"
+                                       : "the certificate is not one of the allowed ones";
     return tl::unexpected(std::move(out));
   }
 
@@ -89,12 +89,12 @@ class processes final : public authenticator {
 
  private:
   [[nodiscard]] authenticated judged(const request_facts& of) const {
-    if (!of.process) return tl::unexpected(nothing_sent("connect by the Unix socket", {}));
+    if (!of.process) return tl::unexpected(nothing_sent("connect through the Unix socket", {}));
     const auto found = allowed_.find(of.process->user);
     if (found != allowed_.end()) return caller{found->second, of.address, nullptr, nullptr};
     challenge out;
     out.status = 403;
-    out.description = "user " + std::to_string(of.process->user) + " is none of those that may ask here";
+    out.description = "user " + std::to_string(of.process->user) + " is not one of the allowed users";
     return tl::unexpected(std::move(out));
   }
 
@@ -110,18 +110,19 @@ result<std::shared_ptr<authenticator>> make_certificate_authenticator(certificat
   const auto are_scopes = [](const std::vector<std::string>& all) {
     return std::all_of(all.begin(), all.end(), [](const std::string& one) { return authentication::is_scope(one); });
   };
-  if (!are_scopes(options.scopes)) return fail(errc::invalid_argument, "certificate_options::scopes: not all are scopes");
+  if (!are_scopes(options.scopes))
+    return fail(errc::invalid_argument, "certificate_options::scopes: contains an invalid scope");
   std::set<std::string_view> seen;
   for (const auto& [name, scopes] : options.allowed) {
     if (name.empty() || !are_scopes(scopes) || !seen.insert(name).second)
       return fail(errc::invalid_argument,
-                  "certificate_options::allowed: \"" + name + "\" is empty, named twice or has a scope that is none");
+                  "certificate_options::allowed: \"" + name + "\" is empty, named twice or has an invalid scope");
   }
   return std::shared_ptr<authenticator>(std::make_shared<authentication::certificates>(std::move(options)));
 }
 
 result<std::shared_ptr<authenticator>> make_process_authenticator(std::vector<std::pair<std::uint32_t, std::string>> allowed) {
-  if (allowed.empty()) return fail(errc::invalid_argument, "no user may ask; name some");
+  if (allowed.empty()) return fail(errc::invalid_argument, "no user is allowed; name at least one");
   for (const auto& [user, identity] : allowed) {
     if (identity.empty()) return fail(errc::invalid_argument, "user " + std::to_string(user) + " has no identity");
   }

@@ -26,10 +26,10 @@ std::string basic(const introspection_options& of) {
 
 result<value> read_introspection(std::string_view text) {
   auto parsed = value::parse(text, {.bytes = most_introspection_bytes, .values = 5000});
-  if (!parsed || parsed->as_object() == nullptr) return fail(errc::broken_protocol, "the answer is no JSON object");
+  if (!parsed || parsed->as_object() == nullptr) return fail(errc::broken_protocol, "the answer is not a JSON object");
   const auto* active = parsed->find("active");
   if (active == nullptr || !active->as_boolean())
-    return fail(errc::broken_protocol, "the answer does not say whether it is active");
+    return fail(errc::broken_protocol, "the answer does not say whether the token is active");
   return parsed;
 }
 
@@ -60,7 +60,7 @@ result<value> introspection::answer_to(const std::string& token, std::chrono::st
   asked.body = "token=" + percent_encode(token) + "&token_type_hint=access_token";
   HONDANA_TRY(const auto got, call_(asked, {}));
   if (got.status == 401 || got.status == 403)
-    return fail(errc::unauthorized, of_.endpoint + " refuses this server's client id and secret");
+    return fail(errc::unauthorized, of_.endpoint + " rejects this server's client id and secret");
   if (got.status != 200)
     return fail(errc::broken_protocol, of_.endpoint + " answered with status " + std::to_string(got.status));
   auto said = read_introspection(got.bytes);

@@ -21,13 +21,12 @@ bool is_issuer(const std::string& url) { return is_address(url) && url.find('?')
 
 result<std::string> keys_place_in(std::string_view document, const std::string& issuer) {
   const auto parsed = value::parse(document, {.bytes = most_metadata_bytes, .values = 10'000});
-  if (!parsed || parsed->as_object() == nullptr) return fail(errc::broken_protocol, "it is no JSON object");
+  if (!parsed || parsed->as_object() == nullptr) return fail(errc::broken_protocol, "it is not a JSON object");
   const auto* of = parsed->find("issuer");
-  if (of == nullptr || of->as_string() == nullptr) return fail(errc::broken_protocol, "it names no issuer");
-  if (*of->as_string() != issuer) return fail(errc::access_denied, "it is about another issuer than " + issuer);
+  if (of == nullptr || of->as_string() == nullptr) return fail(errc::broken_protocol, "it has no issuer");
+  if (*of->as_string() != issuer) return fail(errc::access_denied, "its issuer is not " + issuer);
   auto keys = parsed->string_at("jwks_uri");
-  if (!keys || keys->empty() || keys->size() > longest_url)
-    return fail(errc::broken_protocol, "it does not say where its keys are (jwks_uri)");
+  if (!keys || keys->empty() || keys->size() > longest_url) return fail(errc::broken_protocol, "it has no usable jwks_uri");
   return keys;
 }
 

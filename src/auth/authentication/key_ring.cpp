@@ -57,7 +57,7 @@ void key_ring::renew() {
     is_fetching_ = true;
     ++looks_;
   } catch (const std::system_error& no_thread) {
-    take(fail(errc::source_unavailable, "there is no thread for it", no_thread.what()), now);
+    take(fail(errc::source_unavailable, "no thread can be started for it", no_thread.what()), now);
   }
 }
 
@@ -73,7 +73,7 @@ void key_ring::fetch_behind(const std::stop_token& stop) {
     if (!stop.stop_requested()) take(std::move(fetched), of_.time.steady());
   } catch (const std::exception& error) {
     const std::lock_guard taking(mutex_);
-    take(fail(errc::internal, "it failed here", error.what()), of_.time.steady());
+    take(fail(errc::internal, "an internal error occurred", error.what()), of_.time.steady());
   }
 }
 
@@ -155,7 +155,7 @@ void key_ring::take(result<small_answer> fetched, steady_time now) {
     failed_ = now;
     place_found_.reset();  // they may have moved
     why_ = {set.error().code, "cannot fetch the keys of " + of_.issuer + ": " + set.error().public_text, {}};
-    trouble_.fails(why_.public_text + (held_at(now) ? "; those that are here stay in use for a day at most" : ""));
+    trouble_.fails(why_.public_text + (held_at(now) ? "; the cached keys stay in use for at most a day" : ""));
     return;
   }
   failed_.reset();
@@ -190,7 +190,7 @@ result<std::string> key_ring::find_place(std::chrono::steady_clock::time_point d
     if (place.error().code == errc::access_denied) return fail(errc::access_denied, std::move(why));
     tried += (tried.empty() ? "" : "; ") + why;
   }
-  return fail(errc::source_unavailable, "its metadata cannot be had: " + tried);
+  return fail(errc::source_unavailable, "its metadata cannot be fetched: " + tried);
 }
 
 result<small_answer> key_ring::fetch(std::chrono::steady_clock::time_point deadline, const std::stop_token& stop) {

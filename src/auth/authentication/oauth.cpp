@@ -14,30 +14,33 @@ namespace {
 constexpr std::chrono::minutes most_skew{10};
 
 tl::unexpected<failure> unusable(std::string_view member, std::string_view why) {
-  return fail(errc::invalid_argument, "oauth_options::" + std::string(member) + ": " + std::string(why));
+  failure out{errc::invalid_argument, "oauth_options::" + std::string(member) + ": " + std::string(why), {}};
+  out.about = member;
+  return tl::unexpected(std::move(out));
 }
 
 /// Tokens and keys that anybody on the way could change prove nothing.
 bool is_safe(const std::string& url) { return !url.starts_with("http:") || transport::http_client::is_on_this_machine(url); }
 
-constexpr std::string_view needs_https = "plain http: is for this very machine only; write https:";
+constexpr std::string_view needs_https = "plain http: is only allowed on this machine; write https:";
 
 result<void> check_options(const oauth_options& of) {
   if (!is_issuer(of.issuer)) return unusable("issuer", "expected a URL such as \"https://login.example.com\"");
   if (!is_safe(of.issuer)) return unusable("issuer", needs_https);
   if (!is_address(of.resource))
-    return unusable("resource", "expected the URL of this server for clients, such as \"https://shelf.example.com/mcp\"");
+    return unusable("resource",
+                    "expected the URL at which clients reach this server, such as \"https://shelf.example.com/mcp\"");
   if (!of.keys.empty() && !is_address(of.keys)) return unusable("keys", "expected a URL");
   if (!is_safe(of.keys)) return unusable("keys", needs_https);
   const auto& asked = of.introspection;
   if (!asked.endpoint.empty() && !is_address(asked.endpoint)) return unusable("introspection.endpoint", "expected a URL");
   if (!is_safe(asked.endpoint)) return unusable("introspection.endpoint", needs_https);
   if (!asked.endpoint.empty() && (asked.client_id.empty() || asked.client_secret.empty()))
-    return unusable("introspection", "needs the client id and secret that this server has at " + of.issuer);
+    return unusable("introspection", "requires the client id and secret of this server at " + of.issuer);
   if (of.skew.count() < 0 || of.skew > most_skew) return unusable("skew", "expected 0 to 600 seconds");
   for (const auto* list : {&of.scopes, &of.all_scopes}) {
     for (const auto& one : *list) {
-      if (!is_scope(one)) return unusable("scopes", "\"" + one + "\" is no scope");
+      if (!is_scope(one)) return unusable("scopes", "\"" + one + "\" is not a scope");
     }
   }
   return {};

@@ -75,16 +75,16 @@ tl::unexpected<challenge> resource_server::refuse(std::string why) const {
 
 /// Whose key is not here. Only who has looked can say that nobody publishes it: it may be new.
 tl::unexpected<challenge> resource_server::cannot_look() const {
-  if (keys_.is_fetching()) return tl::unexpected(cannot_tell("the keys that check tokens are being fetched", ask_soon));
-  return tl::unexpected(cannot_tell("the key that checks the token is not here, and it is too early to look for it again",
+  if (keys_.is_fetching()) return tl::unexpected(cannot_tell("the keys for checking tokens are being fetched", ask_soon));
+  return tl::unexpected(cannot_tell("the key for checking the token is unknown, and it is too early to fetch keys again",
                                     std::max(ask_soon, keys_.until_next_look())));
 }
 
 std::optional<challenge> resource_server::unfit(const request_facts& of) const {
   if (!of.bearer) return nothing_sent("get a token from " + options_.issuer, options_.scopes);
-  if (!is_token_text(*of.bearer)) return bad_token("the token is too long, or has characters that none has", options_.scopes);
+  if (!is_token_text(*of.bearer)) return bad_token("the token is too long, or contains invalid characters", options_.scopes);
   // One of our own that was revoked or mistyped is nobody else's business.
-  if (of.bearer->starts_with(token_prefix)) return bad_token("the token is none of " + options_.issuer, options_.scopes);
+  if (of.bearer->starts_with(token_prefix)) return bad_token("the token was not issued by " + options_.issuer, options_.scopes);
   return {};
 }
 
@@ -103,20 +103,20 @@ result<caller> resource_server::caller_of(const value& claims) const {
   proved->client = text_at(claims, "client_id");
   if (proved->client.empty()) proved->client = text_at(claims, "azp");
   if (!proved->client.empty() && !is_identifier(proved->client))
-    return fail(errc::access_denied, "the token's client_id is no name");
+    return fail(errc::access_denied, "the token's client_id is not a valid name");
   proved->scopes = granted(claims);
   proved->claims = claims;
   caller out;
   if (claims.find("sub") != nullptr) {
     const auto subject = text_at(claims, "sub");
     // One that is no name must not make all users of a client one caller.
-    if (!is_identifier(subject)) return fail(errc::access_denied, "the token's subject (sub) is no name");
+    if (!is_identifier(subject)) return fail(errc::access_denied, "the token's subject (sub) is not a valid name");
     out.identity = options_.issuer + '#' + subject;
   } else if (!proved->client.empty()) {
     // An issuer has neither query nor fragment, so that no subject can pass for a client.
     out.identity = options_.issuer + "?client=" + proved->client;
   } else {
-    return fail(errc::access_denied, "the token does not say whose it is (sub)");
+    return fail(errc::access_denied, "the token has no subject (sub)");
   }
   out.proof = std::move(proved);
   return out;
@@ -136,7 +136,7 @@ std::optional<authenticated> resource_server::judged(const std::string& token, c
                                                      const published_keys& keys) {
   const auto read = jose::read_token(token);
   if (!read) return refuse(read.error().public_text);
-  if (!is_access_token_type(read->type)) return refuse("the token is of another kind than an access token (typ)");
+  if (!is_access_token_type(read->type)) return refuse("the token is not an access token (typ)");
   // Before the signature, so that tokens of others make nobody look for keys.
   const auto expiry = jose::check_claims(read->claims, expected());
   if (!expiry) return refuse(expiry.error().public_text);
@@ -156,7 +156,7 @@ authenticated resource_server::by_keys(const std::string& token, const bytes::sh
   const auto keys = keys_.obtain(key_ring::wish::any, deadline);
   if (!keys)
     return tl::unexpected(
-        cannot_tell("the keys that check tokens cannot be had now", keys_.is_fetching() ? ask_soon : ask_again));
+        cannot_tell("the keys for checking tokens are not available now", keys_.is_fetching() ? ask_soon : ask_again));
   if (auto said = judged(token, digest, **keys)) return std::move(*said);
   auto newer = keys_.obtain(key_ring::wish::unknown_key, deadline);
   if (newer && (*newer)->generation != (*keys)->generation) {
@@ -169,13 +169,13 @@ authenticated resource_server::by_keys(const std::string& token, const bytes::sh
 authenticated resource_server::introspected(const std::string& token, const bytes::sha256_bytes& digest,
                                             std::chrono::steady_clock::time_point deadline) {
   const auto said = introspection_.ask(token, deadline);
-  if (!said) return tl::unexpected(cannot_tell("the authorization server cannot say now whether the token is good", ask_again));
+  if (!said) return tl::unexpected(cannot_tell("the authorization server cannot check the token now", ask_again));
   if (!*said->find("active")->as_boolean())
-    return refuse("the token is not active: it has expired or was revoked, or never was");
-  if (!is_access_token(*said)) return refuse("the token is of another kind than an access token");
+    return refuse("the token is not active: it has expired, was revoked or never existed");
+  if (!is_access_token(*said)) return refuse("the token is not an access token");
   // Spec: basic/authorization, Token Handling: tokens that are not known to be for this server are none of ours.
   if (said->find("aud") == nullptr && !options_.introspection.audience_is_optional)
-    return refuse("the authorization server does not say whom the token is for (aud)");
+    return refuse("the authorization server does not report the audience of the token (aud)");
   // Its issuer and times are what the server may leave out.
   auto of = expected();
   auto claims = *said->as_object();
@@ -213,8 +213,7 @@ authenticated resource_server::asked(const std::string& token, const bytes::sha2
   const leaving at_the_end{is_mine ? &asking_ : nullptr, digest};
   // Another request may have asked meanwhile.
   if (auto said = heard(digest)) return std::move(*said);
-  if (!is_mine)
-    return tl::unexpected(cannot_tell("the authorization server cannot say now whether the token is good", ask_again));
+  if (!is_mine) return tl::unexpected(cannot_tell("the authorization server cannot check the token now", ask_again));
   auto said = introspected(token, digest, deadline);
   // Whoever sends a bad token again and again takes no thread from those with others.
   if (!said && said.error().status == 401) refused_.put(digest, said.error(), 0, time_.steady() + refusal_remembered);

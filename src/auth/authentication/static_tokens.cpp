@@ -72,16 +72,16 @@ class static_tokens final : public authenticator {
   void tell_bad_lines(const token_list& list) const {
     for (std::size_t at = 0; at < list.bad.size() && at < most_lines_told; ++at) {
       const auto& one = list.bad[at];
-      say(options_, options_.file + ':' + std::to_string(one.line) + " is passed over: " + one.why);
+      say(options_, options_.file + ':' + std::to_string(one.line) + " is ignored: " + one.why);
     }
-    if (list.bad.size() > most_lines_told) say(options_, options_.file + " has more lines that are passed over");
+    if (list.bad.size() > most_lines_told) say(options_, options_.file + " has more lines that are ignored");
   }
 
  private:
   [[nodiscard]] std::optional<challenge> unfit_for_lookup(const request_facts& of) const {
-    if (!of.bearer) return nothing_sent("send a token that 'hondana token new' has made", options_.scopes);
+    if (!of.bearer) return nothing_sent("send a token created by 'hondana token new'", options_.scopes);
     if (!of.bearer->starts_with(token_prefix) || !is_token_text(*of.bearer))
-      return bad_token("the token is none of this server's own", options_.scopes);
+      return bad_token("the token was not issued by this server", options_.scopes);
     return {};
   }
 
@@ -89,7 +89,7 @@ class static_tokens final : public authenticator {
     if (!table.problem.empty()) return tl::unexpected(cannot_tell("tokens cannot be checked now", until_repaired));
     const auto found = table.all.find(bytes::sha256_of(*of.bearer));
     if (found == table.all.end())
-      return tl::unexpected(bad_token("the token is not known here: it was revoked, or never made", options_.scopes));
+      return tl::unexpected(bad_token("unknown token: it was revoked or never created", options_.scopes));
     const auto now = std::chrono::system_clock::now();
     if (found->second.expires && *found->second.expires <= now)
       return tl::unexpected(bad_token("the token has expired", options_.scopes));
@@ -126,7 +126,7 @@ class static_tokens final : public authenticator {
     } else {
       const auto& why = loaded.error().public_text;
       // Tokens that may have been revoked must not go on being taken.
-      if (table->problem != why) say(options_, why + "; until then nobody's token is taken");
+      if (table->problem != why) say(options_, why + "; until then all tokens are rejected");
       auto broken = std::make_shared<token_table>();
       broken->problem = why;
       fresh = std::move(broken);
@@ -152,7 +152,7 @@ result<std::shared_ptr<authenticator>> make_token_file_authenticator(token_file_
   if (!loaded) {
     auto why = std::move(loaded.error().public_text);
     if (loaded.error().code == errc::resource_not_found)
-      why += "; 'hondana token new NAME --file " + options.file + "' makes it";
+      why += "; 'hondana token new NAME --file " + options.file + "' creates it";
     return fail(errc::invalid_argument, std::move(why));
   }
   auto table = authentication::table_of(*loaded);

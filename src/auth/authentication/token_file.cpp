@@ -32,9 +32,10 @@ result<loaded_tokens> load_tokens(const std::string& path, disk::owners whose) {
 
 result<new_token> add_token(const std::string& path, wanted_token like, wall_time now) {
   if (!is_token_name(like.name))
-    return fail(errc::invalid_argument, "a name has 1 to 64 letters, digits and . _ - @ +, such as \"laptop\"");
+    return fail(errc::invalid_argument, "a token name must have 1 to 64 letters, digits and . _ - @ +, such as \"laptop\"");
   for (const auto& one : like.scopes) {
-    if (!is_scope(one)) return fail(errc::invalid_argument, "\"" + one + "\" is no scope: a word without spaces and quotes");
+    if (!is_scope(one))
+      return fail(errc::invalid_argument, "\"" + one + "\" is not a scope: expected a word without spaces and quotes");
   }
   auto id = bytes::random_bytes(id_bytes);
   auto secret = bytes::random_bytes(token_bytes);
@@ -44,7 +45,7 @@ result<new_token> add_token(const std::string& path, wanted_token like, wall_tim
   out.token = std::string(token_prefix) + json::base64url(*secret);
   out.kept = {bytes::to_hex(*id), std::move(like.name), bytes::sha256_of(out.token), std::move(like.scopes), now, like.expires};
   auto line = line_of(out.kept);
-  if (line.size() > token_list::longest_line) return fail(errc::invalid_argument, "these are too many scopes for one token");
+  if (line.size() > token_list::longest_line) return fail(errc::invalid_argument, "too many scopes for one token");
   HONDANA_TRY(const auto lock, disk::lock_beside(path));
   HONDANA_TRY(auto text, text_of(path));
   if (!text.empty() && text.back() != '\n') text += '\n';
@@ -60,7 +61,7 @@ result<void> revoke_token(const std::string& path, std::string_view id) {
   const auto rest = without_token(text, id);
   if (!rest) {
     return fail(errc::resource_not_found,
-                "there is no token \"" + std::string(id) + "\" in " + path + "; 'hondana token ls' shows their ids");
+                "unknown token \"" + std::string(id) + "\" in " + path + "; 'hondana token ls' shows the ids");
   }
   return disk::replace_private(path, *rest);
 }

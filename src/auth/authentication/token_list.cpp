@@ -73,14 +73,14 @@ result<kept_token> parse_token_line(std::string_view line) {
   const auto parsed = value::parse(line, {.bytes = token_list::longest_line, .values = 1000});
   if (!parsed || parsed->as_object() == nullptr)
     return fail(errc::invalid_argument,
-                "it is no JSON object of at most " + std::to_string(token_list::longest_line) + " bytes");
+                "it is not a JSON object of at most " + std::to_string(token_list::longest_line) + " bytes");
   kept_token out;
   out.id = parsed->string_at("id").value_or("");
   if (!is_token_name(out.id)) return wrong("id", "expected up to 64 letters and digits");
   out.name = parsed->string_at("name").value_or("");
   if (!is_token_name(out.name)) return wrong("name", "expected up to 64 letters, digits and . _ - @ +");
   const auto hash = hash_in(parsed->string_at("sha256").value_or(""));
-  if (!hash) return wrong("sha256", "expected 64 digits from 0 to f");
+  if (!hash) return wrong("sha256", "expected 64 hexadecimal digits");
   out.hash = *hash;
   if (const auto* scopes = parsed->find("scopes"); scopes != nullptr) {
     const auto* all = scopes->as_array();

@@ -65,7 +65,7 @@ class member_reader {
     if (!found || !*found) return std::nullopt;
     auto number = (*found)->as_integer(from_.path_of(name));
     // Years beyond any token's.
-    if (number && (*number < 0 || *number > 1'000'000'000'000)) fail({from_.path_of(name), "is no time"});
+    if (number && (*number < 0 || *number > 1'000'000'000'000)) fail({from_.path_of(name), "is not a time"});
     if (!number) fail(std::move(number.error()));
     return number ? std::optional(seconds(std::chrono::seconds(*number))) : std::nullopt;
   }
@@ -186,7 +186,7 @@ result<document> decode(std::string_view text) {
   document out;
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) return out;
   const auto parsed = json::document::parse(text);
-  if (!parsed) return fail(errc::broken_protocol, "it is no JSON: " + parsed.error().what);
+  if (!parsed) return fail(errc::broken_protocol, "it is not valid JSON: " + parsed.error().what);
   if (const auto wrong = read(parsed->root(), out)) return fail(errc::broken_protocol, wrong->text());
   return out;
 }
@@ -195,7 +195,7 @@ result<std::string> encode_checked(const document& what) {
   auto text = encode(what);
   const auto read = decode(text);
   if (!read) return tl::unexpected(read.error());
-  if (*read != what) return fail(errc::broken_protocol, "it would be read otherwise than it is written");
+  if (*read != what) return fail(errc::broken_protocol, "it would not be read back as written");
   return text;
 }
 

@@ -101,7 +101,7 @@ class limited_call {
   [[nodiscard]] tl::unexpected<failure> failed(const std::string& doing) const {
     const std::string why = error_ != nullptr ? error_->message : "it was not unlocked";
     return fail(errc::source_unavailable,
-                "cannot " + doing + " the desktop's keyring: " + why + "; log in with --store file to do without it");
+                "cannot " + doing + " the desktop's keyring: " + why + "; log in with --store file to avoid the keyring");
   }
 
  private:
@@ -173,7 +173,7 @@ class keyring_vault final : public vault {
     limited_call call(lib, time_to_unlock);
     const item_attributes by(lib);
     const std::string whole(text);
-    if (lib.store(&schema(), by.get(), SECRET_COLLECTION_DEFAULT, "Log-ins of hondana", whole.c_str(), call.cancellable(),
+    if (lib.store(&schema(), by.get(), SECRET_COLLECTION_DEFAULT, "Logins of hondana", whole.c_str(), call.cancellable(),
                   call.error()) == 0)
       return call.failed("write to");
     return {};
@@ -183,12 +183,12 @@ class keyring_vault final : public vault {
   result<void> connect() {
     if (is_connected_) return {};
     if (!has_session_bus())
-      return fail(errc::source_unavailable, "there is no session bus, and so no keyring; --store file does without one");
+      return fail(errc::source_unavailable,
+                  "no session bus is available, which the keyring requires; use --store file instead");
     const auto* const lib = library::loaded();
     if (lib == nullptr)
       return fail(errc::source_unavailable,
-                  "the desktop's keyring needs libsecret (the package libsecret-1-0); --store file "
-                  "does without it");
+                  "the desktop's keyring requires libsecret (package libsecret-1-0); install it, or use --store file");
     limited_call call(*lib, time_to_answer);
     auto* const service = lib->get_service(SECRET_SERVICE_OPEN_SESSION, call.cancellable(), call.error());
     if (service == nullptr) return call.failed("reach");
@@ -210,7 +210,7 @@ class keyring_vault final : public vault {
 
  private:
   static tl::unexpected<failure> none() {
-    return fail(errc::source_unavailable, "this build of hondana knows no keyring; --store file does without one");
+    return fail(errc::source_unavailable, "this build of hondana does not support keyrings; use --store file instead");
   }
 };
 

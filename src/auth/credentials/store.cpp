@@ -100,14 +100,14 @@ class credential_store final : public token_store {
   static result<void> check_entry(const document& alone, const std::string& issuer) {
     const auto text = encode_checked(alone);
     if (text && text->size() <= max_entry_bytes) return {};
-    return fail(errc::source_unavailable, "what " + issuer + " has given cannot be kept: " +
+    return fail(errc::source_unavailable, "the credentials from " + issuer + " cannot be stored: " +
                                               (text ? std::string("it is longer than 64 KiB") : text.error().public_text));
   }
   static result<void> save(vault& to, const document& what) {
     const auto text = encode_checked(what);
     if (text) return to.save(*text);
-    return fail(errc::source_unavailable, "there is no room for another log-in: " + text.error().public_text +
-                                              "; log out of servers that are not needed");
+    return fail(errc::source_unavailable,
+                "another login cannot be stored: " + text.error().public_text + "; log out of unused servers");
   }
   using edit = std::function<void(document&)>;
 
@@ -122,7 +122,7 @@ class credential_store final : public token_store {
     if (settings_.file.empty()) return document();
     return load(*file_, settings_.file);
   }
-  result<document> in_keyring() { return load(*keyring_, "what hondana keeps in the keyring"); }
+  result<document> in_keyring() { return load(*keyring_, "hondana's entry in the keyring"); }
 
   result<void> look(const std::string& subject, const std::function<void(const document&)>& at) {
     const std::lock_guard lock(mutex_);

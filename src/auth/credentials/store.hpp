@@ -23,7 +23,7 @@ enum class place : std::uint8_t { keyring, file };
 [[nodiscard]] std::string usual_file();
 
 /// Why nothing can be kept without a file.
-inline constexpr std::string_view no_place = "there is no place for log-ins: neither XDG_DATA_HOME nor HOME is set";
+inline constexpr std::string_view no_place = "logins cannot be stored: neither XDG_DATA_HOME nor HOME is set";
 
 struct store_settings {
   /// Empty: nothing is kept, and nothing can be.

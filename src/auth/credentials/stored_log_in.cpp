@@ -85,7 +85,7 @@ class stored_tokens final : public token_source {
   result<void> do_without(const failure& why) {
     const std::lock_guard lock(mutex_);
     if (!std::exchange(is_without_, true) && log_)
-      log_("no log-in is used for " + transport::http_client::shown(of_.url) + ": " + why.public_text);
+      log_("no stored login is used for " + transport::http_client::shown(of_.url) + ": " + why.public_text);
     return {};
   }
   /// Another one where somebody has logged in since at an authorization server that the first may not ask.

@@ -46,7 +46,7 @@ result<value> object_in(std::string_view json) {
   auto parsed = value::parse(json, {most_credential_bytes, most_members});
   // What the parser repeats of a text that is none may be a part of a key.
   if (!parsed || parsed->as_object() == nullptr)
-    return unfit("it is no JSON object of at most 64 KiB; download the file anew, or log in again");
+    return unfit("it is not a JSON object of at most 64 KiB; download the file again, or log in again");
   return parsed;
 }
 
@@ -72,7 +72,7 @@ result<credentials> account_in(const value& of, const std::string& token_url) {
   if (pem == nullptr || pem->as_string() == nullptr) return unfit("private_key: missing");
   auto key = jose::signing_key::of_pem(*pem->as_string());
   if (!key || key->by() != jose::algorithm::rs256)
-    return unfit("private_key: expected an RSA key in PEM, 2048 bits or more and not encrypted; download the key anew");
+    return unfit("private_key: expected an RSA key in PEM, 2048 bits or more and not encrypted; download the key again");
   return service_account{std::move(email), std::move(key_id), std::move(client_id), std::move(url), std::move(*key)};
 }
 
@@ -99,15 +99,14 @@ result<void> check_token_url(const std::string& url, bool is_configured) {
   const auto parts = split_uri(url);
   const auto where = uri::parse_host_port(parts.authority.value_or(std::string_view()));
   if (parts.scheme == "https" && where && is_googles_token_host(where->host) && where->port.value_or(443) == 443) return {};
-  return unfit(
-      "the token endpoint " + oauth::shown(url) +
-      " is none of Google's, so the key's proof is not sent there; if it is meant, name it as token_url in the settings");
+  return unfit("the token endpoint " + oauth::shown(url) +
+               " is not a Google host, so no signed request is sent there; if it is correct, set token_url to it");
 }
 
 result<credentials> parse_credentials(std::string_view json, const std::string& token_url) {
   HONDANA_TRY(const auto of, object_in(json));
   if (of.find("installed") != nullptr || of.find("web") != nullptr)
-    return unfit("it is an OAuth client and no log-in; name it as client, and log in with hondana login");
+    return unfit("it is an OAuth client, not a login; set client to it, and log in with 'hondana login'");
   auto type = needed_line_in(of, "type");
   if (!type) return tl::unexpected(std::move(type.error()));
   if (*type == "service_account") return account_in(of, token_url);
@@ -115,8 +114,8 @@ result<credentials> parse_credentials(std::string_view json, const std::string& 
   constexpr std::array<std::string_view, 4> others{"external_account", "external_account_authorized_user",
                                                    "impersonated_service_account", "gdch_service_account"};
   const bool is_known = std::find(others.begin(), others.end(), *type) != others.end();
-  return unfit("type: " + (is_known ? *type + " is not taken" : std::string("it is none that is known")) +
-               "; a service_account's key is, and an authorized_user as hondana login writes it");
+  return unfit("type: " + (is_known ? *type + " is not supported" : std::string("unknown type")) +
+               "; use the key of a service_account, or an authorized_user as 'hondana login' writes it");
 }
 
 std::string spelled(const authorized_user& one) {
@@ -134,8 +133,8 @@ result<oauth_client> parse_oauth_client(std::string_view json) {
   if (!of) return tl::unexpected(of.error());
   if (of->find("web") != nullptr)
     return unfit(
-        "it is a client of type \"Web application\", which cannot come back to this machine; make one of type "
-        "\"Desktop app\" in the Google Cloud console and download that");
+        "it is a client of type \"Web application\", which cannot redirect to this machine; create one of type \"Desktop app\" "
+        "in the Google Cloud console and download it");
   const auto* installed = of->find("installed");
   if (installed == nullptr || installed->as_object() == nullptr)
     return unfit("installed: missing; download the client's JSON from the Google Cloud console (type \"Desktop app\")");
@@ -152,7 +151,7 @@ result<oauth_client> parse_oauth_client(std::string_view json) {
        {std::pair<std::string_view, const std::string*>{"auth_uri", &out.auth_url}, {"token_uri", &out.token_url}}) {
     if (url->empty()) continue;
     if (auto fine = check_token_url(*url, false); !fine)
-      return unfit(std::string(name) + ": it is none of Google's; take it out, or name auth_url and token_url in the settings");
+      return unfit(std::string(name) + ": it is not a Google host; remove it, or set auth_url and token_url");
   }
   return out;
 }

@@ -31,7 +31,8 @@ result<found_credentials> of_file(const std::string& path, const credential_plac
   if (read) return parsed(read->bytes, in, from, path);
   const auto& why = read.error();
   if (why.code == errc::resource_not_found)
-    return fail(errc::unauthorized, from + " is not there; " + (in.advice.empty() ? "make it" : in.advice), why.public_text);
+    return fail(errc::unauthorized, from + " does not exist; " + (in.advice.empty() ? "create it" : in.advice),
+                why.public_text);
   return fail(why.code, from + " cannot be used: " + without(why.public_text, path, "it"), why.public_text);
 }
 
@@ -64,13 +65,13 @@ environment own_environment() {
 result<found_credentials> find_credentials(const credential_places& in) {
   if (!in.file.empty()) return of_file(in.file, in, "the file that `credentials` names");
   if (const auto json = variable(in, inline_variable); !json.empty())
-    return parsed(json, in, std::string("what ") + inline_variable + " holds", {});
-  if (is_there(in.log_in_file)) return of_file(in.log_in_file, in, "the log-in that is kept");
+    return parsed(json, in, std::string("the value of ") + inline_variable, {});
+  if (is_there(in.log_in_file)) return of_file(in.log_in_file, in, "the stored login");
   if (const auto path = variable(in, file_variable); !path.empty())
     return of_file(path, in, std::string("the file that ") + file_variable + " names");
   return fail(errc::unauthorized,
-              "there are no credentials for Google; " +
-                  (in.advice.empty() ? std::string("name a service account's key file as credentials") : in.advice));
+              "there are no Google credentials; " +
+                  (in.advice.empty() ? std::string("set credentials to the key file of a service account") : in.advice));
 }
 
 std::string stamp_of(const credential_places& in) {

@@ -29,10 +29,9 @@ const std::string& or_usual(const std::string& url, const std::string& usual) { 
 /// The settings with Google's own URLs where they name none. Errors: invalid_argument.
 result<oauth_client> checked_client(oauth_client client) {
   if (client.id.empty())
-    return fail(
-        errc::invalid_argument,
-        "there is no OAuth client to log in with; make one of type \"Desktop app\" in the Google Cloud console, download "
-        "its JSON, and name it as client");
+    return fail(errc::invalid_argument,
+                "a login requires an OAuth client; create one of type \"Desktop app\" in the Google Cloud console, download "
+                "its JSON, and set client to it");
   client.auth_url = or_usual(client.auth_url, std::string(usual_auth_url));
   client.token_url = or_usual(client.token_url, std::string(usual_token_url));
   for (const auto* url : {&client.auth_url, &client.token_url}) {
@@ -45,7 +44,7 @@ result<oauth_client> checked_client(oauth_client client) {
 result<std::shared_ptr<endpoint::endpoint>> endpoint_for(const log_in_settings& with, const std::string& url) {
   if (url.starts_with("http:") && !with.proxy.empty() && with.proxy != "none")
     return fail(errc::invalid_argument,
-                "secrets are not sent by plain http: through a proxy, which would read them; use https:, or no proxy");
+                "secrets are not sent over plain http: through a proxy, which could read them; use https:, or no proxy");
   return endpoint::endpoint::of({.url = url, .authorities = with.authorities, .proxy = with.proxy, .time = with.time});
 }
 
@@ -78,16 +77,16 @@ std::string page_for(const oauth::code_request& request, const log_in_settings& 
 tl::unexpected<failure> no_tokens(const oauth::small_answer& answer, const oauth::token_refusal& why) {
   auto said = oauth::reason_in(answer);
   if (why.error == "invalid_grant")
-    return cannot_log_in(errc::unauthorized, "the page was answered too late, or twice; log in again", std::move(said));
+    return cannot_log_in(errc::unauthorized, "the login page was completed too late, or twice; log in again", std::move(said));
   if (why.error == "invalid_client" || why.error == "unauthorized_client" || why.error == "deleted_client")
-    return cannot_log_in(errc::unauthorized,
-                         "the OAuth client is not known, or its secret is another; download its JSON from the Google Cloud "
-                         "console anew",
-                         std::move(said));
+    return cannot_log_in(
+        errc::unauthorized,
+        "the OAuth client is unknown, or its secret is wrong; download its JSON from the Google Cloud console again",
+        std::move(said));
   if (why.error == "redirect_uri_mismatch")
-    return cannot_log_in(errc::unauthorized, "the OAuth client is not of type \"Desktop app\"; make one of that type",
+    return cannot_log_in(errc::unauthorized, "the OAuth client is not of type \"Desktop app\"; create one of that type",
                          std::move(said));
-  return cannot_log_in(why.why.code, "no token was given; try again, and see the log for what Google says",
+  return cannot_log_in(why.why.code, "Google issued no token; try again, and see the log for Google's answer",
                        said.empty() ? why.why.public_text : said);
 }
 
@@ -109,11 +108,11 @@ result<authorized_user> exchanged(const oauth::code_request& request, const std:
   auto tokens = oauth::read_tokens(answer, asked, client.token_url, {});
   if (!tokens) return no_tokens(answer, tokens.error());
   if (!coverage_of(tokens->scope, with.asked).is_enough)
-    return cannot_log_in(errc::unauthorized, "not all was granted that was asked for (" + spelled(with.asked) +
+    return cannot_log_in(errc::unauthorized, "not all requested scopes were granted (" + spelled(with.asked) +
                                                  "); log in again, and tick every box on the page");
   if (tokens->refresh_token.empty())
     return cannot_log_in(errc::unauthorized,
-                         "Google gave nothing that lasts (no refresh token); take the application's access away at "
+                         "Google issued no refresh token; remove the application's access at "
                          "https://myaccount.google.com/permissions and log in again");
   return authorized_user{client.id, client.secret, std::move(tokens->refresh_token), client.token_url, with.hint};
 }
@@ -121,7 +120,7 @@ result<authorized_user> exchanged(const oauth::code_request& request, const std:
 }  // namespace
 
 result<authorized_user> log_in(const log_in_settings& with, login_page& page, const std::stop_token& stop) {
-  if (with.asked.empty()) return fail(errc::invalid_argument, "no scope is asked for; write drive.readonly");
+  if (with.asked.empty()) return fail(errc::invalid_argument, "no scope is requested; write drive.readonly");
   HONDANA_TRY(const auto client, checked_client(with.client));
   const bool is_googles = client.auth_url == usual_auth_url || client.auth_url.starts_with(std::string(googles_issuer) + '/');
   oauth::server_metadata at;
@@ -150,9 +149,8 @@ result<void> revoke(const authorized_user& one, const log_in_settings& with, con
   const auto* error = said && got.status == 400 ? said->find("error") : nullptr;
   const bool is_unknown = error != nullptr && error->as_string() != nullptr && *error->as_string() == "invalid_token";
   if (got.status == 200 || is_unknown) return {};
-  return fail(errc::source_unavailable,
-              "Google did not take the log-in back (status " + std::to_string(got.status) +
-                  "); take the application's access away at https://myaccount.google.com/permissions");
+  return fail(errc::source_unavailable, "Google did not revoke the login (status " + std::to_string(got.status) +
+                                            "); remove the application's access at https://myaccount.google.com/permissions");
 }
 
 }  // namespace hondana::google

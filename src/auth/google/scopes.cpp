@@ -32,10 +32,9 @@ result<scopes> read_scopes(const std::vector<std::string>& names) {
       return known.second == name || known.second.substr(scope_place.size()) == name;
     });
     if (found == known_scopes.end())
-      return fail(errc::invalid_argument,
-                  "the scope \"" + oauth::cleaned(name) +
-                      "\" is never asked for: Drive is only read here; write drive.readonly, or drive.metadata.readonly for "
-                      "names without contents");
+      return fail(errc::invalid_argument, "the scope \"" + oauth::cleaned(name) +
+                                              "\" is not supported: hondana only reads Drive; write drive.readonly, or "
+                                              "drive.metadata.readonly for names without contents");
     out.insert(found->first);
   }
   return out;

@@ -48,7 +48,7 @@ bool is_about_time(const words& said) {
 }
 
 std::string log_in_again(const refusal_circumstances& in) {
-  return in.advice.empty() ? "log in again with hondana login" : in.advice;
+  return in.advice.empty() ? "log in again with 'hondana login'" : in.advice;
 }
 
 /// What a service account's refusal means.
@@ -58,55 +58,51 @@ std::string of_account(const service_account& who, const words& said, const refu
   if (said.error == "unauthorized_client" || (said.error == "access_denied" && !in.subject.empty())) {
     if (in.subject.empty())
       return "Google does not let the service account " + who.email + " get tokens for " + needed +
-             "; see whether the account and its key are still enabled in the Google Cloud console";
-    return "the service account " + who.email + " may not stand in for " + in.subject +
-           "; a super administrator of the domain has to allow it under Security, API controls, Domain-wide delegation: client "
+             "; check in the Google Cloud console that the account and its key are still enabled";
+    return "the service account " + who.email + " may not impersonate " + in.subject +
+           "; a super administrator of the domain must allow it under Security, API controls, Domain-wide delegation: client "
            "ID " +
            (who.client_id.empty() ? std::string("of the account") : who.client_id) + " with exactly these scopes: " + needed;
   }
   if (said.error == "invalid_scope")
-    return "Google does not know the scopes " + needed + ", or the domain does not allow them to " + who.email +
-           "; have an administrator allow exactly these";
+    return "Google does not know the scopes " + needed + ", or the domain does not allow them for " + who.email +
+           "; ask an administrator to allow exactly these";
   if (has(text, "signature") || has(text, "invalid key") || said.error == "invalid_client")
     return "the key of the service account " + who.email +
-           " is not valid any more; make a new key in the Google Cloud console, put its file in the place of the old one, and "
-           "delete the old key";
+           " is no longer valid; create a new key in the Google Cloud console, replace the file, and delete the old key";
   if (!in.subject.empty() && (has(text, "not a valid email") || has(text, "invalid email") || has(text, "user id")))
-    return in.subject + ", for whom the service account " + who.email +
-           " is to stand in, is no account of the domain; set subject to one that is";
+    return in.subject + ", whom the service account " + who.email +
+           " impersonates, is not an account of the domain; set subject to one";
   if (has(text, "account not found") || has(text, "deleted") || has(text, "disabled"))
     return "the service account " + who.email +
-           " has been deleted or disabled; enable it in the Google Cloud console, or make another and share the files with it";
-  if (is_about_time(said))
-    return "Google does not believe the time that this machine's clock shows; set the clock right (timedatectl shows it)";
-  return "Google gives the service account " + who.email + " no token (" + said.error +
-         "); see in the Google Cloud console whether the account and its key are enabled";
+           " has been deleted or disabled; enable it in the Google Cloud console, or create another and share the files with "
+           "it";
+  if (is_about_time(said)) return "Google rejects the time of this machine's clock; correct the clock (timedatectl shows it)";
+  return "Google issues the service account " + who.email + " no token (" + said.error +
+         "); check in the Google Cloud console that the account and its key are enabled";
 }
 
 /// What a person's refusal means.
 std::string of_user(const words& said, const refusal_circumstances& in) {
   const auto& text = said.description;
   if (said.error == "invalid_client" || said.error == "deleted_client" || said.error == "unauthorized_client")
-    return "the OAuth client that somebody logged in with has been deleted, or its secret is another now; download the "
-           "client's "
-           "file from the Google Cloud console, and " +
+    return "the OAuth client of the login was deleted, or its secret has changed; download the client's file from the Google "
+           "Cloud console, and " +
            log_in_again(in);
   if (said.error == "invalid_scope")
-    return "the log-in is not for " + spelled(in.asked) + "; " + log_in_again(in) + ", and tick what is asked for";
+    return "the login does not cover " + spelled(in.asked) + "; " + log_in_again(in) + ", and tick every box on the page";
   if (said.error == "admin_policy_enforced" || said.error == "org_internal" || said.error == "access_denied")
-    return "the administrator of the account's domain does not allow this application; ask for it to be trusted under "
-           "Security, "
+    return "the administrator of the account's domain does not allow this application; ask them to trust it under Security, "
            "API controls, App access control";
   if (has(said.subtype, "invalid_rapt") || has(text, "reauth"))
-    return "the account's domain wants its people to log in anew every few hours; " + log_in_again(in) +
-           ", or use a service account";
+    return "the account's domain requires a new login every few hours; " + log_in_again(in) + ", or use a service account";
   if (has(text, "deleted") || has(text, "disabled") || has(text, "not found"))
-    return "the account that somebody logged in with has been deleted or disabled; log in as another, or ask its administrator";
+    return "the account of the login was deleted or disabled; log in with another, or ask its administrator";
   if (said.error == "invalid_grant")
-    return "the log-in has been revoked or has expired (after six months without use, a new password, or seven days when the "
-           "client is in testing); " +
+    return "the login was revoked or has expired (after six months without use, a new password, or seven days when the client "
+           "is in testing); " +
            log_in_again(in);
-  return "Google gives the log-in no token (" + said.error + "); " + log_in_again(in);
+  return "Google issues no token for the login (" + said.error + "); " + log_in_again(in);
 }
 
 int number_in(std::string_view text) noexcept {
@@ -128,15 +124,15 @@ token_refusal token_refusal_of(int status, std::string_view body, const refusal_
   if (status >= 500 || is_busy || said.error == "internal_failure" || said.error == "temporarily_unavailable" ||
       said.error == "server_error") {
     out.why.code = errc::source_unavailable;
-    out.why.public_text = is_busy ? "Google gives no token now, since too many were asked for; try again in a minute"
-                                  : "Google's token endpoint has a problem of its own; try again in a minute";
+    out.why.public_text = is_busy ? "Google issues no token now because of too many requests; try again in a minute"
+                                  : "Google's token endpoint is unavailable; try again in a minute";
     out.may_pass = true;
     return out;
   }
   if (said.error.empty()) {
     out.why.code = errc::broken_protocol;
-    out.why.public_text = "what answered is no token endpoint of Google (status " + std::to_string(status) +
-                          "); see whether a proxy or a login page of the network stands in between";
+    out.why.public_text = "the answer is not from Google's token endpoint (status " + std::to_string(status) +
+                          "); check for a proxy or a login page of the network";
     return out;
   }
   out.why.code = errc::unauthorized;

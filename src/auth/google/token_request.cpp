@@ -88,9 +88,9 @@ tl::expected<granted, failed_request> ask_for_token(const token_request& what, c
     failed_request out;
     out.refusal.is_final = true;
     out.refusal.why.code = errc::unauthorized;
-    out.refusal.why.public_text = "the log-in is for less than " + spelled(what.asked) + " (" + in.from + "); " +
-                                  (in.advice.empty() ? "log in again with hondana login" : in.advice) +
-                                  ", and tick what is asked for";
+    out.refusal.why.public_text = "the login covers less than " + spelled(what.asked) + " (" + in.from + "); " +
+                                  (in.advice.empty() ? "log in again with 'hondana login'" : in.advice) +
+                                  ", and tick every box on the page";
     return tl::unexpected(std::move(out));
   }
   // They were read as if given at the beginning of time.

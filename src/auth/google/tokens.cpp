@@ -106,9 +106,9 @@ class kept_tokens final : public tokens {
   };
 
   static result<std::string> cancelled() {
-    return fail(errc::cancelled, "it was cancelled while a token was asked for from Google");
+    return fail(errc::cancelled, "it was cancelled while a token was requested from Google");
   }
-  static result<std::string> late() { return fail(errc::timed_out, "Google gave no token within the time given; try again"); }
+  static result<std::string> late() { return fail(errc::timed_out, "Google issued no token in time; try again"); }
 
   /// With the lock held: what the others take, too.
   result<std::string> land(outcome got, const std::stop_token& stop, clock::time_point until) {
@@ -159,7 +159,8 @@ class kept_tokens final : public tokens {
                                std::min(until, out.asked + from_.time), stop);
       if (got) {
         if (got->is_for_more && !std::exchange(has_told_more_, true))
-          tell("the log-in (" + found.from + ") is for more than reading Drive; one by hondana login is for no more than that");
+          tell("the login (" + found.from +
+               ") grants more than read access to Drive; a login by 'hondana login' grants only that");
         out.token = std::move(*got);
         return out;
       }
@@ -185,7 +186,8 @@ class kept_tokens final : public tokens {
     HONDANA_TRY(auto at, endpoint::endpoint::of(endpoint_settings(from_, token_url_of(found.who))));
     auto fresh = std::make_shared<const loaded>(loaded{std::move(found), std::move(at), stamp});
     const std::lock_guard lock(mutex_);
-    if (std::exchange(loaded_, fresh)) tell("Google's credentials have changed (" + fresh->found.from + "), and are taken up");
+    if (std::exchange(loaded_, fresh))
+      tell("the Google credentials have changed (" + fresh->found.from + ") and were reloaded");
     return fresh;
   }
 
@@ -202,7 +204,7 @@ class kept_tokens final : public tokens {
     correction_ += off;
     tell("this machine's clock is " + std::to_string(std::chrono::abs(correction_).count()) + " seconds " +
          (correction_.count() > 0 ? "behind" : "ahead of") +
-         " Google's; tokens are asked for with Google's time, but set the clock right");
+         " Google's; tokens are requested with Google's time, but correct the clock");
     return true;
   }
 
@@ -231,16 +233,17 @@ class kept_tokens final : public tokens {
 }  // namespace
 
 result<std::shared_ptr<tokens>> make_tokens(token_settings from) {
-  if (from.asked.empty()) return fail(errc::invalid_argument, "no scope is asked for; write drive.readonly");
+  if (from.asked.empty()) return fail(errc::invalid_argument, "no scope is requested; write drive.readonly");
   if (!from.subject.empty() && (from.subject.find('@') == std::string::npos || from.subject.size() > 320 ||
                                 std::any_of(from.subject.begin(), from.subject.end(),
                                             [](char c) { return c <= ' ' || static_cast<unsigned char>(c) >= 0x7f; })))
-    return fail(errc::invalid_argument, "subject is no e-mail address; name a person of the domain, such as ann@example.com");
+    return fail(errc::invalid_argument,
+                "subject is not an e-mail address; write that of a user of the domain, such as ann@example.com");
   if (!from.in.token_url.empty()) {
     HONDANA_TRY(check_token_url(from.in.token_url, true));
     if (from.in.token_url.starts_with("http:") && !from.proxy.empty() && from.proxy != "none")
       return fail(errc::invalid_argument,
-                  "secrets are not sent by plain http: through a proxy, which would read them; use https:, or no proxy");
+                  "secrets are not sent over plain http: through a proxy, which could read them; use https:, or no proxy");
   }
   // Settings that no request can be made with are told at once.
   const auto url = from.in.token_url.empty() ? std::string(usual_token_url) : from.in.token_url;
@@ -251,9 +254,9 @@ result<std::shared_ptr<tokens>> make_tokens(token_settings from) {
 result<found_credentials> credentials_for(const token_settings& from) {
   auto found = find_credentials(from.in);
   if (found && !from.subject.empty() && !std::holds_alternative<service_account>(found->who))
-    return fail(errc::invalid_argument, "subject is set, but " + found->from +
-                                            " holds no service account's key, which alone can stand in for people; take "
-                                            "subject out of the settings");
+    return fail(errc::invalid_argument,
+                "subject is set, but " + found->from +
+                    " does not hold the key of a service account, and only those can impersonate users; remove subject");
   return found;
 }
 

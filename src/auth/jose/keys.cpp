@@ -31,10 +31,10 @@ tl::unexpected<failure> malformed(std::string_view member, std::string_view what
 result<std::string> bytes_member(const value& jwk, std::string_view name, std::size_t least, std::size_t most) {
   const auto* member = jwk.find(name);
   const auto* text = member == nullptr ? nullptr : member->as_string();
-  if (text == nullptr) return malformed(name, "missing, or no string");
+  if (text == nullptr) return malformed(name, "missing, or not a string");
   if (text->size() > 2 * most_rsa_bytes) return malformed(name, "too long");
   auto bytes = json::decode_base64url(*text);
-  if (!bytes) return malformed(name, "no base64url without padding");
+  if (!bytes) return malformed(name, "not base64url without padding");
   if (bytes->size() < least || bytes->size() > most)
     return malformed(name, std::to_string(bytes->size()) + " bytes; expected " + std::to_string(least) +
                                (least == most ? std::string() : " to " + std::to_string(most)));
@@ -49,11 +49,11 @@ result<key_pointer> made(const char* type, const parameter_builder& from) {
   EVP_PKEY* key = nullptr;
   if (!all || !context || EVP_PKEY_fromdata_init(context.get()) != 1 ||
       EVP_PKEY_fromdata(context.get(), &key, EVP_PKEY_PUBLIC_KEY, all.get()) != 1)
-    return fail(errc::invalid_argument, "the key's numbers are none of a key");
+    return fail(errc::invalid_argument, "the key's numbers are not valid");
   key_pointer out(key);
   const key_context checking(EVP_PKEY_CTX_new_from_pkey(nullptr, out.get(), nullptr));
   if (!checking || EVP_PKEY_public_check_quick(checking.get()) != 1)
-    return fail(errc::invalid_argument, "the key's numbers are none of a key");
+    return fail(errc::invalid_argument, "the key's numbers are not valid");
   return out;
 }
 
@@ -64,11 +64,11 @@ result<key_pointer> rsa_key(const value& jwk) {
   const number n(BN_bin2bn(raw(modulus), static_cast<int>(modulus.size()), nullptr));
   const number e(BN_bin2bn(raw(*exponent), static_cast<int>(exponent->size()), nullptr));
   if (n && BN_num_bits(n.get()) < static_cast<int>(8 * least_rsa_bytes)) return malformed("n", "fewer than 2048 bits");
-  if (e && (!BN_is_odd(e.get()) || BN_is_one(e.get()))) return malformed("e", "no exponent of a key");
+  if (e && (!BN_is_odd(e.get()) || BN_is_one(e.get()))) return malformed("e", "not a valid exponent");
   const parameter_builder all(OSSL_PARAM_BLD_new());
   if (!n || !e || !all || OSSL_PARAM_BLD_push_BN(all.get(), OSSL_PKEY_PARAM_RSA_N, n.get()) != 1 ||
       OSSL_PARAM_BLD_push_BN(all.get(), OSSL_PKEY_PARAM_RSA_E, e.get()) != 1)
-    return fail(errc::internal, "no memory for a key");
+    return fail(errc::internal, "out of memory for a key");
   return made("RSA", all);
 }
 
@@ -79,7 +79,7 @@ result<key_pointer> p256_key(const value& jwk) {
   const parameter_builder all(OSSL_PARAM_BLD_new());
   if (!all || OSSL_PARAM_BLD_push_utf8_string(all.get(), OSSL_PKEY_PARAM_GROUP_NAME, "P-256", 0) != 1 ||
       OSSL_PARAM_BLD_push_octet_string(all.get(), OSSL_PKEY_PARAM_PUB_KEY, point.data(), point.size()) != 1)
-    return fail(errc::internal, "no memory for a key");
+    return fail(errc::internal, "out of memory for a key");
   return made("EC", all);
 }
 
@@ -87,7 +87,7 @@ result<key_pointer> ed25519_key(const value& jwk) {
   const auto x = bytes_member(jwk, "x", ed25519_bytes, ed25519_bytes);
   if (!x) return tl::unexpected(x.error());
   key_pointer out(EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nullptr, raw(*x), x->size()));
-  if (!out) return malformed("x", "no point of the curve");
+  if (!out) return malformed("x", "not a point on the curve");
   return out;
 }
 
@@ -100,16 +100,16 @@ result<algorithm> kind_of(const value& jwk) {
   if (type == "RSA") out = algorithm::rs256;
   if (type == "EC" && curve == "P-256") out = algorithm::es256;
   if (type == "OKP" && curve == "Ed25519") out = algorithm::eddsa;
-  if (!out) return fail(errc::unsupported, "a key of a type or curve that is not used here");
+  if (!out) return fail(errc::unsupported, "the key's type or curve is not supported");
   if (const auto* named = jwk.find("alg"); named != nullptr && text("alg") != name_of(*out))
-    return fail(errc::unsupported, "a key for an algorithm that is not used here");
+    return fail(errc::unsupported, "the key's algorithm is not supported");
   if (const auto* use = jwk.find("use"); use != nullptr && text("use") != "sig")
-    return fail(errc::unsupported, "a key that is not for signatures");
+    return fail(errc::unsupported, "the key is not for signatures");
   if (const auto* uses = jwk.find("key_ops"); uses != nullptr) {
     const auto* all = uses->as_array();
     const auto checks = [](const value& one) { return one.as_string() != nullptr && *one.as_string() == "verify"; };
     if (all == nullptr || std::none_of(all->begin(), all->end(), checks))
-      return fail(errc::unsupported, "a key that does not check signatures");
+      return fail(errc::unsupported, "the key is not for verifying signatures");
   }
   return *out;
 }
@@ -117,7 +117,7 @@ result<algorithm> kind_of(const value& jwk) {
 }  // namespace
 
 result<public_key> public_key::of_jwk(const value& jwk) {
-  if (jwk.as_object() == nullptr) return fail(errc::invalid_argument, "a key is an object");
+  if (jwk.as_object() == nullptr) return fail(errc::invalid_argument, "a key must be an object");
   HONDANA_TRY(const auto by, kind_of(jwk));
   std::string id;
   if (const auto* named = jwk.find("kid"); named != nullptr) {
@@ -148,10 +148,11 @@ bool public_key::verifies(std::string_view text, std::string_view signature) con
 
 result<key_set> key_set::parse(std::string_view text) {
   const auto parsed = value::parse(text, {.bytes = most_bytes, .values = 20 * most_keys});
-  if (!parsed) return fail(errc::invalid_argument, "the key set is no JSON, or too large: " + parsed.error().public_text);
+  if (!parsed)
+    return fail(errc::invalid_argument, "the key set is not valid JSON, or too large: " + parsed.error().public_text);
   const auto* keys = parsed->find("keys");
   const auto* all = keys == nullptr ? nullptr : keys->as_array();
-  if (all == nullptr) return fail(errc::invalid_argument, "the key set has no array keys");
+  if (all == nullptr) return fail(errc::invalid_argument, "the key set has no array \"keys\"");
   if (all->size() > most_keys)
     return fail(errc::invalid_argument, "the key set has more than " + std::to_string(most_keys) + " keys");
   key_set out;
@@ -162,7 +163,7 @@ result<key_set> key_set::parse(std::string_view text) {
       return !key->id().empty() && other.id() == key->id() && other.by() == key->by();
     };
     if (std::any_of(out.all_.begin(), out.all_.end(), is_same))
-      return fail(errc::invalid_argument, "the key set has two keys of one id");
+      return fail(errc::invalid_argument, "the key set has two keys with the same id");
     out.all_.push_back(std::move(*key));
   }
   return out;

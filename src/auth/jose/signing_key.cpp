@@ -64,12 +64,10 @@ result<signing_key> signing_key::of_pem(std::string_view pem) {
   key_pointer key(from ? PEM_read_bio_PrivateKey(from.get(), nullptr, no_password, nullptr) : nullptr);
   if (!key)
     return fail(errc::invalid_argument,
-                "no private key in PEM that is not encrypted; make one with 'openssl genpkey -algorithm "
-                "ed25519'");
+                "expected an unencrypted private key in PEM; create one with 'openssl genpkey -algorithm ed25519'");
   const auto by = algorithm_of(key.get());
   if (!by)
-    return fail(errc::invalid_argument,
-                "a private key of a kind that is not used here; RSA from 2048 bits, P-256 and Ed25519 are");
+    return fail(errc::invalid_argument, "the private key's kind is not supported; use RSA from 2048 bits, P-256 or Ed25519");
   return signing_key(*by, std::make_shared<const inner>(inner{std::move(key)}));
 }
 
@@ -84,14 +82,14 @@ result<std::string> signing_key::sign(const value& claims, std::string_view id) 
   std::size_t size = 0;
   if (!context || EVP_DigestSignInit(context.get(), nullptr, digest, nullptr, key_->key.get()) != 1 ||
       EVP_DigestSign(context.get(), nullptr, &size, bytes, text.size()) != 1)
-    return fail(errc::internal, "the key does not sign");
+    return fail(errc::internal, "signing with the key failed");
   std::string signature(size, '\0');
   if (EVP_DigestSign(context.get(), reinterpret_cast<unsigned char*>(signature.data()), &size, bytes, text.size()) != 1)
-    return fail(errc::internal, "the key does not sign");
+    return fail(errc::internal, "signing with the key failed");
   signature.resize(size);
   if (by_ == algorithm::es256) {
     auto pair = pair_of(signature);
-    if (!pair) return fail(errc::internal, "the key does not sign");
+    if (!pair) return fail(errc::internal, "signing with the key failed");
     signature = std::move(*pair);
   }
   return text + '.' + json::base64url(signature);
@@ -125,7 +123,7 @@ result<value> signing_key::public_jwk(std::string_view id) const {
       add("x", raw_public(key));
       break;
   }
-  if (!is_whole) return fail(errc::internal, "the key's public half cannot be had");
+  if (!is_whole) return fail(errc::internal, "the public key cannot be read from the private key");
   return value(std::move(out));
 }
 

@@ -30,9 +30,9 @@ std::optional<std::array<std::string_view, 3>> parts_of(std::string_view compact
 
 result<value> object_of(std::string_view part, std::string_view name) {
   const auto text = json::decode_base64url(part);
-  if (!text) return malformed("has a " + std::string(name) + " that is no base64url without padding");
+  if (!text) return malformed("has a " + std::string(name) + " that is not base64url without padding");
   auto parsed = value::parse(*text, {.bytes = longest_token, .values = most_values});
-  if (!parsed || parsed->as_object() == nullptr) return malformed("has a " + std::string(name) + " that is no JSON object");
+  if (!parsed || parsed->as_object() == nullptr) return malformed("has a " + std::string(name) + " that is not a JSON object");
   return parsed;
 }
 
@@ -41,7 +41,7 @@ result<std::string> text_of(const value& header, std::string_view name) {
   const auto* member = header.find(name);
   if (member == nullptr) return std::string();
   if (member->as_string() == nullptr || member->as_string()->size() > longest_member)
-    return malformed("has a header whose " + std::string(name) + " is no string, or too long");
+    return malformed("has a header whose " + std::string(name) + " is not a string, or too long");
   return *member->as_string();
 }
 
@@ -58,19 +58,20 @@ result<unverified_token> read_token(std::string_view compact) {
   const auto parts = parts_of(compact);
   if (!parts) {
     const bool is_encrypted = std::count(compact.begin(), compact.end(), '.') == 4;
-    return malformed(is_encrypted ? "is encrypted, which is not taken" : "is no JSON Web Token: it has not three parts");
+    return malformed(is_encrypted ? "is encrypted, which is not supported"
+                                  : "is not a JSON Web Token: it does not have three parts");
   }
   const auto& [first, second, third] = *parts;
   HONDANA_TRY(const auto header, object_of(first, "header"));
   HONDANA_TRY(const auto name, text_of(header, "alg"));
   const auto by = algorithm_named(name);
-  if (!by) return malformed("is signed by none of RS256, ES256 and EdDSA");
-  if (header.find("crit") != nullptr) return malformed("has a critical extension, of which none is known");
+  if (!by) return malformed("is not signed with RS256, ES256 or EdDSA");
+  if (header.find("crit") != nullptr) return malformed("has an unknown critical extension");
   HONDANA_TRY(auto id, text_of(header, "kid"));
   HONDANA_TRY(auto type, text_of(header, "typ"));
   HONDANA_TRY(auto claims, object_of(second, "payload"));
   auto signature = json::decode_base64url(third);
-  if (!signature) return malformed("has a signature that is no base64url without padding");
+  if (!signature) return malformed("has a signature that is not base64url without padding");
   return unverified_token{*by,
                           std::move(id),
                           std::move(type),
@@ -98,7 +99,7 @@ result<void> verify(const unverified_token& token, const std::vector<public_key>
 result<std::chrono::sys_time<std::chrono::seconds>> check_claims(const value& claims, const expectations& of) {
   const auto* issuer = claims.find("iss");
   if (issuer == nullptr || issuer->as_string() == nullptr || *issuer->as_string() != of.issuer)
-    return unfit("is from another issuer than " + of.issuer);
+    return unfit("was not issued by " + of.issuer);
   const auto* audience = claims.find("aud");
   const auto is_ours = [&of](const value& one) {
     return one.as_string() != nullptr &&
@@ -113,10 +114,10 @@ result<std::chrono::sys_time<std::chrono::seconds>> check_claims(const value& cl
   const auto skew = static_cast<double>(of.skew.count());
   for (const auto* name : {"exp", "nbf", "iat"}) {
     if (claims.find(name) != nullptr && !time_in(claims, name))
-      return malformed("has a " + std::string(name) + " that is no number");
+      return malformed("has a " + std::string(name) + " that is not a number");
   }
   const auto expiry = time_in(claims, "exp");
-  if (!expiry) return unfit("never expires, which is not taken");
+  if (!expiry) return unfit("never expires, which is not allowed");
   if (*expiry + skew <= now) return unfit("has expired");
   if (const auto begin = time_in(claims, "nbf"); begin && *begin > now + skew) return unfit("is not valid yet");
   if (const auto issued = time_in(claims, "iat"); issued && *issued > now + skew) return unfit("was issued in the future");

@@ -83,8 +83,10 @@ std::optional<std::string> browser_program(const environment& of, bool is_root) 
 
 result<void> open_browser(const std::string& program, const std::string& url) {
   if (!may_be_shown(url))
-    return fail(errc::invalid_argument, "the authorization server's page is not at a plain https address, and is not opened");
-  if (!is_plain_program(program)) return fail(errc::invalid_argument, "\"" + program + "\" is no name or path of a program");
+    return fail(errc::invalid_argument,
+                "the authorization server's page is not at a plain https: address, so it was not opened");
+  if (!is_plain_program(program))
+    return fail(errc::invalid_argument, "\"" + program + "\" is not the name or path of a program");
   std::string name = program;
   std::string page = url;
   char* const arguments[] = {name.data(), page.data(), nullptr};

@@ -24,12 +24,12 @@ class browser_login final : public login_page {
   }
 
   result<std::string> visit(const std::string& url, const std::stop_token& stop) override {
-    if (!listener_) return fail(errc::internal, "nobody listens for the browser to come back");
+    if (!listener_) return fail(errc::internal, "the listener for the browser's redirect is missing");
     if (!may_be_shown(url))
       return fail(errc::source_unavailable,
-                  "the authorization server's page is not at a plain https address, and is not shown to anybody");
+                  "the authorization server's page is not at a plain https: address, so it was not shown");
     const auto state = parameter_in(std::string_view(url).substr(std::min(url.find('?') + 1, url.size())), "state");
-    if (!state) return fail(errc::internal, "the authorization server's page is asked for without a state");
+    if (!state) return fail(errc::internal, "the address of the authorization server's page has no state");
     show(url);
     std::string pasted;
     const auto hears = [&](std::string_view line) {
@@ -37,7 +37,7 @@ class browser_login final : public login_page {
       while (line.starts_with(' ')) line.remove_prefix(1);
       if (line.empty()) return false;
       if (!line.starts_with(listener_->url() + '?')) {
-        options_.say("This is not the address; it begins with " + listener_->url() + "?");
+        options_.say("This is not the expected address, which begins with " + listener_->url() + "?");
         return false;
       }
       pasted = line;
@@ -61,7 +61,7 @@ class browser_login final : public login_page {
                           : "Visit this address to log in:");
     options_.say(url);
     if (options_.typed >= 0)
-      options_.say("Is the browser on another machine? Then the last page cannot be shown; paste its address here.");
+      options_.say("Is the browser on another machine? Then the last page cannot be loaded; paste its address here.");
   }
 
   const browser_login_options options_;

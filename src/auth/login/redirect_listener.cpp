@@ -48,8 +48,8 @@ result<disk::handle> bound_to(std::uint16_t port) {
   here.sin_port = htons(port);
   if (!out.is_open() || ::bind(out.get(), reinterpret_cast<const sockaddr*>(&here), sizeof here) != 0 ||
       ::listen(out.get(), SOMAXCONN) != 0) {
-    return fail(errc::source_unavailable, "cannot listen on 127.0.0.1:" + std::to_string(port) +
-                                              " for the browser to come back: " + std::strerror(errno));
+    return fail(errc::source_unavailable,
+                "cannot listen on 127.0.0.1:" + std::to_string(port) + " for the browser's redirect: " + std::strerror(errno));
   }
   return out;
 }
@@ -110,7 +110,7 @@ result<redirect_listener> redirect_listener::open(const std::string& before, std
   sockaddr_in here{};
   socklen_t size = sizeof here;
   if (::getsockname(socket->get(), reinterpret_cast<sockaddr*>(&here), &size) != 0)
-    return fail(errc::source_unavailable, "cannot find out where the browser shall come back to");
+    return fail(errc::source_unavailable, "cannot determine the address for the browser's redirect");
   return redirect_listener(std::move(*socket), ntohs(here.sin_port));
 }
 
@@ -140,13 +140,13 @@ std::optional<std::string> redirect_listener::hear(std::list<guest>::iterator on
     case redirect_request::kind::incomplete:
       return std::nullopt;
     case redirect_request::kind::refused:
-      answer(one->socket.get(), asked.status, "This is where hondana waits for a log-in, and this is not it.\n");
+      answer(one->socket.get(), asked.status, "hondana is waiting for a login here, and this request is not that login.\n");
       guests_.erase(one);
       return std::nullopt;
     case redirect_request::kind::redirect:
       break;
   }
-  answer(one->socket.get(), 200, "hondana has heard back. You can close this page and look at the terminal.\n");
+  answer(one->socket.get(), 200, "hondana has received the answer. You can close this page and look at the terminal.\n");
   return "http://" + host() + asked.target;
 }
 
@@ -157,10 +157,10 @@ result<std::optional<std::string>> redirect_listener::wait(const std::string& st
   std::string line;
   std::vector<pollfd> watched;
   for (;;) {
-    if (stop.stop_requested()) return fail(errc::cancelled, "the log-in was cancelled");
+    if (stop.stop_requested()) return fail(errc::cancelled, "the login was cancelled");
     const auto now = clock::now();
     if (now >= until)
-      return fail(errc::timed_out, "nobody logged in within " +
+      return fail(errc::timed_out, "the login was not completed within " +
                                        std::to_string(std::chrono::duration_cast<std::chrono::seconds>(time).count()) + " s");
     while (!guests_.empty() && guests_.front().until <= now) guests_.pop_front();
     watched = {{stopped.get(), POLLIN, 0}, {socket_.get(), POLLIN, 0}, {typed, POLLIN, 0}};

@@ -31,7 +31,7 @@ result<void> session::log_in(const std::stop_token& stop) {
   if (!wanted.metadata_url.empty()) hint_ = wanted.metadata_url;
   HONDANA_TRY(const auto at, find_authority(hint_, stop));
   if (at.is_assumed && answer.status >= 200 && answer.status < 300)
-    return fail(errc::unsupported, shown(with_.url) + " does not ask who you are, so there is nobody to log in to");
+    return fail(errc::unsupported, shown(with_.url) + " does not require authentication, so no login is needed");
   // One more scope shall not cost those of the log-in before, which may lack it.
   auto before = kept_;
   if (!before) {
@@ -55,14 +55,15 @@ result<bool> session::log_out(bool registrations, const std::stop_token& stop) {
   for (const auto& one : *all) {
     issuers.insert(one.key.issuer);
     if (const auto told = revoke(with_, one, stop); !told || !*told)
-      with_.log(shown(one.key.issuer) + " was not told" + (told ? std::string() : ": " + told.error().public_text));
+      with_.log(shown(one.key.issuer) + " did not revoke the tokens" +
+                (told ? std::string() : ": " + told.error().public_text));
     HONDANA_TRY(store->remove(one.key));
   }
   if (registrations && issuers.empty()) {
     // There are no tokens that would tell where one was made.
     const auto at = find_authority(hint_, stop);
     if (at) issuers.insert(at->server.issuer);
-    if (!at) with_.log("no registration was looked for: " + at.error().public_text);
+    if (!at) with_.log("registrations were not looked up: " + at.error().public_text);
   }
   for (const auto& one : issuers) {
     if (!registrations) break;

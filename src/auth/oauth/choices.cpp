@@ -26,9 +26,9 @@ result<std::string> choose_issuer(const std::vector<std::string>& named, const s
   const auto has = [&named](const std::string& one) { return std::find(named.begin(), named.end(), one) != named.end(); };
   if (!only.empty()) {
     if (has(only)) return only;
-    return fail(errc::unauthorized, shown(url) + " wants logins at " + shown(named.front()) +
-                                        ", but our client is registered at " + shown(only) +
-                                        "; if that is right, register there and configure that client and issuer");
+    return fail(errc::unauthorized,
+                shown(url) + " requires logins at " + shown(named.front()) + ", but the configured client is registered at " +
+                    shown(only) + "; if that is correct, register a client at the former and configure it with its issuer");
   }
   if (at_hand && has(at_hand->key.issuer)) return at_hand->key.issuer;
   return named.front();

@@ -38,25 +38,28 @@ std::string page_of(const code_request& request) {
 
 result<std::string> code_in(const std::string& url, const code_request& of) {
   const auto broken = [](const std::string& why) {
-    return fail(errc::broken_protocol, "the login did not come back as it must: " + why + "; log in again");
+    return fail(errc::broken_protocol, "the login's redirect is not valid: " + why + "; log in again");
   };
   const auto refuse = [](const std::string& why) {
-    return fail(errc::access_denied, "the login is not believed: " + why + "; if you did not start it, close the page");
+    return fail(errc::access_denied,
+                "the login's redirect is not trusted: " + why + "; if you did not start it, close the page");
   };
   const auto begin = url.find('?');
-  if (url.substr(0, begin) != of.redirect_uri) return broken("it leads to another URL than the one that was asked for");
+  if (url.substr(0, begin) != of.redirect_uri) return broken("it goes to a different URL than requested");
   const auto query = begin == std::string::npos
                          ? result<fields>(fields())
                          : read_query(std::string_view(url).substr(begin + 1, url.find('#') - begin - 1));
   if (!query) return broken(query.error().public_text);
   const auto* state = find(*query, "state");
-  if (state == nullptr || !equal_in_constant_time(*state, of.state)) return refuse("its state is not the one that was sent");
+  if (state == nullptr || !equal_in_constant_time(*state, of.state))
+    return refuse("its state differs from the one that was sent");
   const auto* issuer = find(*query, "iss");
-  if (issuer == nullptr && of.sends_issuer) return refuse(shown(of.issuer) + " says that it names itself, and did not");
-  if (issuer != nullptr && *issuer != of.issuer) return refuse("it does not come from " + shown(of.issuer));
+  if (issuer == nullptr && of.sends_issuer)
+    return refuse(shown(of.issuer) + " declares that it sends its issuer (iss), but did not");
+  if (issuer != nullptr && *issuer != of.issuer) return refuse("its issuer (iss) is not " + shown(of.issuer));
   if (const auto* error = find(*query, "error"))
     return fail(errc::unauthorized,
-                shown(of.issuer) + " refused the login: " + error_text(error, find(*query, "error_description")));
+                shown(of.issuer) + " rejected the login: " + error_text(error, find(*query, "error_description")));
   const auto* code = find(*query, "code");
   if (code == nullptr || code->empty()) return broken("it has neither a code nor an error");
   return *code;

@@ -41,7 +41,7 @@ class search {
                                                   std::to_string(answer->status));
       if (is_document(*answer)) return std::pair(place, std::move(answer->bytes));
       note(shown(place) + ": status " + std::to_string(answer->status) +
-           (answer->status == 200 ? ", but no JSON" : std::string()));
+           (answer->status == 200 ? ", but not JSON" : std::string()));
     }
     return std::nullopt;
   }
@@ -57,7 +57,7 @@ class search {
 };
 
 tl::unexpected<failure> about(const std::string& place, failure why) {
-  why.public_text = "the metadata at " + shown(place) + " must not be used: " + why.public_text;
+  why.public_text = "the metadata at " + shown(place) + " cannot be used: " + why.public_text;
   return tl::unexpected(std::move(why));
 }
 
@@ -73,8 +73,8 @@ result<std::optional<resource_metadata>> metadata_of(search& through, const std:
   if (!out) return about(place, std::move(out.error()));
   if (!is_resource_of(out->resource, url))
     return about(place, {errc::unauthorized,
-                         "it is of another server, \"" + shown(out->resource) + "\", not of \"" + shown(url) +
-                             "\"; if that is the one you mean, ask it by that URL",
+                         "it belongs to another server, \"" + shown(out->resource) + "\", not to \"" + shown(url) +
+                             "\"; if you mean that server, use its URL",
                          {}});
   return std::move(*out);
 }
@@ -129,7 +129,7 @@ result<authority> discover(const caller_of_http& http, const std::string& url, c
 result<server_metadata> server_of(const caller_of_http& http, const std::string& issuer, const std::stop_token& stop) {
   search through(http, stop);
   HONDANA_TRY(auto out, metadata_of_issuer(through, issuer, true));
-  if (!out) return fail(errc::source_unavailable, "there is no metadata of " + shown(issuer) + ": " + through.tried());
+  if (!out) return fail(errc::source_unavailable, "no metadata was found for " + shown(issuer) + ": " + through.tried());
   return std::move(*out);
 }
 

@@ -40,7 +40,7 @@ result<client_identity> registered(const means& with, const authority& at, const
   with.log("registered at " + shown(at.server.issuer));
   // It serves this login all the same.
   if (auto kept = with.settings.store->put_registration(at.server.issuer, out); !kept)
-    with.log("the registration cannot be kept: " + kept.error().public_text);
+    with.log("the registration cannot be stored: " + kept.error().public_text);
   return of_registration(out);
 }
 
@@ -110,8 +110,7 @@ result<client_identity> identity_for_login(const means& with, const authority& a
   if (!at.server.registration_endpoint.empty()) return registered(with, at, redirect_uri, stop);
   return fail(errc::unauthorized,
               "cannot register at " + shown(at.server.issuer) +
-                  ": it takes no registrations by programs; register a client there by hand with the redirect "
-                  "URI " +
+                  ": it does not accept automatic registrations; register a client there manually with the redirect URI " +
                   redirect_uri + ", and configure its client id");
 }
 
@@ -149,7 +148,7 @@ obtained from_machine(const means& with, const authority& at, const scope_set& s
 result<void> check_redirect_uri(const std::string& uri) {
   if (check_endpoint(uri, "the redirect URI") && uri.find('?') == std::string::npos) return {};
   return fail(errc::invalid_argument,
-              "\"" + shown(uri) + "\" is no place to come back to: it must be https:, or http: on this machine, without query");
+              "\"" + shown(uri) + "\" is not a valid redirect URI: it must be https:, or http: on this machine, without query");
 }
 
 /// Nobody shall be asked again and again: what would pass by itself ends a login for whoever waits for it.
@@ -174,7 +173,7 @@ obtained from_user(const means& with, const authority& at, const scope_set& scop
   request->redirect_uri = *redirect_uri;
   request->resource = at.resource;
   request->scopes = scopes;
-  with.log("asking for a login at " + shown(at.server.issuer) + (scopes.empty() ? "" : " for the scopes " + spelled(scopes)));
+  with.log("requesting a login at " + shown(at.server.issuer) + (scopes.empty() ? "" : " for the scopes " + spelled(scopes)));
   const auto back = login->visit(page_of(*request), stop);
   if (!back) {
     // A server that has forgotten the client shows an error to the user, who never comes back.
@@ -202,13 +201,12 @@ obtained get_tokens(const means& with, const authority& at, const scope_set& sco
     // What was tried at places that nobody has named is no news to people.
     if (auto* why = !out && at.is_assumed ? &out.error().why : nullptr; why != nullptr && why->code == errc::unauthorized) {
       why->private_text = std::move(why->public_text);
-      why->public_text =
-          '"' + shown(with.url) + "\" names no authorization server to log in at; ask whoever runs it for a token";
+      why->public_text = '"' + shown(with.url) + "\" names no authorization server to log in at; ask its operator for a token";
     }
     return out;
   }
   return refused({errc::unauthorized,
-                  "\"" + shown(with.url) + "\" wants to know who asks" +
+                  "\"" + shown(with.url) + "\" requires authentication" +
                       (scopes.empty() ? std::string() : " (scopes: " + spelled(scopes) + ")") + ": " + with.settings.advice,
                   {}});
 }
@@ -219,7 +217,7 @@ obtained refresh(const means& with, const authority& at, const kept_tokens& what
   // Its secret has gone with its registration.
   if (who->secret.empty() && !who->key && !method_for(*who, at.server))
     return tl::unexpected(token_refusal{
-        "invalid_client", {errc::unauthorized, "the client that these tokens were given to is registered no more", {}}});
+        "invalid_client", {errc::unauthorized, "the client that these tokens were issued to is no longer registered", {}}});
   const auto granted = read_scopes(what.tokens.scope).value_or(scope_set());
   auto out = ask_for_tokens(with, at, *who, {{"grant_type", "refresh_token"}, {"refresh_token", what.tokens.refresh_token}},
                             granted, stop);

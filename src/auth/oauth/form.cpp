@@ -11,7 +11,7 @@ namespace {
 result<std::string> decoded(std::string text) {
   std::replace(text.begin(), text.end(), '+', ' ');
   auto out = percent_decode(text);
-  if (!out) return fail(errc::broken_protocol, "the query has a broken escape");
+  if (!out) return fail(errc::broken_protocol, "the query has an invalid percent-encoding");
   if (std::any_of(out->begin(), out->end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }))
     return fail(errc::broken_protocol, "the query has control characters");
   return out;

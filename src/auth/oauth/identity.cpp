@@ -51,13 +51,14 @@ result<std::string> method_for(const client_identity& who, const server_metadata
     if (!lists(taken, one) && !(who.key && !at.methods)) continue;
     const auto name = who.key ? std::string(name_of(who.key->by())) : std::string();
     if (who.key && at.algorithms && !lists(*at.algorithms, name))
-      return fail(errc::unsupported, shown(at.issuer) + " takes no keys of " + name + "; configure one of another kind");
+      return fail(errc::unsupported,
+                  shown(at.issuer) + " does not accept keys of the algorithm " + name + "; configure a key of another kind");
     return one;
   }
   std::string all;
   for (const auto& one : taken) all += (all.empty() ? "" : ", ") + cleaned(one);
-  return fail(errc::unsupported, shown(at.issuer) + " takes clients that authenticate by " + all +
-                                     ", for which nothing is configured; configure a client secret or a private key");
+  return fail(errc::unsupported, shown(at.issuer) + " requires clients to authenticate by " + all +
+                                     ", which is not configured; configure a client secret or a private key");
 }
 
 result<small_request> authenticated(const std::string& endpoint, fields what, const client_identity& who,
@@ -88,10 +89,9 @@ result<std::string> method_to_register(const server_metadata& at) {
   for (const auto* one : {"none", "client_secret_basic", "client_secret_post"}) {
     if (lists(*at.methods, one)) return one;
   }
-  return fail(errc::unsupported,
-              shown(at.issuer) +
-                  " registers no clients that have a secret or none; register one there by hand and configure "
-                  "its client id and private key");
+  return fail(errc::unsupported, shown(at.issuer) +
+                                     " registers neither public clients nor clients with a secret; register one there manually "
+                                     "and configure its client id and private key");
 }
 
 result<std::string> registration_request(const std::string& client_name, const std::string& redirect_uri,
@@ -120,9 +120,9 @@ result<client_registration> read_registration(const small_answer& answer, const 
     const auto description = said ? said->string_at("error_description") : result<std::string>(tl::unexpected(failure{}));
     const auto why = code ? error_text(&*code, description ? &*description : nullptr)
                           : "it answered with status " + std::to_string(answer.status);
-    return cannot(errc::unauthorized, why + "; register a client there by hand, and configure its client id");
+    return cannot(errc::unauthorized, why + "; register a client there manually, and configure its client id");
   }
-  if (!said) return cannot(errc::broken_protocol, "its answer is no JSON");
+  if (!said) return cannot(errc::broken_protocol, "its answer is not JSON");
   client_registration out;
   const auto id = said->string_at("client_id");
   if (!id || id->empty() || !is_credential(*id)) return cannot(errc::broken_protocol, "its answer has no client_id");
@@ -130,17 +130,17 @@ result<client_registration> read_registration(const small_answer& answer, const 
   out.redirect_uri = redirect_uri;
   if (const auto* secret = said->find("client_secret"); secret != nullptr && !secret->is_null()) {
     if (secret->as_string() == nullptr || !is_credential(*secret->as_string()))
-      return cannot(errc::broken_protocol, "client_secret is none that could be sent");
+      return cannot(errc::broken_protocol, "client_secret is not valid");
     out.client_secret = *secret->as_string();
   }
   if (const auto* method = said->find("token_endpoint_auth_method"); method != nullptr && !method->is_null()) {
-    if (method->as_string() == nullptr) return cannot(errc::broken_protocol, "token_endpoint_auth_method is no string");
+    if (method->as_string() == nullptr) return cannot(errc::broken_protocol, "token_endpoint_auth_method is not a string");
     // Any other is none that we could keep to.
     if (lists({"none", "client_secret_basic", "client_secret_post"}, *method->as_string())) out.method = *method->as_string();
   }
   if (const auto* expiry = said->find("client_secret_expires_at"); expiry != nullptr && !expiry->is_null()) {
     const auto time = expiry->as_integer();
-    if (!time || *time < 0) return cannot(errc::broken_protocol, "client_secret_expires_at is no time");
+    if (!time || *time < 0) return cannot(errc::broken_protocol, "client_secret_expires_at is not a time");
     // Some servers count milliseconds.
     if (*time > 0)
       out.secret_expires = seconds_since_epoch(std::min<std::chrono::seconds>(std::chrono::seconds(*time), year_9999));

@@ -14,8 +14,8 @@ tl::unexpected<failure> broken(const std::string& what) { return fail(errc::brok
 
 result<value> parsed(std::string_view json) {
   auto out = value::parse(json, {longest_metadata, most_metadata_values});
-  if (!out) return broken("it is no JSON: " + cleaned(out.error().public_text));
-  if (out->as_object() == nullptr) return broken("it is no JSON object");
+  if (!out) return broken("it is not valid JSON: " + cleaned(out.error().public_text));
+  if (out->as_object() == nullptr) return broken("it is not a JSON object");
   return out;
 }
 
@@ -28,7 +28,7 @@ const value* member(const value& of, std::string_view name) {
 result<std::string> text(const value& of, const std::string& name) {
   const auto* found = member(of, name);
   if (found == nullptr) return std::string();
-  if (found->as_string() == nullptr) return broken(name + " is no string");
+  if (found->as_string() == nullptr) return broken(name + " is not a string");
   return *found->as_string();
 }
 
@@ -42,10 +42,10 @@ result<bool> flag(const value& of, const std::string& name) {
 result<std::optional<std::vector<std::string>>> texts(const value& of, const std::string& name) {
   const auto* found = member(of, name);
   if (found == nullptr) return std::nullopt;
-  if (found->as_array() == nullptr) return broken(name + " is no array");
+  if (found->as_array() == nullptr) return broken(name + " is not an array");
   std::vector<std::string> out;
   for (const auto& one : *found->as_array()) {
-    if (one.as_string() == nullptr) return broken(name + " holds what is no string");
+    if (one.as_string() == nullptr) return broken(name + " contains an element that is not a string");
     out.push_back(*one.as_string());
   }
   return out;
@@ -56,7 +56,7 @@ result<std::optional<scope_set>> scopes(const value& of) {
   if (!all) return std::nullopt;
   scope_set out;
   for (const auto& one : *all) {
-    if (!is_scope(one)) return broken("scopes_supported holds what is no scope");
+    if (!is_scope(one)) return broken("scopes_supported contains an invalid scope");
     out.insert(one);
   }
   return out;
@@ -97,7 +97,7 @@ result<resource_metadata> read_resource_metadata(std::string_view json) {
   take(out.resource, text(from, "resource"))(servers, texts(from, "authorization_servers"))(out.scopes, scopes(from));
   if (take.failed()) return tl::unexpected(std::move(*take.failed()));
   if (out.resource.empty()) return broken("resource is missing");
-  if (!servers || servers->empty()) return broken("authorization_servers names none, so there is nobody to log in to");
+  if (!servers || servers->empty()) return broken("authorization_servers is missing or empty, so no login is possible");
   if (servers->size() > most_authorization_servers)
     return broken("authorization_servers names more than " + std::to_string(most_authorization_servers));
   for (const auto& one : *servers) {
@@ -118,7 +118,7 @@ result<server_metadata> read_server_metadata(std::string_view json, const std::s
   taking take;
   take(out.issuer, text(from, "issuer"));
   if (!take.failed() && out.issuer != issuer)
-    return broken("it is of another issuer, \"" + shown(out.issuer) + "\", and must be of \"" + shown(issuer) + "\"");
+    return broken("its issuer is \"" + shown(out.issuer) + "\", and must be \"" + shown(issuer) + "\"");
   take(out.authorization_endpoint, endpoint(from, "authorization_endpoint"));
   take(out.token_endpoint, endpoint(from, "token_endpoint"));
   take(out.registration_endpoint, endpoint(from, "registration_endpoint"));
@@ -150,13 +150,13 @@ result<void> check_code_grant(const server_metadata& of, bool must_say) {
     return fail(errc::unsupported, "cannot log in at " + shown(of.issuer) + ": " + why);
   };
   if (of.authorization_endpoint.empty())
-    return refuse("it has no page to log in at (authorization_endpoint); it may serve machines only");
+    return refuse("it has no login page (authorization_endpoint); it may serve machines only");
   if (of.grants && !lists(*of.grants, "authorization_code"))
-    return refuse("it gives no tokens to people who log in (grant_types_supported); use the credentials of a machine");
+    return refuse("it does not support logins by users (grant_types_supported); use the credentials of a machine");
   if (of.challenge_methods ? !lists(*of.challenge_methods, "S256") : must_say)
     return refuse(
-        "it does not say that it supports PKCE with S256 (code_challenge_methods_supported), without which others could "
-        "use what it sends; ask whoever runs it");
+        "it does not declare PKCE with S256 (code_challenge_methods_supported), without which others could use its codes; ask "
+        "its operator");
   return {};
 }
 

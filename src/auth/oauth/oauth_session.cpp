@@ -19,19 +19,18 @@ tl::unexpected<failure> cannot_be(const std::string& what) { return fail(errc::i
 
 result<void> check(const oauth_settings& settings) {
   if (!settings.client_secret.empty() && !settings.private_key.empty())
-    return cannot_be("there are a client secret and a private key; configure one of them");
+    return cannot_be("a client secret and a private key are configured; configure one of them");
   if (!settings.client_secret.empty() && settings.client_id.empty())
-    return cannot_be("there is a client secret without a client id");
+    return cannot_be("a client secret is configured without a client id");
   // A signed assertion says whom it is for; a secret serves whoever gets it.
   if (!settings.client_secret.empty() && settings.issuer.empty() && !settings.any_issuer)
     return cannot_be(
-        "there is a client secret and no issuer (--issuer URL), so that the MCP server could choose who gets the secret; name "
-        "the authorization server that gave it");
+        "a client secret is configured without an issuer (--issuer URL), so the MCP server could choose who gets the secret; "
+        "name the authorization server that issued it");
   if (settings.grant == oauth_grant::client_credentials && settings.client_secret.empty() && settings.private_key.empty())
-    return cannot_be(
-        "a machine logs in with a client secret or a private key, and there is neither (--client-secret-file FILE)");
+    return cannot_be("a machine's login requires a client secret or a private key (--client-secret-file FILE)");
   if (settings.grant == oauth_grant::client_credentials && settings.client_id.empty() && settings.metadata_url.empty())
-    return cannot_be("a machine logs in with a client id, and there is none (--client-id ID)");
+    return cannot_be("a machine's login requires a client id (--client-id ID)");
   // Spec: basic/authorization/client-registration#implementation-requirements.
   if (!settings.metadata_url.empty() &&
       (!oauth::check_endpoint(settings.metadata_url, "it") || !settings.metadata_url.starts_with("https://") ||
@@ -41,7 +40,7 @@ result<void> check(const oauth_settings& settings) {
     if (auto checked = oauth::check_issuer(settings.issuer); !checked) return cannot_be(checked.error().public_text);
   }
   for (const auto& one : settings.scopes) {
-    if (!oauth::is_scope(one)) return cannot_be("a scope is empty or has blanks, quotes or control characters");
+    if (!oauth::is_scope(one)) return cannot_be("a scope is empty or contains blanks, quotes or control characters");
   }
   return {};
 }
@@ -70,7 +69,7 @@ result<std::shared_ptr<oauth_session>> oauth_session::of(const std::string& url,
   HONDANA_TRY(auto resource, oauth::canonical_resource(url));
   with.url = std::move(resource);
   if (with.url.starts_with("http://") && !oauth::is_on_this_machine(with.url))
-    return cannot_be("tokens are not sent by plain http: to another machine; the server needs https:");
+    return cannot_be("tokens are not sent over plain http: to another machine; use an https: URL");
   HONDANA_TRY(check(settings));
   if (!settings.private_key.empty()) {
     HONDANA_TRY(auto key, jose::signing_key::of_pem(settings.private_key));

@@ -38,8 +38,8 @@ std::string base_of(const std::string& url) {
 
 result<std::string> canonical_resource(const std::string& url) {
   if (!origin_of(url) || !split_uri(url).authority)
-    return fail(errc::invalid_argument, "\"" + shown(url) + "\" is no http: or https: URL, so there is nobody to log in to");
-  if (has_credentials(url)) return fail(errc::invalid_argument, "the server's URL holds a user name or password");
+    return fail(errc::invalid_argument, "\"" + shown(url) + "\" is not an http: or https: URL, so no login is possible");
+  if (has_credentials(url)) return fail(errc::invalid_argument, "the server's URL contains a user name or password");
   auto out = ascii::in_lower_case(base_of(url));
   const auto path = split_uri(url).path;
   if (path != "/") out += path;
@@ -70,13 +70,13 @@ result<void> check_endpoint(const std::string& url, std::string_view what) {
   const auto refuse = [&](const std::string& why) {
     return fail(errc::broken_protocol, std::string(what) + " cannot be used: " + why);
   };
-  if (!is_plain(url)) return refuse("it is no URL, or has characters that such a URL has no use for");
+  if (!is_plain(url)) return refuse("it is not a URL, or contains invalid characters");
   // Whoever opens it may be particular about the case of letters.
   const bool is_secure = url.starts_with("https://");
-  if (!origin_of(url) || (!is_secure && !url.starts_with("http://"))) return refuse("it is no https: URL");
+  if (!origin_of(url) || (!is_secure && !url.starts_with("http://"))) return refuse("it is not an https: URL");
   if (!is_secure && !is_on_this_machine(url))
-    return refuse("\"" + shown(url) + "\" is not https:, so that anybody on the way could read tokens");
-  if (has_credentials(url)) return refuse("it holds a user name");
+    return refuse("\"" + shown(url) + "\" is not https:, so others on the network could read tokens");
+  if (has_credentials(url)) return refuse("it contains a user name");
   if (split_uri(url).fragment) return refuse("it has a fragment");
   return {};
 }

@@ -56,7 +56,7 @@ result<void> session::obtain(const refused_token& why, const std::stop_token& st
     const std::scoped_lock lock(mutex_);
     return std::pair(attempts_, is_taken_);
   }();
-  if (is_under_way) with_.log("somebody gets a token already; waiting for it");
+  if (is_under_way) with_.log("another call is already getting a token; waiting for it");
   const turn mine(*this, stop);
   if (!mine.has_it()) return fail(errc::cancelled, "cannot get a token for " + shown(with_.url) + ": it was cancelled");
   if (has_other_than(why.token)) return {};
@@ -78,7 +78,7 @@ result<void> session::obtain_now(const refused_token& why, const std::stop_token
   if (auto loaded = load(); !loaded) {
     if (why.status != 0) return loaded;
     // The server may well want nobody; whatever it refuses makes us look once more.
-    with_.log("no log-in is used: " + loaded.error().public_text);
+    with_.log("no stored login is used: " + loaded.error().public_text);
     set(std::nullopt, origin::store);
     return {};
   }
@@ -155,7 +155,7 @@ result<std::shared_ptr<void>> session::alone(const std::stop_token& stop) const 
   auto held = with_.settings.store->lock(with_.url, 3 * with_.http.time, stop);
   if (held || held.error().code == errc::timed_out || held.error().code == errc::cancelled) return held;
   // Tokens that cannot be kept can still be refreshed for ourselves.
-  with_.log("other processes are not kept from refreshing the same: " + held.error().public_text);
+  with_.log("other processes are not prevented from refreshing the same tokens: " + held.error().public_text);
   return nullptr;
 }
 
@@ -186,14 +186,14 @@ result<void> session::after_401(const refused_token& why, const std::stop_token&
   const bool had_log_in = kept_ && !why.token.empty() && kept_->tokens.access_token == why.token;
   if (!can_ask() && !had_log_in && at->is_assumed)
     return fail(errc::unauthorized,
-                '"' + shown(with_.url) + "\" wants to know who asks, and names no authorization server to log in at");
+                '"' + shown(with_.url) + "\" requires authentication, but names no authorization server to log in at");
   const auto not_taken =
-      had_log_in ? '"' + shown(with_.url) + "\" did not take the log-in of " + shown(kept_->key.issuer) : std::string();
+      had_log_in ? '"' + shown(with_.url) + "\" rejected the login at " + shown(kept_->key.issuer) : std::string();
   if (kept_ && kept_->key.issuer == at->server.issuer) {
     const bool is_news = kept_->tokens.access_token == why.token && why.times > 1;
     if (is_news && origin_ == origin::login)
-      return fail(errc::unauthorized, shown(with_.url) + " refuses the token that " + shown(at->server.issuer) +
-                                          " gave just now; ask whoever runs them");
+      return fail(errc::unauthorized, shown(with_.url) + " rejects the token that " + shown(at->server.issuer) +
+                                          " has just issued; ask their operators");
     if (!kept_->tokens.refresh_token.empty() && !(is_news && origin_ == origin::refresh)) {
       HONDANA_TRY(const auto done, refreshed(*at, stop));
       if (done) return {};
@@ -210,14 +210,14 @@ result<void> session::step_up(const bearer_challenge& wanted, const std::stop_to
   const auto needed = wanted.scopes.value_or(scope_set());
   // Asking once more for what was not given would go on for ever.
   if (covers(asked_for(kept_), needed))
-    return tl::unexpected(with_scopes({errc::unauthorized,
-                                       shown(with_.url) + " refuses the request" +
-                                           (needed.empty() ? std::string(" and names no scope that would help")
-                                                           : ", for which it wants the scopes " + spelled(needed) +
-                                                                 "; these were asked for and do not help") +
-                                           "; ask whoever runs it for access",
-                                       {}},
-                                      needed));
+    return tl::unexpected(with_scopes(
+        {errc::unauthorized,
+         shown(with_.url) + " rejects the request" +
+             (needed.empty() ? std::string(" and names no missing scope")
+                             : ", which requires the scopes " + spelled(needed) + "; the login has already requested them") +
+             "; ask its operator for access",
+         {}},
+        needed));
   const auto at = find_authority(hint_, stop);
   if (!at) return tl::unexpected(at.error());
   if (!can_ask() && kept_) {
@@ -225,7 +225,7 @@ result<void> session::step_up(const bearer_challenge& wanted, const std::stop_to
     const auto has = asked_for(kept_);
     std::set_difference(needed.begin(), needed.end(), has.begin(), has.end(), std::inserter(missing, missing.end()));
     return tl::unexpected(with_scopes({errc::unauthorized,
-                                       "the log-in of \"" + shown(with_.url) + "\" at " + shown(kept_->key.issuer) +
+                                       "the login to \"" + shown(with_.url) + "\" at " + shown(kept_->key.issuer) +
                                            " lacks the scopes " + spelled(missing) + ": " + with_.settings.advice,
                                        {}},
                                       missing));
@@ -253,12 +253,12 @@ result<bool> session::refreshed(const authority& at, const std::stop_token& stop
   auto fresh = refresh(with_, at, *kept_, stop);
   if (fresh) {
     if (auto kept = adopt(std::move(*fresh), origin::refresh); !kept)
-      with_.log("the token cannot be kept: " + kept.error().public_text);
+      with_.log("the token cannot be stored: " + kept.error().public_text);
     return true;
   }
   if (!fresh.error().is_final()) return tl::unexpected(std::move(fresh.error().why));
   if (auto taken = take_newer(); !taken || *taken || kept_->tokens.access_token != sent) return taken;
-  with_.log("the tokens at hand cannot be refreshed: " + fresh.error().why.public_text);
+  with_.log("the current tokens cannot be refreshed: " + fresh.error().why.public_text);
   HONDANA_TRY(forget());
   return false;
 }
@@ -276,10 +276,10 @@ result<void> session::get(const authority& at, const scope_set& scopes, bool mus
   if (!fresh) return tl::unexpected(with_scopes(std::move(fresh.error().why), scopes));
   // Somebody who forgets what was there shall not take this for it.
   const auto held = alone(stop);
-  if (!held) with_.log("another process is getting a token as well: " + held.error().public_text);
+  if (!held) with_.log("another process may get a token at the same time: " + held.error().public_text);
   auto kept = adopt(std::move(*fresh), origin::login);
   if (kept || must_keep) return kept;
-  with_.log("the token cannot be kept: " + kept.error().public_text);
+  with_.log("the token cannot be stored: " + kept.error().public_text);
   return {};
 }
 

@@ -65,31 +65,31 @@ tl::expected<token_set, token_refusal> read_tokens(const small_answer& answer, c
     return cannot(is_passing(*error->as_string()) ? errc::source_unavailable : errc::unauthorized, reason_in(answer),
                   cleaned(*error->as_string()));
   }
-  if (!said || said->as_object() == nullptr) return cannot(errc::broken_protocol, "its answer is no JSON object");
+  if (!said || said->as_object() == nullptr) return cannot(errc::broken_protocol, "its answer is not a JSON object");
   token_set out;
   out.since = now;
   const auto* access = given(*said, "access_token");
   if (access == nullptr || access->as_string() == nullptr || !is_token(*access->as_string()))
-    return cannot(errc::broken_protocol, "its answer has no access_token that could be sent");
+    return cannot(errc::broken_protocol, "its answer has no valid access_token");
   out.access_token = *access->as_string();
   const auto* type = given(*said, "token_type");
   if (type == nullptr || type->as_string() == nullptr || !ascii::is_same("bearer", *type->as_string()))
-    return cannot(errc::broken_protocol, "its token is of another type than Bearer");
+    return cannot(errc::broken_protocol, "its token is not of type Bearer");
   if (const auto* refresh = given(*said, "refresh_token")) {
     if (refresh->as_string() == nullptr || refresh->as_string()->size() > longest_token)
-      return cannot(errc::broken_protocol, "refresh_token is none that could be kept");
+      return cannot(errc::broken_protocol, "refresh_token is not valid");
     out.refresh_token = *refresh->as_string();
   }
   if (const auto* life = given(*said, "expires_in")) {
     const auto seconds = seconds_in(*life);
-    if (!seconds || *seconds < 0) return cannot(errc::broken_protocol, "expires_in is no number of seconds");
+    if (!seconds || *seconds < 0) return cannot(errc::broken_protocol, "expires_in is not a number of seconds");
     // Of no life at all is said by servers that do not know.
     if (*seconds > 0) out.expires = now + std::min<std::chrono::seconds>(std::chrono::seconds(*seconds), longest_life);
   }
   out.scope = spelled(asked);
   if (const auto* scope = given(*said, "scope")) {
     const auto granted = scope->as_string() == nullptr ? std::nullopt : read_scopes(*scope->as_string());
-    if (!granted) return cannot(errc::broken_protocol, "scope is no list of scopes");
+    if (!granted) return cannot(errc::broken_protocol, "scope is not a list of scopes");
     out.scope = spelled(*granted);
   }
   return out;

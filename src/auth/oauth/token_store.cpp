@@ -36,8 +36,8 @@ class store_in_memory final : public token_store {
     std::unique_lock lock(locks_->mutex);
     const auto is_free = [&] { return !locks_->held.contains(resource); };
     if (!monotonic_clock::wait_for(locks_->freed, lock, stop, most, is_free))
-      return stop.stop_requested() ? fail(errc::cancelled, "it was cancelled while somebody else got a token")
-                                   : fail(errc::timed_out, "somebody else is getting a token for too long");
+      return stop.stop_requested() ? fail(errc::cancelled, "it was cancelled while another call was getting a token")
+                                   : fail(errc::timed_out, "another call took too long to get a token");
     locks_->held.insert(resource);
     return std::make_shared<held_lock>(locks_, resource);
   }

@@ -44,7 +44,7 @@ result<void> still_wanted(const call& caller) {
 }
 
 tl::unexpected<failure> changed_size(const read_request& request) {
-  return fail(errc::content_changed, "The resource changed its size while it was being read. Ask for it again.",
+  return fail(errc::content_changed, "The resource changed its size while it was being read. Read it again.",
               "a reader of " + request.uri + " gave more or fewer bytes than its size");
 }
 
@@ -128,16 +128,15 @@ std::uint64_t capped_sum(std::uint64_t a, std::uint64_t b) {
 failure too_large(const std::string& uri, std::uint64_t size, std::uint64_t limit, bool has_ranges) {
   std::string text = "The resource " + uri + " has " + std::to_string(size) + " bytes; the read limit is " +
                      std::to_string(limit) + " bytes. ";
-  text += has_ranges
-              ? "Read smaller parts of it with ?lines=FIRST-LAST or ?bytes=FIRST-LAST, or ask whoever runs the server to "
-                "raise read_limit."
-              : "Ask whoever runs the server to raise read_limit.";
+  text += has_ranges ? "Read smaller parts of it with ?lines=FIRST-LAST or ?bytes=FIRST-LAST, or ask the operator of the "
+                       "server to raise read_limit."
+                     : "Ask the operator of the server to raise read_limit.";
   return {errc::response_too_large, std::move(text), {}};
 }
 
 result<prepared_reading> prepare(reading source, const read_request& request) {
   if (source.contents.empty() || std::any_of(source.contents.begin(), source.contents.end(), lacks_reader)) {
-    return fail(errc::internal, "The source answered without contents.", "empty reading of " + request.uri);
+    return fail(errc::internal, "The source returned no contents.", "empty reading of " + request.uri);
   }
   std::uint64_t total = 0;
   for (const auto& item : source.contents) total = capped_sum(total, size_of(item));

@@ -16,8 +16,8 @@ result<std::string> random_bytes(std::size_t count) {
     got = ::getrandom(out.data(), out.size(), 0);
   } while (got < 0 && errno == EINTR);
   if (got == static_cast<ssize_t>(count)) return out;
-  return fail(errc::internal, "the system has no random bytes",
-              got < 0 ? std::string("getrandom: ") + std::strerror(errno) : "getrandom: too many were asked for");
+  return fail(errc::internal, "the system provides no random bytes",
+              got < 0 ? std::string("getrandom: ") + std::strerror(errno) : "getrandom: too many bytes were requested");
 }
 
 }  // namespace hondana::bytes

@@ -10,7 +10,7 @@ quiet::~quiet() { ERR_pop_to_mark(); }
 
 std::string last_reason() {
   const char* const text = ERR_reason_error_string(ERR_peek_last_error());
-  return text != nullptr ? text : "for no reason that OpenSSL tells";
+  return text != nullptr ? text : "OpenSSL gives no reason";
 }
 
 }  // namespace hondana::crypto

@@ -219,20 +219,19 @@ result<void> pool::submit(task job, clock::time_point deadline, urgency how, std
   // Answers that have begun were let in as requests: there is no more of them than that, and refusing one would cut it off.
   if (is_request && s.requests.size() >= s.within.waiting) {
     reject(rejection::full);
-    return overloaded("The source \"" + s.name + "\" has " + requests_of(s.requests.size()) +
-                      " waiting already. Ask again later.");
+    return overloaded("The source \"" + s.name + "\" already has " + requests_of(s.requests.size()) + " waiting. Retry later.");
   }
   if (is_request && !whose.empty() && s.requests.waiting(whose) >= s.within.waiting_each) {
     reject(rejection::callers_share);
-    return overloaded("The source \"" + s.name + "\" has " + requests_of(s.within.waiting_each) +
-                      " of this caller waiting already. Wait for answers before asking more.");
+    return overloaded("The source \"" + s.name + "\" already has " + requests_of(s.within.waiting_each) +
+                      " of this caller waiting. Wait for responses before sending more.");
   }
   bool is_manned = state::man(state_, s.general, s.requests.size() + s.continuations.size());
   const bool is_busy = s.general.idle == 0 && s.general.threads >= s.general.limit;
   if (!is_request && (is_busy || !is_manned)) is_manned = state::man(state_, s.continuing, s.continuations.size()) || is_manned;
   if (!is_manned) {
     reject(rejection::no_thread);
-    return overloaded("The source \"" + s.name + "\" cannot start a thread. Ask again later.");
+    return overloaded("The source \"" + s.name + "\" cannot start a thread. Retry later.");
   }
   if (is_request) {
     const auto cost = s.costs.is_costly(kind) ? job_cost::large : job_cost::small;

@@ -18,13 +18,14 @@ std::shared_ptr<const counters::part> gauge(std::string_view name, std::string_v
 
 pool_figures::pool_figures(const std::string& name, const std::function<pool_counts()>& now)
     : waited(counters::times::make(
-          {"hondana_pool_wait_seconds", counters::kind::histogram, "seconds", "How long jobs wait for a thread of a pool."},
+          {"hondana_pool_wait_seconds", counters::kind::histogram, "seconds", "Time that jobs wait for a thread of a pool."},
           {{"pool", {name}}})),
-      rejected(counters::sums::make(
-          {"hondana_pool_rejected", counters::kind::counter, "", "Jobs that a pool did not take, by the reason."},
-          {{"pool", {name}}, {"reason", {"full", "callers_share", "stuck", "closed", "no_thread"}}})),
-      gauges{gauge("hondana_pool_threads", "Threads that a pool may have.", name, now, &pool_counts::threads),
-             gauge("hondana_pool_running", "Jobs that run in a pool now.", name, now, &pool_counts::running),
-             gauge("hondana_pool_waiting", "Jobs that wait for a thread of a pool now.", name, now, &pool_counts::waiting)} {}
+      rejected(
+          counters::sums::make({"hondana_pool_rejected", counters::kind::counter, "", "Jobs that a pool rejected, by reason."},
+                               {{"pool", {name}}, {"reason", {"full", "callers_share", "stuck", "closed", "no_thread"}}})),
+      gauges{gauge("hondana_pool_threads", "Maximum number of threads of a pool.", name, now, &pool_counts::threads),
+             gauge("hondana_pool_running", "Jobs that are running in a pool.", name, now, &pool_counts::running),
+             gauge("hondana_pool_waiting", "Jobs that are waiting for a thread of a pool.", name, now, &pool_counts::waiting)} {
+}
 
 }  // namespace hondana::executor

@@ -7,7 +7,7 @@
 namespace hondana::ignore {
 namespace {
 
-constexpr std::string_view no_end = "a [ without its ]";
+constexpr std::string_view no_end = "a [ without a closing ]";
 constexpr std::string_view unknown_class = "an unknown [:class:]";
 
 void add_range(byte_set& set, unsigned char low, unsigned char high) {

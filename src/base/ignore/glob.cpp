@@ -36,7 +36,7 @@ struct glob::compiler {
           break;
         case '\\':
           if (++at == pattern.size()) {
-            out.fault_ = "a \\ at its end with nothing to quote";
+            out.fault_ = "a \\ at its end that escapes nothing";
             return;
           }
           literal();

@@ -67,11 +67,12 @@ pattern_list pattern_list::parse(std::string_view text, std::string source) {
       continue;
     }
     if (list.rules_.size() == most_patterns) {
-      list.cut("line " + std::to_string(number) + " and all after it are not used: 50000 patterns are the limit");
+      list.cut("line " + std::to_string(number) + " and all after it are not used: the limit is 50000 patterns");
       break;
     }
     if (list.wildcard_bytes_ > most_wildcard_bytes) {
-      list.cut("line " + std::to_string(number) + " and all after it are not used: the patterns before take 8 MiB of memory");
+      list.cut("line " + std::to_string(number) +
+               " and all after it are not used: the patterns before it reach the limit of 8 MiB of memory");
       break;
     }
     list.add(trimmed(line), number);

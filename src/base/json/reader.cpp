@@ -149,11 +149,11 @@ std::string_view explain(simdjson::error_code error) noexcept {
     case simdjson::CAPACITY:
       return "the text is larger than 4 GiB";
     case simdjson::NUMBER_ERROR:
-      return "not JSON: a number is malformed, or too large to keep";
+      return "not JSON: a number is malformed or too large";
     case simdjson::STRING_ERROR:
-      return "not JSON: a string holds a bad escape, such as a lone surrogate";
+      return "not JSON: a string contains an invalid escape, such as a lone surrogate";
     case simdjson::UNESCAPED_CHARS:
-      return "not JSON: a string holds a control character that is not escaped";
+      return "not JSON: a string contains an unescaped control character";
     case simdjson::UNCLOSED_STRING:
       return "not JSON: a string is not closed";
     default:

@@ -26,7 +26,7 @@ std::string bytes_of(const void* from, std::size_t count) { return {static_cast<
 std::string_view name_of(good what) {
   switch (what) {
     case good::bytes:
-      return "bytes of answers";
+      return "response bytes";
     case good::completions:
       return "completions";
     case good::requests:
@@ -40,7 +40,7 @@ tl::unexpected<failure> refuse(const shortage& why, std::string_view whose) {
   const auto seconds = std::max<std::int64_t>(std::chrono::ceil<std::chrono::seconds>(wait).count(), 1);
   failure out{errc::too_many_requests,
               "Too many " + std::string(name_of(why.of)) + " from this " + std::string(whose) + ": wait " +
-                  std::to_string(seconds) + " s before asking again, and then ask more slowly.",
+                  std::to_string(seconds) + " s before the next request, and send requests more slowly.",
               {}};
   out.retry = std::max(wait, std::chrono::milliseconds(1));
   return tl::unexpected(std::move(out));

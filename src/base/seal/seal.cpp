@@ -100,22 +100,22 @@ tl::unexpected<failure> refuse(const char* why) {
 
 result<std::shared_ptr<const sealer>> sealer::with_key(std::string key) {
   if (key.size() < least_key) {
-    return fail(errc::invalid_argument,
-                "The key for request states has " + std::to_string(key.size()) + " bytes; it needs 32 or more random ones.");
+    return fail(errc::invalid_argument, "The key for request states has " + std::to_string(key.size()) +
+                                            " bytes; at least 32 random bytes are required.");
   }
   return std::shared_ptr<const sealer>(new sealer(std::move(key)));
 }
 
 result<std::shared_ptr<const sealer>> sealer::with_random_key() {
   auto key = bytes::random_bytes(least_key);
-  if (!key) return fail(errc::internal, "No random key for request states can be had.", key.error().private_text);
+  if (!key) return fail(errc::internal, "No random key for request states could be generated.", key.error().private_text);
   return std::shared_ptr<const sealer>(new sealer(std::move(*key)));
 }
 
 result<std::string> sealer::close(const value& what, const binding& to, clock::time_point expires) const {
   const auto text = what.to_text();
   if (text.size() > max_bytes) {
-    return fail(errc::invalid_argument, "The state of a request may have " + std::to_string(max_bytes) +
+    return fail(errc::invalid_argument, "The state of a request may have at most " + std::to_string(max_bytes) +
                                             " bytes as JSON; this one has " + std::to_string(text.size()) + ".");
   }
   std::string sealed(1, version);
@@ -127,17 +127,16 @@ result<std::string> sealer::close(const value& what, const binding& to, clock::t
 result<value> sealer::open(std::string_view sealed, const binding& of, clock::time_point now) const {
   constexpr std::size_t longest = (head_bytes + code_bytes + max_bytes + 2) / 3 * 4;
   const auto held = sealed.size() <= longest ? json::decode_base64url(sealed) : std::nullopt;
-  if (!held || held->size() < head_bytes + code_bytes || held->front() != version)
-    return refuse("not one that this server made");
+  if (!held || held->size() < head_bytes + code_bytes || held->front() != version) return refuse("not issued by this server");
   const std::string_view all(*held);
   const auto head = all.substr(0, head_bytes);
   const auto code = all.substr(head_bytes, code_bytes);
   const auto text = all.substr(head_bytes + code_bytes);
   const auto expected = code_of(key_, head, text, of);
   if (memeql_sec(expected.data(), code.data(), code_bytes) == 0) {
-    return refuse("not what this server gave out for this request");
+    return refuse("not issued for this request");
   }
-  if (read_number(head.substr(1)) <= seconds_of(now)) return refuse("too old");
+  if (read_number(head.substr(1)) <= seconds_of(now)) return refuse("expired");
   return value::parse(text);
 }
 

@@ -84,7 +84,7 @@ class canonical_writer {
       const char c = text_[at_];
       if (!scheme_characters.has(c)) {
         return fail(errc::invalid_argument, "the URI has a character at byte " + std::to_string(at_) +
-                                                " that no scheme may have; give an absolute URI");
+                                                " that is not allowed in a scheme; give an absolute URI");
       }
       out_.push_back(ascii::lower(c));
     }
@@ -124,7 +124,7 @@ class canonical_writer {
     if (at_ < end && text_[at_] == '[') {
       const std::size_t close = std::min(text_.find(']', at_), end);
       if (close == end || !uri::is_ip_literal(text_.substr(at_ + 1, close - at_ - 1))) {
-        return at_byte(at_, "a bracket that encloses no IPv6 address", "correct the host");
+        return at_byte(at_, "brackets without an IPv6 address in them", "correct the host");
       }
       out_.append(text_, at_, close + 1 - at_);
       at_ = close + 1;

@@ -37,6 +37,10 @@ std::string_view name_of(errc code) noexcept {
       return "broken_protocol";
     case errc::scope_missing:
       return "scope_missing";
+    case errc::unreadable:
+      return "unreadable";
+    case errc::part_not_found:
+      return "part_not_found";
     case errc::too_many_requests:
       return "too_many_requests";
   }

@@ -56,8 +56,8 @@ class boundaries {
   [[nodiscard]] const expression* at(std::size_t part) const { return std::get_if<expression>(&syntax_.parts[part]); }
 
   static tl::unexpected<failure> ambiguous(const variable& first, const variable& second) {
-    return fail(errc::invalid_argument, "the template cannot be matched uniquely: nothing tells where \"" + first.name +
-                                            "\" ends and \"" + second.name + "\" begins; put other text between them");
+    return fail(errc::invalid_argument, "the template cannot be matched uniquely: nothing separates \"" + first.name +
+                                            "\" from \"" + second.name + "\"; put other text between them");
   }
 
   static result<void> check_inside(const expression& one) {

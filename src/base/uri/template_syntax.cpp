@@ -56,7 +56,7 @@ class reader {
       if (c == '%') {
         const auto octet = escape_at(text_, at_);
         if (!octet) return wrong(at_, "a percent sign needs two hexadecimal digits after it");
-        if (*octet == 0) return wrong(at_, "an escaped NUL is in no URI");
+        if (*octet == 0) return wrong(at_, "a URI cannot contain an escaped NUL");
         length = 3;
         out.expanded.append(text_, at_, length);
       } else if (static_cast<unsigned char>(c) >= 0x80U) {
@@ -66,7 +66,7 @@ class reader {
       } else if (literal_characters.has(c)) {
         out.expanded.push_back(c);
       } else {
-        return wrong(at_, c == '}' ? "a brace closes no expression" : "this character is in no URI; escape it");
+        return wrong(at_, c == '}' ? "this brace closes nothing" : "a URI cannot contain this character; escape it");
       }
       at_ += length;
     }
@@ -146,7 +146,7 @@ class reader {
       }
     }
     if (at_ == text_.size()) return unclosed(open);
-    if (here() != ',' && here() != '}') return wrong(at_, "this character is neither part of a variable nor its end");
+    if (here() != ',' && here() != '}') return wrong(at_, "this character is not allowed in a variable");
     return out;
   }
 

@@ -13,7 +13,7 @@ namespace hondana::disk {
 class own_files {
  public:
   /// Why one is left out, for people.
-  static constexpr std::string_view reason = "the server's own: its configuration names it";
+  static constexpr std::string_view reason = "a file of the server itself, named in its configuration";
 
   own_files() = default;
   /// `paths`: absolute, links resolved. `root`: the folder, without links, that is asked about.

@@ -65,15 +65,15 @@ constexpr std::chrono::milliseconds between_looks{20};
 result<void> make_private_folder(const std::string& path) {
   struct stat facts{};
   if (::stat(path.c_str(), &facts) == 0) {
-    if (!S_ISDIR(facts.st_mode)) return cannot("make the folder", path, ENOTDIR);
+    if (!S_ISDIR(facts.st_mode)) return cannot("create the folder", path, ENOTDIR);
     return {};
   }
-  if (errno != ENOENT) return cannot("make the folder", path, errno);
+  if (errno != ENOENT) return cannot("create the folder", path, errno);
   if (const auto above = folder_of(path); above != path && above != ".") {
     HONDANA_TRY(make_private_folder(above));
   }
   // Somebody may have made it just now.
-  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return cannot("make the folder", path, errno);
+  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return cannot("create the folder", path, errno);
   return {};
 }
 
@@ -85,17 +85,17 @@ result<private_text> read_private(const std::string& path, std::size_t most_byte
   }
   struct stat facts{};
   if (::fstat(file.get(), &facts) != 0) return cannot("look at", path, errno);
-  if (!S_ISREG(facts.st_mode)) return fail(errc::source_unavailable, path + " is no file");
+  if (!S_ISREG(facts.st_mode)) return fail(errc::source_unavailable, path + " is not a regular file");
   // Whoever owns it may change it, whatever its mode says.
   const bool is_trusted =
       facts.st_uid == ::geteuid() || facts.st_uid == 0 || (whose == owners::anybody_for_root && ::geteuid() == 0);
   if (!is_trusted) {
     return fail(errc::access_denied, path + " belongs to user " + std::to_string(facts.st_uid) +
-                                         ", who can change it; say 'chown " + std::to_string(::geteuid()) + "' of it");
+                                         ", who can change it; run 'chown " + std::to_string(::geteuid()) + "' on it");
   }
   if ((facts.st_mode & too_open) != 0)
     return fail(errc::access_denied,
-                "others can read or change " + path + "; say 'chmod 600' of it (640 lets its group read it)");
+                "other users can read or change " + path + "; run 'chmod 600' on it (640 lets its group read it)");
   if (static_cast<std::uint64_t>(facts.st_size) > most_bytes)
     return fail(errc::response_too_large, path + " has more than " + std::to_string(most_bytes) + " bytes");
   private_text out{std::string(static_cast<std::size_t>(facts.st_size), '\0'), stamp_of(facts)};
@@ -136,9 +136,9 @@ result<handle> lock_beside(const std::string& path, std::string_view subject, st
   while (::fcntl(file->get(), F_OFD_SETLK, &range) != 0) {
     if (errno != EAGAIN && errno != EACCES && errno != EINTR) return cannot("lock", path + ".turns", errno);
     stopped.wait_for(waiting, stop, between_looks, [] { return false; });
-    if (stop.stop_requested()) return fail(errc::cancelled, "it was cancelled while somebody else had the lock of " + path);
+    if (stop.stop_requested()) return fail(errc::cancelled, "it was cancelled while another process held the lock of " + path);
     if (monotonic_clock::now() >= until)
-      return fail(errc::timed_out, "somebody else holds the lock of " + path + " for too long");
+      return fail(errc::timed_out, "another process has held the lock of " + path + " for too long");
   }
   return file;
 }

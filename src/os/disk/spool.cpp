@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t piece = 256u << 10;
 
 tl::unexpected<failure> no_room(const char* what, int error) {
-  return fail(errc::source_unavailable, "There is no room to keep what is read while it is sent. Ask again later.",
+  return fail(errc::source_unavailable, "No space to buffer the content while it is sent. Retry later.",
               std::string(what) + ": " + std::strerror(error));
 }
 
@@ -32,7 +32,7 @@ class spooled final : public byte_reader {
   [[nodiscard]] result<std::size_t> read(std::span<char> into) override {
     const auto wanted = std::min<std::uint64_t>(into.size(), size_ - done_);
     const auto got = read_at(file_.get(), into.data(), static_cast<std::size_t>(wanted), done_);
-    if (!got || *got < wanted) return no_room("reading a nameless file", got ? EIO : got.error());
+    if (!got || *got < wanted) return no_room("reading a temporary file", got ? EIO : got.error());
     done_ += *got;
     return *got;
   }
@@ -56,8 +56,8 @@ result<handle> nameless_file() {
   // Not every file system has them; this one has a name for a moment.
   std::string name = where + "/hondana-XXXXXX";
   made = handle(::mkostemp(name.data(), O_CLOEXEC));
-  if (!made.is_open()) return no_room("making a nameless file", errno);
-  if (::unlink(name.c_str()) != 0) return no_room("unlinking a nameless file", errno);
+  if (!made.is_open()) return no_room("creating a temporary file", errno);
+  if (::unlink(name.c_str()) != 0) return no_room("unlinking a temporary file", errno);
   return made;
 }
 
@@ -88,7 +88,7 @@ result<void> spool::flush() {
   for (std::string_view rest = memory_; !rest.empty();) {
     const auto put = ::pwrite(file_.get(), rest.data(), rest.size(), static_cast<off_t>(written_));
     if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) return no_room("writing a nameless file", put < 0 ? errno : ENOSPC);
+    if (put <= 0) return no_room("writing a temporary file", put < 0 ? errno : ENOSPC);
     written_ += static_cast<std::uint64_t>(put);
     rest.remove_prefix(static_cast<std::size_t>(put));
   }

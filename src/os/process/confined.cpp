@@ -63,7 +63,7 @@ class hearing {
       output_ += static_cast<std::uint64_t>(count);
       if (output_ > most_.output)
         return fail(errc::response_too_large,
-                    "a document became more text than the limit of " + std::to_string(most_.output) + " bytes");
+                    "a document contains more text than the limit of " + std::to_string(most_.output) + " bytes");
       HONDANA_TRY(hears_(std::string_view(piece_.data(), static_cast<std::size_t>(count))));
       if (!all) return {};
     }
@@ -117,7 +117,7 @@ int time_to_poll(clock::time_point now, clock::time_point end, bool has_descript
 result<ended> run_confined(const std::vector<std::string>& command, int input, const limits& most,
                            const std::function<result<void>(std::string_view)>& hears, const std::stop_token& stop,
                            clock::time_point until) {
-  if (stop.stop_requested()) return fail(errc::cancelled, "nobody waits for the document any more");
+  if (stop.stop_requested()) return fail(errc::cancelled, "the request for the document was cancelled");
   const bell rings(stop);
   HONDANA_TRY(auto started, child::start(command, input, most));
   const auto end = std::min(until, clock::now() + most.time);
@@ -129,11 +129,11 @@ result<ended> run_confined(const std::vector<std::string>& command, int input, c
     HONDANA_TRY(all.take_output(is_over));
     all.take_problems();
     if (is_over) break;
-    if (stop.stop_requested()) return fail(errc::cancelled, "nobody waits for the document any more");
+    if (stop.stop_requested()) return fail(errc::cancelled, "the request for the document was cancelled");
     const auto now = clock::now();
     if (now >= end)
-      return fail(errc::timed_out, "a document took longer to render than it may (" + std::to_string(most.time.count()) +
-                                       " ms, or until the deadline of the request)");
+      return fail(errc::timed_out, "rendering a document timed out (limit: " + std::to_string(most.time.count()) +
+                                       " ms, or the deadline of the request)");
     std::array<pollfd, 4> watched{{{all.hears_output() ? started.output.get() : -1, POLLIN, 0},
                                    {all.hears_problems() ? started.problems.get() : -1, POLLIN, 0},
                                    {started.ending(), POLLIN, 0},

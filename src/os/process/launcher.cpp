@@ -27,10 +27,10 @@ current& now() {
 }
 
 tl::unexpected<failure> gone(int error) {
-  return fail(
-      errc::source_unavailable,
-      "the process that starts programs for this one has gone, and the sandbox lets no other be had: a restart is needed",
-      error == 0 ? "it closed its socket" : std::strerror(error));
+  return fail(errc::source_unavailable,
+              "the process that starts programs for this server has ended, and the sandbox does not allow another one; restart "
+              "this process",
+              error == 0 ? "it closed its socket" : std::strerror(error));
 }
 
 /// What is said of `like.variables`; nothing when it is another command.
@@ -52,11 +52,14 @@ std::optional<std::string> variables_of(const known_command& like, const child_t
 result<std::shared_ptr<launcher>> launcher::begin(std::vector<known_command> commands) {
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0)
-    return fail(errc::source_unavailable, std::string("no socket to a process that starts programs: ") + std::strerror(errno));
+    return fail(errc::source_unavailable,
+                std::string("cannot create a socket to the process that starts programs: ") + std::strerror(errno));
   disk::handle ours(ends[0]);
   const disk::handle theirs(ends[1]);
   const auto pid = ::fork();
-  if (pid < 0) return fail(errc::source_unavailable, std::string("no process that starts programs: ") + std::strerror(errno));
+  if (pid < 0)
+    return fail(errc::source_unavailable,
+                std::string("cannot start the process that starts programs: ") + std::strerror(errno));
   if (pid == 0) serve_launches(theirs.get(), commands);
   return std::shared_ptr<launcher>(new launcher(std::move(commands), std::move(ours), pid));
 }
@@ -91,9 +94,8 @@ bool launcher::knows(const child_target& what) const { return number_of(what) !=
 result<launcher::attempt> launcher::start(const child_target& what, const std::array<int, 3>& descriptors) {
   const auto number = number_of(what);
   if (number == commands_.size()) {
-    return fail(errc::access_denied,
-                "the sandbox starts only the programs that were configured when this server was started, and " +
-                    what.command.front() + " was not among them; restart it");
+    return fail(errc::access_denied, "the sandbox allows only programs that were configured when the server was started, and " +
+                                         what.command.front() + " was not among them; restart the server");
   }
   const auto text = *variables_of(commands_[number], what);
   launch_request asked{.number = static_cast<std::uint32_t>(number)};

@@ -36,7 +36,7 @@ struct pipe_ends {
 
 result<pipe_ends> make_pipe(bool we_read) {
   std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return tl::unexpected(unable("no pipe to a server's process can be had", errno));
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return tl::unexpected(unable("cannot create a pipe to a server's process", errno));
   pipe_ends out{disk::handle(ends[we_read ? 0 : 1]), disk::handle(ends[we_read ? 1 : 0])};
   ::fcntl(out.ours.get(), F_SETFL, O_NONBLOCK);
   return out;
@@ -47,10 +47,10 @@ result<void> check(const child_target& what) {
     return fail(errc::invalid_argument, "the command of a server is empty");
   const auto has_nul = [](const std::string& text) { return text.find('\0') != std::string::npos; };
   if (has_nul(what.folder) || std::any_of(what.command.begin(), what.command.end(), has_nul))
-    return fail(errc::invalid_argument, "the command of a server has a NUL in it");
+    return fail(errc::invalid_argument, "the command of a server contains a NUL");
   for (const auto& [name, text] : what.environment) {
     if (name.empty() || name.find('=') != std::string::npos || has_nul(name) || has_nul(text))
-      return fail(errc::invalid_argument, "no environment can have a variable \"" + name.substr(0, name.find('\0')) + '"');
+      return fail(errc::invalid_argument, "not a valid environment variable: \"" + name.substr(0, name.find('\0')) + '"');
   }
   return {};
 }
@@ -58,9 +58,9 @@ result<void> check(const child_target& what) {
 std::string why_not(const child_target& what, int error) {
   const auto& name = what.command.front();
   if (error == ENOENT && !what.folder.empty() && ::access(what.folder.c_str(), X_OK) != 0)
-    return "the folder " + what.folder + " to run " + name + " in cannot be entered";
+    return "the working folder " + what.folder + " of " + name + " cannot be entered";
   if (error == ENOENT && name.find('/') == std::string::npos)
-    return name + " was not found in PATH; install it, or give the program's whole path";
+    return name + " was not found in PATH; install it, or give its full path";
   return name + " cannot be started: " + ::strerror(error);
 }
 

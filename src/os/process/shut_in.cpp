@@ -49,7 +49,7 @@ result<std::string> shut_in(sandbox::permissions to, const limits& most) {
   auto lacks = std::move(confined.lacks);
   // Last: what was set up till now may have needed more than its limit leaves.
   if (limits_memory) is_limited = limit(RLIMIT_AS, most.memory, most.memory) && is_limited;
-  if (!is_limited) lacks += lacks.empty() ? "limits cannot be set" : "; limits cannot be set";
+  if (!is_limited) lacks += lacks.empty() ? "resource limits cannot be set" : "; resource limits cannot be set";
   return lacks;
 }
 

@@ -22,7 +22,7 @@ namespace {
 constexpr const char* search_path = "/usr/local/bin:/usr/bin:/bin";
 
 tl::unexpected<failure> not_to_be_started(const std::string& what, int error) {
-  return fail(errc::source_unavailable, "a document cannot be rendered: no process can be started for it",
+  return fail(errc::source_unavailable, "a document cannot be rendered: its process cannot be started",
               what + ": " + std::strerror(error));
 }
 
@@ -204,7 +204,7 @@ result<void> child::launch(const std::vector<std::string>& command, int input, c
 
 result<child> child::start(const std::vector<std::string>& command, int input, const limits& most) {
   if (command.empty() || !command.front().starts_with('/'))
-    return fail(errc::invalid_argument, "a confined child is started by an absolute path");
+    return fail(errc::invalid_argument, "a confined child requires an absolute path");
   HONDANA_TRY(auto out, pipe_to_us());
   HONDANA_TRY(auto errors, pipe_to_us());
   child made;

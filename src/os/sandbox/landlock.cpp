@@ -99,7 +99,7 @@ ruleset handled(int version, const permissions& to) {
 }
 
 tl::unexpected<failure> refused(const std::string& what, int error) {
-  return fail(errc::source_unavailable, "the kernel's Landlock refuses " + what + ": " + std::strerror(error));
+  return fail(errc::source_unavailable, "the kernel's Landlock rejected " + what + ": " + std::strerror(error));
 }
 
 result<void> allow_path(int rules, std::uint64_t known, const path_permission& one) {
@@ -153,9 +153,9 @@ result<void> apply_landlock(int version, const permissions& to) {
   // Older kernels know only the members that came first.
   const auto size = version < 4 ? sizeof all.files : version < 6 ? sizeof all.files + sizeof all.net : sizeof all;
   const disk::handle rules(static_cast<int>(::syscall(create_ruleset, &all, size, 0)));
-  if (!rules.is_open()) return refused("a set of rules", errno);
+  if (!rules.is_open()) return refused("a ruleset", errno);
   HONDANA_TRY(add_rules(rules.get(), all, to));
-  if (::syscall(restrict_self, rules.get(), 0) != 0) return refused("to put them in force", errno);
+  if (::syscall(restrict_self, rules.get(), 0) != 0) return refused("the activation of the ruleset", errno);
   return {};
 }
 

@@ -48,8 +48,8 @@ void make_missing(const permissions& to) {
 void add(std::string& to, const std::string& more) { to += (to.empty() ? "" : "; ") + more; }
 
 std::string why_no_landlock(int error) {
-  return error == EOPNOTSUPP ? "Landlock is switched off in this kernel"
-         : error == ENOSYS   ? "this kernel has no Landlock, which came with Linux 5.13"
+  return error == EOPNOTSUPP ? "Landlock is disabled in this kernel"
+         : error == ENOSYS   ? "this kernel has no Landlock, which requires Linux 5.13"
                              : std::string("Landlock cannot be used here: ") + std::strerror(error);
 }
 
@@ -72,13 +72,12 @@ std::string confinement::words() const {
 
 result<confinement> confine(const permissions& to) {
   if (!has_thread_of_sanitizer && threads_now() != 1) {
-    return fail(errc::source_unavailable,
-                "The sandbox was to be put up after other threads had begun, which it would not hold.");
+    return fail(errc::source_unavailable, "The sandbox cannot be started after other threads: it would not restrict them.");
   }
   confinement made;
   make_missing(to);
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
-    made.lacks = std::string("privileges cannot be given up: ") + std::strerror(errno);
+    made.lacks = std::string("privileges cannot be dropped: ") + std::strerror(errno);
     return made;
   }
   made.no_new_privileges = true;
@@ -89,7 +88,7 @@ result<confinement> confine(const permissions& to) {
     add(made.lacks, applied.error().public_text);
   } else {
     made.landlock = version;
-    if (!made.holds_ports()) add(made.lacks, "this kernel's Landlock holds files only, TCP ports came with Linux 6.7");
+    if (!made.holds_ports()) add(made.lacks, "this kernel's Landlock restricts files only; TCP ports require Linux 6.7");
   }
   if (auto applied = to.only_computes ? apply_short_list(to) : apply_filter(to); applied) {
     made.filters_calls = true;

@@ -41,7 +41,7 @@ constexpr std::array listed{
 using short_filter = std::unique_ptr<void, void (*)(scmp_filter_ctx)>;
 
 tl::unexpected<failure> no_list(const std::string& what, int error) {
-  return fail(errc::source_unavailable, "no filter of system calls can be had: " + what + ": " + std::strerror(error));
+  return fail(errc::source_unavailable, "system calls cannot be filtered: " + what + ": " + std::strerror(error));
 }
 
 result<void> allow(const short_filter& to, const char* name) {

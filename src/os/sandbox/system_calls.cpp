@@ -71,7 +71,7 @@ constexpr std::array<std::uint64_t, 8> namespaces{CLONE_NEWNS,  CLONE_NEWUTS, CL
 constexpr std::array<std::uint64_t, 2> typing{TIOCSTI, TIOCLINUX};
 
 tl::unexpected<failure> unfiltered(const std::string& what, int error) {
-  return fail(errc::source_unavailable, "no filter of system calls can be had: " + what + ": " + std::strerror(error));
+  return fail(errc::source_unavailable, "system calls cannot be filtered: " + what + ": " + std::strerror(error));
 }
 
 using filter = std::unique_ptr<void, void (*)(scmp_filter_ctx)>;

@@ -44,7 +44,7 @@ std::uint32_t big_endian_at(const char* bytes) noexcept {
 result<std::uint32_t> version_in(int file, const std::string& path, const file_kind& kind) {
   struct stat facts{};
   if (::fstat(file, &facts) != 0) return cannot_have(path, kind, std::strerror(errno));
-  if (!S_ISREG(facts.st_mode)) return cannot_have(path, kind, "it is no file; give the path of one");
+  if (!S_ISREG(facts.st_mode)) return cannot_have(path, kind, "it is not a regular file; give the path of a file");
   char head[100]{};
   const auto got = disk::read_at(file, head, sizeof head, 0);
   if (!got) return cannot_have(path, kind, std::strerror(got.error()));
@@ -53,14 +53,14 @@ result<std::uint32_t> version_in(int file, const std::string& path, const file_k
   if (std::memcmp(head, zeros, sizeof head) == 0) return 0u;
   const std::string what_to_do = "; give another path, or move that file away";
   if (*got < sizeof head || std::memcmp(head, "SQLite format 3", 16) != 0)
-    return cannot_have(path, kind, "it is a file of another kind" + what_to_do);
+    return cannot_have(path, kind, "it is not an SQLite file" + what_to_do);
   if (big_endian_at(head + 68) != kind.application)
-    return cannot_have(path, kind, "it is another program's SQLite file" + what_to_do);
+    return cannot_have(path, kind, "it is an SQLite file of another program" + what_to_do);
   const auto version = big_endian_at(head + 60);
   if (version > kind.version)
     return cannot_have(path, kind,
-                       "it was written by a newer version of this program (form " + std::to_string(version) +
-                           ", and this one knows " + std::to_string(kind.version) + ")" + what_to_do);
+                       "it was written by a newer version of this program (schema " + std::to_string(version) +
+                           ", and this one supports " + std::to_string(kind.version) + ")" + what_to_do);
   return version;
 }
 
@@ -107,7 +107,8 @@ result<connection> connect(const std::string& path, const file_kind& kind) {
   HONDANA_TRY(out->run(kind.settings));
   HONDANA_TRY(auto mode, out->text("PRAGMA journal_mode"));
   if (mode != "wal")
-    return fail(errc::source_unavailable, "its file system cannot share memory between connections; use a local one",
+    return fail(errc::source_unavailable,
+                "its file system does not support shared memory between connections; use a local file system",
                 "journal_mode " + mode);
   return out;
 }
@@ -116,7 +117,7 @@ std::string beside(const std::string& path, const char* ending) { return path + 
 
 result<void> check_pages(connection& on, const file_kind& kind) {
   HONDANA_TRY(auto said, on.text("PRAGMA quick_check(1)"));
-  if (said != "ok") return fail(errc::source_unavailable, "the " + std::string(kind.what) + " is damaged", said);
+  if (said != "ok") return tl::unexpected(damaged("the " + std::string(kind.what) + " is damaged", said));
   return {};
 }
 
@@ -229,17 +230,17 @@ result<void> move_aside(const std::string& path, const file_kind& kind, std::str
   ::unlink(beside(path, "-shm").c_str());
   trust(path);
   if (log)
-    log("the " + std::string(kind.what) + ' ' + path + " is damaged (" + std::string(why) + "): it is now " + aside +
-        ", and a new one is begun");
+    log("the " + std::string(kind.what) + ' ' + path + " is damaged (" + std::string(why) + "): it was moved to " + aside +
+        ", and a new one was created");
   if (const auto problem = forget_moved_aside(path, aside); !problem.empty() && log)
-    log("older ones that were moved aside cannot be removed (" + problem + "): " + path + ".damaged-*");
+    log("older damaged files that were moved aside cannot be removed (" + problem + "): " + path + ".damaged-*");
   return {};
 }
 
 result<void> remove_owned(const std::string& path, const file_kind& kind) {
   for (const auto* ending : {"", "-wal", "-journal", "-shm"}) {
     if (::unlink(beside(path, ending).c_str()) != 0 && errno != ENOENT)
-      return cannot_have(path, kind, "the old one cannot be removed", std::strerror(errno));
+      return cannot_have(path, kind, "the old file cannot be removed", std::strerror(errno));
   }
   trust(path);
   return {};
@@ -285,7 +286,8 @@ result<owned_file> open_checked(const std::string& path, const file_kind& kind, 
       if (looked && *looked != 0 && *looked < kind.version && kind.replaces_older) {
         HONDANA_TRY(remove_owned(path, kind));
         looked = look_at_head(path, kind);
-        if (log) log("the " + std::string(kind.what) + ' ' + path + " is of an older version of this program: it is made anew");
+        if (log)
+          log("the " + std::string(kind.what) + ' ' + path + " is of an older version of this program: it was recreated");
       }
       if (!looked) return tl::unexpected(std::move(looked.error()));
     }
@@ -307,7 +309,8 @@ result<owned_file> open_checked(const std::string& path, const file_kind& kind, 
     if (connected) *connected = connection();
     out.in_use.reset();
     if (!how.is_alone)
-      return cannot_have(path, kind, "it is damaged, and another process has it open; end that, and it is moved aside", why);
+      return cannot_have(path, kind,
+                         "it is damaged, and another process has it open; stop that process, and the file is moved aside", why);
     HONDANA_TRY(move_aside(path, kind, why, log));
   }
 }
@@ -325,7 +328,7 @@ result<owned_file> open_owned(const std::string& path, const file_kind& kind,
   if (path.front() != '/') return cannot_have(path, kind, "the path must be absolute");
   HONDANA_TRY(refuse_foreign(path, kind));
   HONDANA_TRY(auto lock, lock_owned(path, kind, kind.is_shared ? patience_with_openers : usual_patience));
-  if (!lock) return cannot_have(path, kind, std::string(kind.user) + "; end it, or give another path");
+  if (!lock) return cannot_have(path, kind, std::string(kind.user) + "; stop that process, or give another path");
   if (!kind.is_shared) return open_locked(path, kind, std::move(*lock), false, log);
   // Of a shared file it is held while it is opened.
   bool is_alone = true;

@@ -19,9 +19,9 @@ namespace hondana::sqlite {
 
 /// One sort of file. Texts are for people.
 struct file_kind {
-  const char* what = "";          ///< "store of metrics"
-  const char* purpose = "";       ///< "keep metrics": what cannot be done with a file that cannot be had.
-  const char* user = "";          ///< "another process keeps its metrics there"
+  const char* what = "";          ///< "metrics store"
+  const char* purpose = "";       ///< "store metrics": what cannot be done with a file that cannot be had.
+  const char* user = "";          ///< "another process uses it for its metrics"
   std::uint32_t application = 0;  ///< Marks such files; those of other programs are not touched.
   std::int64_t version = 1;       ///< Of the tables; files of a newer one are not touched.
   const char* schema = "";        ///< Makes the tables.

@@ -9,7 +9,7 @@
 namespace hondana::sqlite {
 namespace {
 
-constexpr std::string_view damaged_text = " is damaged";
+constexpr std::string_view damaged_state = "damaged";
 
 tl::unexpected<failure> cannot_store(sqlite3* on, int code, const std::string& what) {
   // SQLite itself keeps this of some failures only.
@@ -24,18 +24,16 @@ tl::unexpected<failure> cannot_store(sqlite3* on, int code, const std::string& w
   switch (basic) {
     case SQLITE_FULL:
       return fail(errc::source_unavailable,
-                  "the disk is full, so the " + what + " cannot be written; make room on it, or give it less to keep",
-                  std::move(inner));
+                  "the disk is full, so the " + what + " cannot be written; free disk space, or store less", std::move(inner));
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-      return fail(errc::source_unavailable,
-                  "the " + what + std::string(damaged_text) + "; start again, and it is moved aside and a new one is begun",
-                  std::move(inner));
+      return tl::unexpected(
+          damaged("the " + what + " is damaged; restart to move it aside and create a new one", std::move(inner)));
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      return fail(errc::source_unavailable, "another program has locked the " + what + "; end that program", std::move(inner));
+      return fail(errc::source_unavailable, "another program has locked the " + what + "; stop that program", std::move(inner));
     case SQLITE_NOMEM:
-      return fail(errc::internal, "there is no memory for the " + what, std::move(inner));
+      return fail(errc::internal, "not enough memory for the " + what, std::move(inner));
     default:
       return fail(errc::source_unavailable, "the " + what + " cannot be read or written; the log says why", std::move(inner));
   }
@@ -43,7 +41,13 @@ tl::unexpected<failure> cannot_store(sqlite3* on, int code, const std::string& w
 
 }  // namespace
 
-bool says_damaged(const failure& what) noexcept { return what.public_text.find(damaged_text) != std::string::npos; }
+failure damaged(std::string public_text, std::string private_text) {
+  failure why{errc::source_unavailable, std::move(public_text), std::move(private_text)};
+  why.about = damaged_state;
+  return why;
+}
+
+bool says_damaged(const failure& what) noexcept { return what.about == damaged_state; }
 
 void statement::closing::operator()(sqlite3_stmt* what) const noexcept { sqlite3_finalize(what); }
 void connection::closing::operator()(sqlite3* what) const noexcept { sqlite3_close_v2(what); }

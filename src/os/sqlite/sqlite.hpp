@@ -52,7 +52,7 @@ class statement {
 class connection {
  public:
   connection() = default;
-  /// `path` empty: in memory. The file is there already. `what`: what it is, as errors call it ("store of metrics"). Errors:
+  /// `path` empty: in memory. The file is there already. `what`: what it is, as errors call it ("metrics store"). Errors:
   /// source_unavailable.
   [[nodiscard]] static result<connection> open(const std::string& path, std::string what);
 
@@ -98,5 +98,7 @@ class transaction {
 
 /// Whether a failure of SQLite says that the file is damaged, and not that it could not be had.
 [[nodiscard]] bool says_damaged(const failure& what) noexcept;
+/// A source_unavailable of which `says_damaged` is true.
+[[nodiscard]] failure damaged(std::string public_text, std::string private_text);
 
 }  // namespace hondana::sqlite

@@ -48,10 +48,10 @@ class files_open_here {
 
 result<disk::handle> join_users(const std::string& path, const file_kind& kind, bool& is_alone) {
   disk::handle users(::open((path + ".users").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!users.is_open()) return cannot_have(path, kind, "its file of users cannot be made", std::strerror(errno));
+  if (!users.is_open()) return cannot_have(path, kind, "its .users file cannot be created", std::strerror(errno));
   is_alone = ::flock(users.get(), LOCK_EX | LOCK_NB) == 0;
   while (::flock(users.get(), LOCK_SH) != 0) {
-    if (errno != EINTR) return cannot_have(path, kind, "its file of users cannot be locked", std::strerror(errno));
+    if (errno != EINTR) return cannot_have(path, kind, "its .users file cannot be locked", std::strerror(errno));
   }
   return users;
 }

@@ -57,7 +57,7 @@ result<inotify> inotify::open() {
   const int why = errno;
   return fail(errc::source_unavailable,
               "Changes cannot be watched: " + std::string(std::strerror(why)) +
-                  (why == EMFILE ? ". Raise fs.inotify.max_user_instances, or end other programs that watch files." : "."));
+                  (why == EMFILE ? ". Raise fs.inotify.max_user_instances, or stop other programs that watch files." : "."));
 }
 
 inotify::inotify(int descriptor) : descriptor_(descriptor), id_(next_id()), buffer_(64u << 10) {}

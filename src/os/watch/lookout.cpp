@@ -73,7 +73,7 @@ struct lookout::state {
       if (polled[which]) return;
       polled[which] = true;
     }
-    say("changes of " + with.what + " in " + paths[which] + " are looked for every " + std::to_string(with.look_after.count()) +
+    say("changes of " + with.what + " in " + paths[which] + " are polled every " + std::to_string(with.look_after.count()) +
         " ms: " + why);
     ring();
   }
@@ -83,7 +83,8 @@ struct lookout::state {
       if (!covered || polled[which] || stop.stop_requested()) return;
     }
     if (path.empty() && disk::is_on_network(descriptor)) {
-      return look_from_now_on(which, "they are on a network file system, whose changes by others the kernel does not hear of");
+      return look_from_now_on(which,
+                              "they are on a network file system, where the kernel does not report changes by other machines");
     }
     if (const int error = covered->add(which, path, descriptor); error != 0) {
       look_from_now_on(which, "a folder cannot be watched: " + std::error_code(error, std::generic_category()).message());
@@ -157,7 +158,7 @@ struct lookout::state {
       try {
         turn();
       } catch (const std::exception& error) {
-        say("watching " + with.what + " went on after: " + error.what());
+        say("watching " + with.what + " continues after an error: " + error.what());
       }
     }
     const std::lock_guard lock(mutex);

@@ -17,7 +17,7 @@ namespace hondana::watch {
 
 /// How the folders are watched.
 struct lookout_options {
-  std::string what = "what is";           ///< For the log: "changes of <what> in <path> are looked for every 2000 ms".
+  std::string what = "files";             ///< For the log: "changes of <what> in <path> are polled every 2000 ms".
   std::chrono::milliseconds quiet{50};    ///< After the latest of what happens, and
   std::chrono::milliseconds latest{500};  ///< after the first of it at the latest, it is looked at.
   /// Says of what has happened whether it may be looked at now, since nothing belonging to it follows. Empty: never.

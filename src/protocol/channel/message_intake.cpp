@@ -186,10 +186,11 @@ void message_intake::hand_on(std::string_view text) {
 void message_intake::give(std::string_view bytes) {
   if (bytes.empty()) return;
   if (bytes.size() > most_.content_bytes - given_) {
-    return fail_with({errc::response_too_large,
-                      "the content is longer than the " + std::to_string(most_.content_bytes) + " bytes that one read may give",
-                      {},
-                      {}});
+    return fail_with(
+        {errc::response_too_large,
+         "the content is longer than the " + std::to_string(most_.content_bytes) + " bytes that one read may return",
+         {},
+         {}});
   }
   given_ += bytes.size();
   if (auto taken = sink_(item_, bytes); !taken) fail_with(std::move(taken.error()));
@@ -201,7 +202,7 @@ void message_intake::keep(const char* from, const char* end) {
   if (count > most_.message_bytes - kept_.size()) {
     return fail_with({errc::response_too_large,
                       "the message is longer than the " + std::to_string(most_.message_bytes) +
-                          " bytes that are kept in memory; read content piece by piece, or allow longer messages",
+                          " bytes that may be held in memory; read content in parts, or allow longer messages",
                       {},
                       {}});
   }

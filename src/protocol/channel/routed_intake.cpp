@@ -89,7 +89,7 @@ result<void> routed_intake::hold(std::string_view piece) {
   if (piece.size() > waits_.held_bytes - begun_.size()) {
     return give_up({errc::response_too_large,
                     "an answer is longer than the " + std::to_string(waits_.held_bytes) +
-                        " bytes that are held back until its id comes; ask for less at a time, or for one thing at a time",
+                        " bytes that are buffered until its id arrives; request less at a time, or one thing at a time",
                     {}});
   }
   auto held = begun_.append(piece);
@@ -98,8 +98,8 @@ result<void> routed_intake::hold(std::string_view piece) {
 
 result<void> routed_intake::give_up(failure why) {
   if (why.code == errc::source_unavailable) {
-    why.public_text = "an answer has its id behind its content, and there is no room to hold that back (" + why.private_text +
-                      "); make room in the folder that TMPDIR names, or in /tmp";
+    why.public_text = "an answer has its id after its content, and there is no space to buffer the content (" +
+                      why.private_text + "); free some space in the folder of TMPDIR, or in /tmp";
   }
   trouble_ = std::move(why);
   begun_ = {};
@@ -146,10 +146,10 @@ void routed_intake::finish_each(const std::function<void(result<std::string>)>& 
   auto whole = finish();
   if (!whole || !plain_.is_array()) return takes(std::move(whole));
   const auto all = elements_of(*whole);
-  if (all.count == 0) return takes(fail(errc::broken_protocol, "an array without messages is no message"));
+  if (all.count == 0) return takes(fail(errc::broken_protocol, "an empty array is not a message"));
   if (all.count > most_together) {
-    return takes(fail(errc::broken_protocol, "an array of " + std::to_string(all.count) + " messages is longer than the " +
-                                                 std::to_string(most_together) + " that are taken together"));
+    return takes(fail(errc::broken_protocol, "an array of " + std::to_string(all.count) +
+                                                 " messages is longer than the limit of " + std::to_string(most_together)));
   }
   for (const auto one : all.first) {
     reset();

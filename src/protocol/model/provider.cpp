@@ -43,7 +43,7 @@ bool provider::templates_change() const noexcept { return false; }
 result<std::vector<resource_template>> provider::templates_now(const call&) { return templates(); }
 
 result<complete_result> provider::complete(const complete_request&) {
-  return fail(errc::unsupported, "The source \"" + name() + "\" leaves completion to the server.");
+  return fail(errc::unsupported, "The source \"" + name() + "\" has no completion of its own.");
 }
 
 result<void> provider::survey(const call& request, const std::function<void(const survey_item&)>& each) {

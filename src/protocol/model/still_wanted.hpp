@@ -13,7 +13,7 @@ namespace hondana {
 [[nodiscard]] inline result<void> still_wanted(const call& by) {
   if (by.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
   if (monotonic_clock::now() > by.deadline) {
-    return fail(errc::timed_out, "The deadline passed while the source was being read. Ask again later.");
+    return fail(errc::timed_out, "The deadline passed while the source was being read. Retry later.");
   }
   return {};
 }

@@ -27,7 +27,7 @@ result<bool> pull_safely(body& from, std::string& out) {
   } catch (const std::exception& error) {
     return fail(errc::internal, "Internal error", std::string("a reader threw: ") + error.what());
   } catch (...) {
-    return fail(errc::internal, "Internal error", "a reader threw something that is no exception");
+    return fail(errc::internal, "Internal error", "a reader threw something that is not a std::exception");
   }
 }
 

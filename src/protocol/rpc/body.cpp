@@ -253,7 +253,7 @@ result<bool> body::pull_stream(pulled& from, json::buffer& out) {
   from.digest.feed(bytes);
   const bool at_end = bytes.size() < pull_bytes;
   if (at_end && from.digest.value() != from.expected) {
-    return fail(errc::content_changed, "The resource changed while it was being sent. Ask for it again.");
+    return fail(errc::content_changed, "The resource changed while it was being sent. Read it again.");
   }
   const auto before = out.size();
   out.reserve(before + (from.is_text ? bytes.size() + json::escape_room : json::base64_size(bytes.size())));

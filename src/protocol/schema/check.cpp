@@ -63,7 +63,7 @@ class checker {
     if (++steps_ > most_steps || depth_ >= deepest) {
       quiet_ = 0;  // wherever it happens, this is the reason
       is_exhausted_ = true;
-      return misfits("checking this would take too long");
+      return misfits("checking this value takes too long");
     }
     ++depth_;
     const bool enters = scopes_.empty() || scopes_.back() != by.scope;
@@ -246,7 +246,7 @@ class checker {
     for (const auto& [name, needed] : by.dependent_required) {
       if (instance.find(name) == nullptr) continue;
       for (const auto& one : needed) {
-        if (instance.find(one) == nullptr) return misfits("with \"" + name + "\", the member \"" + one + "\" is needed too");
+        if (instance.find(one) == nullptr) return misfits("with \"" + name + "\", the member \"" + one + "\" is required too");
       }
     }
     for (const auto& [name, schema] : by.dependent_schemas) {
@@ -263,7 +263,7 @@ class checker {
     if (by.property_names != nullptr) {
       const value text(name);
       evaluated inner(text, program_.tracks);
-      if (!tries(*by.property_names, text, inner)) return misfits("no member may be called \"" + name + '"');
+      if (!tries(*by.property_names, text, inner)) return misfits("no member may be named \"" + name + '"');
     }
     bool is_known = false;
     for (const auto& [key, schema] : by.properties) {
@@ -282,7 +282,7 @@ class checker {
 
   /// A member that nothing names: where none is allowed, the text says so rather than "nothing".
   bool check_stray(const node& by, const value::object& members, std::size_t index, evaluated& seen) {
-    if (by.verdict == false) return misfits("there is no member \"" + members[index].first + '"');
+    if (by.verdict == false) return misfits("unknown member \"" + members[index].first + '"');
     return check_member(by, members, index, seen);
   }
 

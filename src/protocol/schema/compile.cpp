@@ -76,7 +76,7 @@ class compiler {
     if (const auto* id = from.find("$id")) {
       auto uri = resolved(outer.uri, text_of(*id, inside(place, "$id")));
       if (uri.ends_with('#')) uri.pop_back();
-      if (uri.find('#') != std::string::npos) refuse(inside(place, "$id"), "an identifier has no fragment");
+      if (uri.find('#') != std::string::npos) refuse(inside(place, "$id"), "an identifier must not have a fragment");
       if (&from == &made_->document) {
         scope->uri = std::move(uri);
       } else {
@@ -126,13 +126,13 @@ class compiler {
     into.verdict = from.as_boolean();
     if (into.verdict) return;
     const auto* members = from.as_object();
-    if (members == nullptr) refuse(place, "a schema is an object or a boolean");
+    if (members == nullptr) refuse(place, "a schema must be an object or a boolean");
     for (const auto& [name, part] : *members) {
       const auto below = inside(place, name);
       if (name == "$schema") {
         const auto& named = text_of(part, below);
         if (named != dialect && named != std::string(dialect) + '#')
-          refuse(below, "only the dialect " + std::string(dialect) + " is understood");
+          refuse(below, "only the dialect " + std::string(dialect) + " is supported");
       } else if (!read_reference(into, name, part, scope, below) && !read_value(into, name, part, below)) {
         read_schemas(into, name, part, scope, below);
       }
@@ -164,7 +164,7 @@ class compiler {
     const auto found =
         std::find_if(made_->scopes.begin(), made_->scopes.end(), [&](const auto& one) { return one->uri == uri; });
     if (found == made_->scopes.end()) {
-      refuse(place, "refers to " + whole + ", which is not in this document. Nothing is ever fetched: put it below $defs");
+      refuse(place, "refers to " + whole + ", which is not in this document. Schemas are never fetched: put it below $defs");
     }
     auto& scope = **found;
     if (fragment.empty()) return {node_of(*scope.root, scope, uri), {}};
@@ -175,7 +175,7 @@ class compiler {
     }
     const std::string name(fragment);
     const auto anchor = scope.anchors.find(name);
-    if (anchor == scope.anchors.end()) refuse(place, "there is no anchor " + name);
+    if (anchor == scope.anchors.end()) refuse(place, "unknown anchor " + name);
     const auto& dynamic = dynamic_[&scope];
     const bool is_dynamic = std::any_of(dynamic.begin(), dynamic.end(), [&](const auto& one) { return one.first == name; });
     return {node_of(*anchor->second, scope, name), is_dynamic ? name : std::string()};

@@ -42,7 +42,7 @@ std::uint8_t type_bit(const value& part, const std::string& place) {
                                                                            {"integer", integer_bit}}};
   const auto& name = text_of(part, place);
   const auto found = std::find_if(bits.begin(), bits.end(), [&name](const auto& one) { return one.first == name; });
-  if (found == bits.end()) refuse(place, "there is no type \"" + name + '"');
+  if (found == bits.end()) refuse(place, "unknown type \"" + name + '"');
   return found->second;
 }
 

@@ -44,7 +44,7 @@ inline void write_entry(json::writer& to, const model::change& what, entry_membe
 }
 
 /// The whole message; `write_meta` adds the members its era has besides.
-/// Spec: server/resources#list-changed-notification and #subscriptions, all revisions; docs/dialect.md.
+/// Spec: server/resources#list-changed-notification and #subscriptions, all revisions; docs/versioned-resources.md.
 template <class Write>
 [[nodiscard]] std::string encode_change(const model::change& what, bool with_title, const entry_members& members,
                                         Write&& write_meta) {

@@ -101,7 +101,7 @@ json::decoded<model::input_round> round_of(const json::object& params) {
   if (!responses) return round;
   const auto members = responses->members();
   if (members.size() > most_answers) {
-    return tl::unexpected(json::bad_member{params.path_of("inputResponses"), "more answers than anything was asked"});
+    return tl::unexpected(json::bad_member{params.path_of("inputResponses"), "more answers than requests"});
   }
   for (const auto& [key, answer] : members) {
     const auto path = responses->path_of(key);

@@ -282,6 +282,8 @@ protocol_error encode_plain_failure(const failure& why) {
       case errc::scope_missing:
       case errc::invalid_argument:
       case errc::fetch_directly:
+      case errc::part_not_found:
+      case errc::unreadable:
       case errc::unsupported:
         return -32602;
       case errc::response_too_large:
@@ -309,6 +311,9 @@ protocol_error encode_plain_failure(const failure& why) {
   protocol_error out{
       number(), why.code == errc::internal && why.public_text.empty() ? "Internal error" : why.public_text, {}, 200};
   if (why.retry) json::writer(out.data).begin_object().key("retryAfterMs").integer(why.retry->count()).end_object();
+  // One number for several failures: clients need not guess from the text.
+  if (why.code == errc::part_not_found || why.code == errc::unreadable || why.code == errc::unsupported)
+    json::writer(out.data).begin_object().member("reason", name_of(why.code)).end_object();
   // These say that others may fare better, or this one later: proxies and clients should see it without reading the body.
   if (why.code == errc::too_many_requests) out.http_status = 429;
   if (why.code == errc::overloaded) out.http_status = 503;

@@ -26,7 +26,7 @@ protocol_error internal_error() { return {internal_error_code, "Internal error",
 protocol_error too_many_under_way(std::size_t limit) {
   return {overloaded_code,
           "Overloaded: " + std::to_string(limit) +
-              " requests of this peer are under way already. Wait for answers before asking more.",
+              " requests of this client are in progress already. Wait for answers before sending more.",
           {},
           400};
 }
@@ -34,7 +34,7 @@ protocol_error too_many_under_way(std::size_t limit) {
 protocol_error too_much_for_a_batch(std::size_t limit) {
   return {too_large_code,
           "Too large: the answers of one batch may have " + std::to_string(limit) +
-              " bytes together, and those of all peers four times as much. Ask for this in a message of its own.",
+              " bytes together, and those of all clients four times as much. Send this request in a message of its own.",
           {},
           200};
 }

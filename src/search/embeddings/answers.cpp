@@ -21,7 +21,7 @@ constexpr std::size_t most_words = 300;
 
 tl::unexpected<failure> broken(std::string why) { return fail(errc::broken_protocol, std::move(why)); }
 tl::unexpected<failure> broken(const json::bad_member& why) {
-  return broken("answered with JSON that is no list of vectors: " + why.text());
+  return broken("answered with JSON that is not a list of vectors: " + why.text());
 }
 
 std::string name_of_vector(std::size_t at) { return "data[" + std::to_string(at) + "].embedding"; }
@@ -31,7 +31,7 @@ result<void> normalise(vector& one, std::size_t at) {
   double square = 0;
   for (const float number : one) square += static_cast<double>(number) * number;
   if (!std::isfinite(square)) return broken("answered with numbers that are not finite, in " + name_of_vector(at));
-  if (!(square > 0)) return broken("answered with nothing but zeros, in " + name_of_vector(at));
+  if (!(square > 0)) return broken("answered with only zeros, in " + name_of_vector(at));
   const double by = 1 / std::sqrt(square);
   for (float& number : one) number = static_cast<float>(number * by);
   return {};
@@ -40,8 +40,8 @@ result<void> normalise(vector& one, std::size_t at) {
 result<void> check_size(std::size_t size, std::size_t at) {
   if (size == 0) return broken("answered with an empty vector, in " + name_of_vector(at));
   if (size > most_dimensions)
-    return broken("answered with a vector of " + std::to_string(size) + " numbers, where " + std::to_string(most_dimensions) +
-                  " is the limit");
+    return broken("answered with a vector of " + std::to_string(size) + " numbers; at most " + std::to_string(most_dimensions) +
+                  " are supported");
   return {};
 }
 
@@ -56,7 +56,7 @@ result<vector> from_numbers(const json::array& numbers, std::size_t at) {
     if (!number)
       return broken("answered with " + name_of_vector(at) + " that is not a list of numbers" +
                     (one.type() == json::kind::array
-                         ? "; a model that makes one vector a token needs pooling, such as --pooling mean"
+                         ? "; a model with one vector for each token requires pooling, such as --pooling mean"
                          : ""));
     out.push_back(static_cast<float>(*number));
   }
@@ -148,7 +148,7 @@ constexpr std::array<std::string_view, 9> signs_of_size{"context length", "conte
 
 result<std::vector<vector>> vectors_in(std::string_view answer, std::size_t count) {
   const auto document = json::document::parse(answer);
-  if (!document) return broken("answered with what is no JSON: " + document.error().what);
+  if (!document) return broken("answered with invalid JSON: " + document.error().what);
   const auto whole = document->root().as_object("");
   if (!whole) return broken(whole.error());
   const auto data = whole->get("data");

@@ -33,8 +33,8 @@ class set_of_vectors final : public neighbours {
 
   result<void> put(std::int64_t number, std::span<const float> what) override {
     if (what.size() != how_.dimension || how_.dimension == 0)
-      return fail(errc::invalid_argument, "a vector of " + std::to_string(what.size()) + " numbers is put among such of " +
-                                              std::to_string(how_.dimension) +
+      return fail(errc::invalid_argument, "a vector of " + std::to_string(what.size()) +
+                                              " numbers cannot be added to vectors of " + std::to_string(how_.dimension) +
                                               "; vectors of different models are not comparable");
     if (!is_finite(what)) return fail(errc::invalid_argument, "a vector has numbers that are not finite");
     const auto lock = alone();
@@ -44,7 +44,7 @@ class set_of_vectors final : public neighbours {
       put_locked(number, what);
     } catch (const std::exception& e) {
       give_up_graph();
-      return fail(errc::overloaded, "a vector could not be kept, probably for want of memory", e.what());
+      return fail(errc::overloaded, "a vector could not be stored, probably for lack of memory", e.what());
     }
     return {};
   }

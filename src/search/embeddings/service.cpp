@@ -85,7 +85,7 @@ result<vector> service::of_query(const std::string& text, clock::time_point unti
     auto out =
         fail(errc::source_unavailable, "the embedding service at " + at_->origin() + " has failed" +
                                            (count > 1 ? ' ' + std::to_string(count) + " times in a row" : std::string()) +
-                                           ", and is left alone for another " + in_seconds(*left));
+                                           ", and is not called for another " + in_seconds(*left));
     out.value().retry = *left;
     return out;
   }
@@ -179,27 +179,27 @@ failure service::failure_of(const endpoint::answer& got, std::string words) cons
     out.code = errc::access_denied;
     // It may repeat the token.
     out.private_text.clear();
-    out.public_text = who + " refuses us (" + status + "); " +
+    out.public_text = who + " rejects requests (" + status + "); " +
                       (from_.at.bearer_file.empty() && from_.at.user.empty()
-                           ? "it wants to know who asks: name a bearer_file"
-                           : "the token or password in the named file is not, or no longer, accepted");
+                           ? "it requires authentication: set bearer_file"
+                           : "the token or password in the configured file is not accepted");
   } else if (got.status == 404 || got.status == 405) {
     out.code = errc::source_unavailable;
     auto url = at_->url();
     while (url.ends_with('/')) url.pop_back();
-    out.public_text = who + " answers " + status + ": it knows no " + url + path_ + ", or has no model \"" + from_.model +
-                      "\"; the URL usually ends in /v1, and the model must have been loaded there";
+    out.public_text = who + " answers " + status + ": it does not know " + url + path_ + ", or has no model \"" + from_.model +
+                      "\"; the URL usually ends in /v1, and the model must be loaded there";
   } else if (got.status == 429 || got.status >= 500) {
     out.code = errc::source_unavailable;
-    out.public_text = who + (got.status == 429 ? " is asked too often (" : " fails (") + status + ')';
-    if (got.retry) out.public_text += "; it wants to be left alone for " + in_seconds(*got.retry);
+    out.public_text = who + (got.status == 429 ? " has reached its rate limit (" : " failed (") + status + ')';
+    if (got.retry) out.public_text += "; retry after " + in_seconds(*got.retry);
   } else if (got.status < 400) {
     out.code = errc::broken_protocol;
-    out.public_text = who + " redirects a request (" + status + "), which is not followed; name the URL that it redirects to";
+    out.public_text = who + " redirects a request (" + status + "), which is not followed; set the URL that it redirects to";
   } else {
     out.code = errc::broken_protocol;
-    out.public_text =
-        who + " refuses a request for vectors of the model \"" + from_.model + "\" (" + status + "); the log has its own words";
+    out.public_text = who + " rejects a request for vectors of the model \"" + from_.model + "\" (" + status +
+                      "); see the log for its message";
   }
   return out;
 }
@@ -216,15 +216,15 @@ result<void> service::take_dimension(std::span<const vector> of, const call& how
   const auto says =
       "the embedding service at " + at_->origin() + " answered with vectors of " + std::to_string(got) + " numbers";
   if (from_.dimensions != 0 && got != from_.dimensions)
-    return fail(errc::broken_protocol, says + ", where " + std::to_string(from_.dimensions) +
-                                           " are configured; name the dimensions that the model \"" + from_.model + "\" has");
-  if (is_mixed) return fail(errc::broken_protocol, says + ", and with others of another length; it has changed its model");
+    return fail(errc::broken_protocol, says + ", but " + std::to_string(from_.dimensions) +
+                                           " are configured; set the dimensions of the model \"" + from_.model + "\"");
+  if (is_mixed) return fail(errc::broken_protocol, says + ", and with vectors of another length; its model has changed");
   std::size_t known = 0;
   if (dimension_.compare_exchange_strong(known, got) || known == got) return {};
   // What documents have is what counts: then all of them are made anew.
   if (!how.leaves_out)
     return fail(errc::content_changed,
-                says + ", where those of documents have " + std::to_string(known) + ", so it is another model now");
+                says + ", but those of documents have " + std::to_string(known) + ", so its model has changed");
   dimension_ = got;
   return {};
 }

@@ -38,7 +38,7 @@ using reader = result<void> (*)(address&, const std::string&);
 
 result<void> read_words(address& into, const std::string& value) {
   if (value.empty() || value.size() > longest_query)
-    return wrong_value("q", "expected words to search for, at most 1024 bytes of them.");
+    return wrong_value("q", "expected words to search for, at most 1024 bytes.");
   into.what.q = value;
   return {};
 }
@@ -77,8 +77,7 @@ result<void> read_scheme(address& into, const std::string& value) {
 result<void> read_prefix(address& into, const std::string& value) {
   const auto is_visible = [](char c) { return c > ' ' && c <= '~'; };
   if (value.empty() || !std::all_of(value.begin(), value.end(), is_visible))
-    return wrong_value("uriPrefix",
-                       "expected the beginning of a URI as lists spell it: visible ASCII, the rest percent-encoded.");
+    return wrong_value("uriPrefix", "expected the beginning of a URI in visible ASCII, with other characters percent-encoded.");
   begin_with(into.what.which, value);
   return {};
 }
@@ -91,8 +90,7 @@ result<void> read_priority(address& into, const std::string& value) {
 }
 
 result<void> read_audience(address& into, const std::string& value) {
-  if (value != "user" && value != "assistant")
-    return wrong_value("audience", "there is no such audience. There are user and assistant.");
+  if (value != "user" && value != "assistant") return wrong_value("audience", "expected user or assistant.");
   into.what.which.audience = value == "user" ? role::user : role::assistant;
   return {};
 }
@@ -107,12 +105,13 @@ result<void> read_time(address& into, const std::string& value) {
 result<void> read_owner(address& into, const std::string& value) {
   into.what.which.owner = comparable_owner(value);
   if (into.what.which.owner.empty())
-    return wrong_value("owner", "expected an e-mail address or a name, as entries have it in dev.hondana/owner.");
+    return wrong_value("owner", "expected an e-mail address or a name, as in dev.hondana/owner of entries.");
   return {};
 }
 
 result<void> read_waiting(address& into, const std::string& value) {
-  if (value != "complete") return wrong_value("wait", "expected complete: until everything is indexed that is there now.");
+  if (value != "complete")
+    return wrong_value("wait", "expected complete, which waits until everything that exists now is indexed.");
   into.waits = true;
   return {};
 }
@@ -138,12 +137,12 @@ result<void> read_parameter(address& into, const uri::written_parameter& one, st
       std::find_if(parameters.begin(), parameters.end(), [name](const parameter& each) { return each.name == name; });
   if (found == parameters.end())
     return wrong_value(name.substr(0, 64),
-                       "there is no such parameter. There are q, limit, lang, scheme, uriPrefix, minPriority, "
-                       "audience, modifiedSince, owner and wait.");
-  if (!seen.insert(found->name).second) return wrong_value(name, "it is there twice.");
+                       "unknown parameter. Known ones are q, limit, lang, scheme, uriPrefix, minPriority, audience, "
+                       "modifiedSince, owner and wait.");
+  if (!seen.insert(found->name).second) return wrong_value(name, "it is given twice.");
   auto value = percent_decode(one.value);
   if (!value || value->size() > longest_value) return wrong_value(name, "its value is malformed or too long.");
-  if (!json::is_utf8(*value) || json::has_nul(*value)) return wrong_value(name, "its value is no UTF-8 text.");
+  if (!json::is_utf8(*value) || json::has_nul(*value)) return wrong_value(name, "its value is not valid UTF-8.");
   return found->read(into, *value);
 }
 
@@ -160,7 +159,7 @@ result<address> parse_address(std::string_view uri) {
   while (!rest.empty()) {
     HONDANA_TRY(read_parameter(out, uri::take_parameter(rest), seen));
   }
-  if (out.waits && seen.size() > 1) return wrong_value("wait", "it goes with no other parameter.");
+  if (out.waits && seen.size() > 1) return wrong_value("wait", "it cannot be combined with other parameters.");
   if (out.what.q.empty() && !out.waits && !seen.empty())
     return wrong_value("q", "it is missing: expected words to search for.");
   return out;

@@ -52,7 +52,7 @@ cut_document without_text(cut_document made, std::string problem) {
 
 cut_document without_own_text(cut_document made) {
   made.what.version = version_of_lists;
-  return without_text(std::move(made), "it gives other resources, which are found by themselves");
+  return without_text(std::move(made), "it lists other resources, which are indexed by themselves");
 }
 
 /// Whether the source still has it, for who sees everything.
@@ -101,10 +101,10 @@ result<cut_document> cut(const call& asked, const tools::surroundings& in, const
   cut_document made;
   made.what = document_of(entry);
   if (entry.size && *entry.size > largest)
-    return without_text(std::move(made), "it has " + std::to_string(*entry.size) + " bytes, and " + std::to_string(largest) +
-                                             " are indexed at most");
+    return without_text(std::move(made), "it has " + std::to_string(*entry.size) + " bytes; at most " +
+                                             std::to_string(largest) + " are indexed");
   if (is_list_of_others(entry)) return without_own_text(std::move(made));
-  if (is_media(entry.mimeType)) return without_text(std::move(made), "it is no text");
+  if (is_media(entry.mimeType)) return without_text(std::move(made), "it is not text");
   auto by = asked;
   by.who.view = alone_with(entry.uri);
   catalog::read_options how;
@@ -138,18 +138,18 @@ result<cut_document> cut(const call& asked, const tools::surroundings& in, const
   const auto& chosen = text != contents.end() ? *text : contents.front();
   if (text == contents.end()) {
     HONDANA_TRY(auto front, tools::pull(by, in, chosen, read->home, {}, tools::extent{0, longest_look}, longest_look));
-    if (!charsets::decode(front.bytes)) return without_text(std::move(made), "it is no text");
+    if (!charsets::decode(front.bytes)) return without_text(std::move(made), "it is not text");
   }
   HONDANA_TRY(auto pulled, tools::pull(by, in, chosen, read->home, {}, {}, static_cast<std::size_t>(largest) + 1));
   if (pulled.total > largest)
-    return without_text(std::move(made), "it has " + std::to_string(pulled.total) + " bytes, and " + std::to_string(largest) +
-                                             " are indexed at most");
+    return without_text(std::move(made), "it has " + std::to_string(pulled.total) + " bytes; at most " +
+                                             std::to_string(largest) + " are indexed");
   std::string bytes = std::move(pulled.bytes);
   const bool is_blob = text == contents.end();
   // ISO-2022-JP is ASCII with escapes, so it counts as text.
   if (is_blob || bytes.find('\x1b') != std::string::npos) {
     auto decoded = charsets::decode(bytes, chosen.mimeType);
-    if (!decoded && is_blob) return without_text(std::move(made), "it is no text");
+    if (!decoded && is_blob) return without_text(std::move(made), "it is not text");
     if (decoded && (is_blob || decoded->charset == "ISO-2022-JP")) {
       bytes = std::move(decoded->text);
       mask_decoded(bytes, in, entry.uri, chosen.uri.empty() ? entry.uri : chosen.uri);

@@ -191,7 +191,7 @@ result<hits> engine::find(const call& by, const tools::surroundings& in, const q
   // How much there is that the caller may not have is not told.
   if (found.has_more() && results.through().sees_all()) {
     out.is_complete = false;
-    if (out.remark.empty()) out.remark = "more passages have these words than can be looked at: add a rarer one";
+    if (out.remark.empty()) out.remark = "more passages have these words than can be checked; add a rarer word";
   }
   if (!found.trouble().empty()) {
     out.is_complete = false;

@@ -118,9 +118,9 @@ result<void> indexer::wait_for_look(std::uint64_t number, look_end which, clock:
       lock.lock();
     }
     if (looks >= number) return {};
-    if (has_ended_) return fail(errc::source_unavailable, "search: the server ends, and indexes nothing any more");
+    if (has_ended_) return fail(errc::source_unavailable, "search: the server is stopping and does not index any more");
     if (stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
-    if (clock::now() >= until) return fail(errc::timed_out, "search: not everything was indexed in that time; ask again");
+    if (clock::now() >= until) return fail(errc::timed_out, "search: not everything was indexed before the timeout; retry");
     monotonic_clock::wait_until(changed_, lock, stop, std::min(until, clock::now() + between_words),
                                 [&] { return steps_ != before || looks >= number || has_ended_; });
   }

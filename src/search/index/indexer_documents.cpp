@@ -73,7 +73,7 @@ void indexer::index_pending(const std::stop_token& stop) {
   if (unread_.empty()) {
     troubles_.end(trouble::resources);
   } else {
-    troubles_.have(trouble::resources, "some resources cannot be read now and are tried again");
+    troubles_.have(trouble::resources, "some resources cannot be read now and are retried");
   }
   look_for_what_fits();
   if (all >= 100) {
@@ -95,7 +95,7 @@ result<indexer::outcome> indexer::index_one(const listed& one, const std::stop_t
 
 result<cut_document> indexer::cut_one(const listed& one, const std::stop_token& stop) {
   const auto where = on_->where();
-  if (!where) return fail(errc::cancelled, "the server ends");
+  if (!where) return fail(errc::cancelled, "the server is stopping");
   const auto& entry = one.entry;
   const auto in = where->now();
   // Whoever masks it may be another one since it was listed, with its title as it was.
@@ -143,7 +143,7 @@ result<indexer::outcome> indexer::has_not_changed(const resource& entry) {
   known.described = described;
   auto done = on_->kept->describe(what);
   if (!done && done.error().code != errc::invalid_argument) return tl::unexpected(std::move(done.error()));
-  if (!done) say_of(entry.uri, "has a description that cannot be kept", done.error());
+  if (!done) say_of(entry.uri, "has a description that cannot be stored", done.error());
   // Passages are embedded with their title.
   has_more_vectors_ = has_more_vectors_ || on_->embedder != nullptr;
   return outcome::same;
@@ -192,9 +192,9 @@ result<bool> indexer::make_room(const std::string& uri, std::uint64_t passages) 
 result<void> indexer::put_what_can_be(cut_document& made) {
   auto gone = on_->kept->put(made.what, made.passages);
   if (!gone && gone.error().code == errc::invalid_argument) {
-    say_of(made.what.uri, "is indexed by its name alone", gone.error());
+    say_of(made.what.uri, "is indexed by its name only", gone.error());
     made.passages.clear();
-    made.what.problem = "its text cannot be kept";
+    made.what.problem = "its text cannot be stored";
     for (auto* text : {&made.what.name, &made.what.title, &made.what.description, &made.what.mime_type, &made.what.kind,
                        &made.what.language})
       mend(*text);
@@ -247,8 +247,8 @@ void indexer::shed() {
 
 void indexer::look_for_what_fits() {
   if (left_out_.empty()) return troubles_.end(trouble::room);
-  troubles_.have(trouble::room, "the index has " + std::to_string(on_->options.most_passages) +
-                                    " passages at most (most_passages); what does not fit is not indexed, such as " +
+  troubles_.have(trouble::room, "the index has reached its limit of " + std::to_string(on_->options.most_passages) +
+                                    " passages (most_passages); resources that do not fit are not indexed, such as " +
                                     left_out_.begin()->first);
   const bool is_room_for_some = std::any_of(left_out_.begin(), left_out_.end(), [this](const auto& one) {
     // What cannot be read has its time already.

@@ -125,7 +125,7 @@ void indexer::forget_unseen(const std::vector<std::string>& all) {
 
 result<void> indexer::look_at(const std::string& claim, const std::stop_token& stop) {
   const auto where = on_->where();
-  if (!where) return fail(errc::cancelled, "the server ends");
+  if (!where) return fail(errc::cancelled, "the server is stopping");
   const auto in = where->now();
   model::resource_filter within;
   within.uri_prefix = claim;

@@ -60,7 +60,7 @@ void indexer::keep_near(embeddings::neighbours& in, passage_id id, std::span<con
 
 result<void> indexer::drop_vectors() {
   next_check_ = clock::now() + between_checks;
-  on_->say("vectors of different lengths: the model has changed, so all are made anew");
+  on_->say("vectors of different lengths: the model has changed, so all are created again");
   on_->put_neighbours(nullptr);
   for (const auto& model : {std::string(), on_->embedder->id()}) {
     HONDANA_TRY(on_->kept->use_model(model));
@@ -128,7 +128,7 @@ bool indexer::keep_vectors(std::vector<wanted_vector> of, std::vector<std::vecto
   for (std::size_t i = 0; i < made.size(); ++i) {
     if (made[i].empty()) {
       refused_.insert(of[i].digest);
-      on_->say("the embedding service refuses one passage, which is found by words alone: “" + front_of(of[i].text) + "”");
+      on_->say("the embedding service rejects a passage, which is found by words only: “" + front_of(of[i].text) + "”");
       continue;
     }
     digests.push_back(of[i].digest);
@@ -136,12 +136,12 @@ bool indexer::keep_vectors(std::vector<wanted_vector> of, std::vector<std::vecto
   }
   if (refused_.size() >= most_refused)
     return pause_vectors({errc::broken_protocol,
-                          "the embedding service refuses " + std::to_string(refused_.size()) + " passages by themselves",
+                          "the embedding service rejects " + std::to_string(refused_.size()) + " passages, each sent alone",
                           {}});
   const auto near = on_->neighbours();
   if (!put.empty() && near && near->dimension() != put.front().numbers.size()) {
     if (clock::now() < next_check_)
-      return pause_vectors({errc::broken_protocol, "the embedding service gives vectors of now this and now that length", {}});
+      return pause_vectors({errc::broken_protocol, "the embedding service returns vectors of changing lengths", {}});
     if (auto dropped = drop_vectors(); !dropped) begin_anew(dropped.error());
     return true;
   }

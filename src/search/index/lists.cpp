@@ -51,11 +51,11 @@ void lists::embed(const call& by, const std::string& q) {
   }
   if (vector || vector.error().code == errc::content_changed) {
     on_.are_vectors_doubted = true;
-    remark_ = "searched by words alone: the vectors are being made anew";
+    remark_ = "searched by words only: the vectors are being created again";
   } else if (vector.error().code == errc::timed_out) {
-    remark_ = "searched by words alone: the embedding service did not answer in time";
+    remark_ = "searched by words only: the embedding service did not answer in time";
   } else {
-    remark_ = "searched by words alone: the embedding service gives no vectors now";
+    remark_ = "searched by words only: the embedding service returns no vectors now";
   }
 }
 
@@ -92,8 +92,8 @@ result<std::vector<near_passage>> lists::nearest(sight& through) {
     auto all = nearest(count);
     if (!all) {
       // Words have been found nevertheless.
-      on_.say("what is near by meaning cannot be found: " + all.error().private_text);
-      remark_ = "searched by words alone: what is near by meaning cannot be found now";
+      on_.say("search by meaning failed: " + all.error().private_text);
+      remark_ = "searched by words only: search by meaning is unavailable now";
       vector_.clear();
       return std::vector<near_passage>();
     }

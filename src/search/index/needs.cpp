@@ -149,7 +149,7 @@ result<void> make_folder_for(const search_options& options) {
   std::filesystem::create_directories(folder, problem);
   if (!problem) std::filesystem::permissions(folder, std::filesystem::perms::owner_all, problem);
   if (problem)
-    return fail(errc::source_unavailable, "cannot keep the search index in " + options.path + ": its folder cannot be made",
+    return fail(errc::source_unavailable, "cannot store the search index in " + options.path + ": its folder cannot be created",
                 problem.message());
   return {};
 }

@@ -82,7 +82,7 @@ resource state_entry() {
   out.uri = search_uri;
   out.name = "search";
   out.title = state_title;
-  out.description = "How the index for searching is doing. Search with search:///?q=WORDS.";
+  out.description = "State of the search index. Search with search:///?q=WORDS.";
   out.mimeType = json_type;
   out.kind = "state";
   return out;
@@ -91,13 +91,14 @@ resource state_entry() {
 }  // namespace
 
 scheme_documentation describe_search() {
-  return {"search",
-          "Passages of all that is served, found by words and, with an embedding service, by meaning.",
-          {{"state", "How the index is doing"}, {"results", "Passages that were found, the best first"}},
-          {{std::string(search_uri), "How the index is doing, as JSON"},
-           {std::string(waiting_template), "The same, once everything is indexed that is there now; progress is reported"},
-           {std::string(search_template),
-            "Passages with these words, as JSON: each with its resource, range, heading, score and why"}}};
+  return {
+      "search",
+      "Passages of all resources of the server, found by words and, with an embedding service, by meaning.",
+      {{"state", "State of the index"}, {"results", "Passages that were found, best first"}},
+      {{std::string(search_uri), "State of the index, as JSON"},
+       {std::string(waiting_template), "The same, when everything that exists now is indexed; sends progress notifications"},
+       {std::string(search_template),
+        "Passages with these words, as JSON, each with its resource, range, heading, score and reason (why)"}}};
 }
 
 std::vector<resource_template> search_provider::templates() const {
@@ -106,16 +107,15 @@ std::vector<resource_template> search_provider::templates() const {
   searching.name = "search";
   searching.title = "Search everything";
   searching.description =
-      "Finds passages of all resources by words, in Japanese too, the best first. q: words; limit: 1 to 50; lang: ja, en, …; "
-      "scheme: file, "
-      "docs, …; uriPrefix; minPriority: 0 to 1; audience: user or assistant; modifiedSince: 2025-01-12; owner: an "
-      "e-mail address or a name, as in dev.hondana/owner of _meta.";
+      "Finds passages of all resources by words, in Japanese too, best first. q: words; limit: 1 to 50; lang: ja, en, …; "
+      "scheme: file, docs, …; uriPrefix; minPriority: 0 to 1; audience: user or assistant; modifiedSince: 2025-01-12; owner: "
+      "an e-mail address or a name, as in dev.hondana/owner of _meta.";
   searching.mimeType = json_type;
   resource_template waiting;
   waiting.uriTemplate = waiting_template;
   waiting.name = "search-state";
   waiting.title = "State of the search index";
-  waiting.description = "wait=complete: answers when everything is indexed that is there now.";
+  waiting.description = "wait=complete: answers when everything that exists now is indexed.";
   waiting.mimeType = json_type;
   return {searching, waiting};
 }
@@ -160,8 +160,9 @@ class turn {
 result<void> search_provider::wait_for(const read_request& request, bool tells_numbers) const {
   const turn mine(waiting_, most_waiting);
   if (!mine.is_taken())
-    return fail(errc::overloaded, "search: " + std::to_string(most_waiting) +
-                                      " requests wait for the index already. Read search:/// to see how far it is.");
+    return fail(errc::overloaded,
+                "search: " + std::to_string(most_waiting) +
+                    " requests already wait for the index, which is the maximum. Read search:/// to see its state.");
   std::uint64_t done = 0;
   const auto begin = monotonic_clock::now();
   const auto until = std::min(request.deadline, begin + longest_wait);
@@ -172,7 +173,7 @@ result<void> search_provider::wait_for(const read_request& request, bool tells_n
       const auto passed = std::chrono::duration_cast<std::chrono::seconds>(monotonic_clock::now() - begin).count();
       if (!request.report || static_cast<std::uint64_t>(passed) <= done) return;
       done = static_cast<std::uint64_t>(passed);
-      request.report({static_cast<double>(done), std::nullopt, "indexing, for " + std::to_string(done) + " s"});
+      request.report({static_cast<double>(done), std::nullopt, "indexing for " + std::to_string(done) + " s"});
     };
     return wait_(look_end::any, until, hears, request.stop);
   }
@@ -186,7 +187,7 @@ result<void> search_provider::wait_for(const read_request& request, bool tells_n
 
 result<reading> search_provider::read_state(const read_request& request, bool waits) const {
   const auto where = on_->where();
-  if (!where) return fail(errc::source_unavailable, "search: the index belongs to no server yet");
+  if (!where) return fail(errc::source_unavailable, "search: the index is not part of a server yet");
   const auto in = where->now();
   const bool sees_all = sees_everything(request, in);
   if (waits && wait_) {
@@ -200,7 +201,7 @@ result<reading> search_provider::read(const read_request& request) {
   HONDANA_TRY(auto asked, parse_address(request.uri));
   if (asked.what.q.empty()) return read_state(request, asked.waits);
   const auto where = on_->where();
-  if (!where) return fail(errc::source_unavailable, "search: the index belongs to no server yet");
+  if (!where) return fail(errc::source_unavailable, "search: the index is not part of a server yet");
   auto found = by_->find(request, where->now(), asked.what);
   if (!found) return tl::unexpected(std::move(found.error()));
   value::array results;

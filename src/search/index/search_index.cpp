@@ -34,7 +34,7 @@ result<std::shared_ptr<const tokenizer::tokenizer>> tokenizer_for(const search_o
   if (how.words == word_cutting::trigrams) return tokenizer::words_by_trigrams();
   auto made = tokenizer::words_by_mecab(how.dictionary);
   if (made || how.words == word_cutting::mecab) return made;
-  if (how.log) how.log("search: Japanese is found by three characters at a time, since " + made.error().public_text);
+  if (how.log) how.log("search: Japanese is searched by three characters at a time, because " + made.error().public_text);
   return tokenizer::words_by_trigrams();
 }
 
@@ -64,7 +64,7 @@ class opened_index final : public search_index {
     state_->source->wait_by(
         [in = std::weak_ptr(state_)](search::look_end which, auto until, const auto& hears, const auto& stop) -> result<void> {
           const auto there = in.lock();
-          if (!there) return fail(errc::source_unavailable, "search: the index has gone");
+          if (!there) return fail(errc::source_unavailable, "search: the index is closed");
           const auto tell = [&] {
             if (hears) hears(there->on->state());
           };
@@ -101,7 +101,7 @@ class opened_index final : public search_index {
 
 result<std::shared_ptr<search_index>> open_search_index(search_options from) {
   if (!from.path.empty() && !from.postgres.empty())
-    return wrong_option("postgres", "the index is kept in a file or in PostgreSQL, not in both; remove one of the two");
+    return wrong_option("postgres", "the index is stored in a file or in PostgreSQL, not in both; remove one of the two");
   if (!from.path.empty() && from.path.front() != '/') return wrong_option("path", "expected an absolute path");
   if (from.interval.count() < 100) return wrong_option("interval", "expected at least 100 ms");
   if (from.most_passages == 0) return wrong_option("most_passages", "expected at least 1");

@@ -20,7 +20,7 @@ bool sees_everything(const call& by, const tools::surroundings& in) { return in.
 failure unreadable(failure why) {
   if (why.code != errc::source_unavailable && why.code != errc::internal) return why;
   auto words = why.private_text.empty() ? std::move(why.public_text) : why.public_text + ": " + why.private_text;
-  return {errc::source_unavailable, "The search index cannot be read now; the server's log says why. Ask again later.",
+  return {errc::source_unavailable, "The search index cannot be read now. Retry later. The server's log has the reason.",
           std::move(words)};
 }
 
@@ -36,7 +36,7 @@ completeness completeness_for(const call& by, const tools::surroundings& in, con
   const bool lacks_some = std::any_of(missing->begin(), missing->end(), [&](const std::string& uri) {
     return in.gate->may_see(through.get(), uri) && in.gate->may_read(through.get(), uri);
   });
-  if (lacks_some) return {false, "some of what you may see is not in the index now"};
+  if (lacks_some) return {false, "some resources that you may read are not in the index now"};
   return {};
 }
 

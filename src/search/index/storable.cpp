@@ -20,18 +20,18 @@ bool clean(std::string& text) {
 }
 
 tl::unexpected<failure> malformed(const std::string& what) {
-  return fail(errc::invalid_argument, what + " is malformed UTF-8, so it cannot be indexed; convert it first");
+  return fail(errc::invalid_argument, what + " is not valid UTF-8, so it cannot be indexed; convert it first");
 }
 
 }  // namespace
 
 result<document> storable_of(const document& what) {
   if (what.uri.empty() || json::has_nul(what.uri))
-    return fail(errc::invalid_argument, "a document without a proper URI cannot be indexed");
+    return fail(errc::invalid_argument, "a document without a valid URI cannot be indexed");
   auto out = what;
   for (auto* text : {&out.uri, &out.version, &out.name, &out.title, &out.description, &out.mime_type, &out.kind, &out.language,
                      &out.problem, &out.made, &out.owners}) {
-    if (!clean(*text)) return malformed("a text that describes a document");
+    if (!clean(*text)) return malformed("the metadata of a document");
   }
   return out;
 }

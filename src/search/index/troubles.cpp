@@ -8,17 +8,17 @@ namespace hondana::search {
 std::string_view words_for(trouble which) noexcept {
   switch (which) {
     case trouble::defect:
-      return "indexing failed and is tried again; the server's log says why";
+      return "indexing failed and is retried; see the server's log";
     case trouble::store:
-      return "the index cannot be written or read; the server's log says why";
+      return "the index cannot be written or read; see the server's log";
     case trouble::lists:
-      return "a source cannot be listed; the server's log says which and why";
+      return "a source cannot be listed; see the server's log";
     case trouble::resources:
-      return "some resources cannot be read now; the server's log says which and why";
+      return "some resources cannot be read now; see the server's log";
     case trouble::room:
       return "the index is full: not everything fits into most_passages";
     case trouble::vectors:
-      return "the embedding service gives no vectors now; the server's log says why";
+      return "the embedding service returns no vectors now; see the server's log";
   }
   return {};
 }

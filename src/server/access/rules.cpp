@@ -25,8 +25,7 @@ result<void> check_names(std::size_t number, std::string_view key, const std::ve
     if (one.empty()) return refuse(number, std::string(key) + " has an empty name. Write one, or \"*\" for all.");
     const auto star = one.find('*');
     if (star != std::string::npos && star + 1 != one.size()) {
-      return refuse(number, std::string(key) + ": \"" + one +
-                                "\" has a * that is not its last character. Only the end of a name can be left open.");
+      return refuse(number, std::string(key) + ": \"" + one + "\" has a * before its end. Use * only as the last character.");
     }
   }
   return {};
@@ -40,7 +39,7 @@ result<void> check_uri(std::size_t number, const std::string& one) {
   const auto canonical = canonical_uri(one);
   if (!canonical) return refuse(number, "\"" + one + "\": " + canonical.error().public_text);
   if (*canonical == one) return {};
-  return refuse(number, "\"" + one + "\" is not how URIs are compared here. Write " + *canonical + ".");
+  return refuse(number, "\"" + one + "\" is not in canonical form. Write " + *canonical + ".");
 }
 
 /// What begins otherwise, such as "*.md", was meant for paths and would protect nothing without a word.
@@ -72,10 +71,10 @@ result<void> check_rule(const access_rule& one, std::size_t number) {
   }
   for (const auto& scope : one.scopes) {
     if (!model::is_scope(scope))
-      return refuse(number, "\"" + scope + "\" is no scope. Write each as a text of its own, without spaces.");
+      return refuse(number, "\"" + scope + "\" is not a scope. Write each scope as a string of its own, without spaces.");
   }
   if (std::find(one.kinds.begin(), one.kinds.end(), std::string()) != one.kinds.end()) {
-    return refuse(number, "kinds has an empty text. Leave it out.");
+    return refuse(number, "kinds has an empty string. Remove it.");
   }
   for (const auto& uri : one.uris) {
     HONDANA_TRY(check_uri(number, uri));
@@ -83,7 +82,7 @@ result<void> check_rule(const access_rule& one, std::size_t number) {
   for (const auto& pattern : one.patterns) {
     if (!begins_like_uris(pattern)) {
       return refuse(number, "the pattern \"" + pattern +
-                                "\" fits no URI, since it is compared with whole ones. Begin it with a scheme, " +
+                                "\" matches no URI, because patterns match whole URIs. Begin it with a scheme, " +
                                 "as in file:///srv/**, or with **/.");
     }
     const auto compiled = ignore::glob::for_path(pattern);
@@ -91,7 +90,7 @@ result<void> check_rule(const access_rule& one, std::size_t number) {
   }
   const bool has_conditions = !one.uris.empty() || !one.patterns.empty() || !one.kinds.empty() || one.audience;
   if (has_conditions && (!one.tools.empty() || !one.prompts.empty())) {
-    return refuse(number, "it names tools or prompts and has conditions on resources. Make two rules of it.");
+    return refuse(number, "it names tools or prompts and has conditions on resources. Split it into two rules.");
   }
   return {};
 }
@@ -184,7 +183,7 @@ namespace hondana::inline v0 {
 
 result<void> check(const access_rules& rules) {
   if (rules.group_claim.empty()) {
-    return fail(errc::invalid_argument, "Access rules: the claim of groups has no name. Write one, such as \"groups\".");
+    return fail(errc::invalid_argument, "Access rules: the name of the group claim is empty. Set one, such as \"groups\".");
   }
   for (std::size_t i = 0; i < rules.rules.size(); ++i) {
     HONDANA_TRY(access::check_rule(rules.rules[i], i + 1));

@@ -104,8 +104,8 @@ struct audit_file::state {
     const bool is_known = is_failing.exchange(true) && why.public_text == why_failing;
     if (is_known) return;
     why_failing = why.public_text;
-    say(why.public_text + (with.serves_when_full ? "; requests are served without a record until it can"
-                                                 : "; requests are refused until it can"));
+    say(why.public_text + (with.serves_when_full ? "; until it can, requests are served without records"
+                                                 : "; until it can, requests are rejected"));
   }
   void works() {
     if (can_sync && is_failing.exchange(false)) say("audit log: records are written again");
@@ -119,7 +119,7 @@ struct audit_file::state {
       return false;
     }
     if (was_doubtful) {
-      say("audit log: what could not be synced was written again, and " + with.path + " is a new file");
+      say("audit log: records that could not be synced were written again, and " + with.path + " is a new file");
       unsynced = 0;
       if (const auto dropped = file.drop_oldest(); !dropped) say(dropped.error().public_text);
       return sync();
@@ -147,7 +147,7 @@ struct audit_file::state {
   void open_next(const char* because, result<void> how) {
     if (!how) {
       rotate_at = clock::now() + retry_time;
-      if (!std::exchange(cannot_rotate, true)) say(how.error().public_text + "; the present file is written on");
+      if (!std::exchange(cannot_rotate, true)) say(how.error().public_text + "; the current file stays in use");
       return;
     }
     cannot_rotate = false;
@@ -229,8 +229,8 @@ result<std::shared_ptr<audit_file>> audit_file::open(audit_file_options with) {
   auto made = std::make_unique<state>(std::move(with), std::move(file));
   auto& s = *made;
   if (s.file.torn_bytes() != 0) {
-    s.say("audit log: " + s.with.path + " ended within a record, as after a crash: " + std::to_string(s.file.torn_bytes()) +
-          " bytes were moved to " + s.with.path + "-torn-" + std::to_string(s.at.number + 1) + ", and the log goes on");
+    s.say("audit log: " + s.with.path + " ended inside a record, as after a crash: " + std::to_string(s.file.torn_bytes()) +
+          " bytes were moved to " + s.with.path + "-torn-" + std::to_string(s.at.number + 1) + ", and the log continues");
   }
   s.add(audit::opening_text("started", s.run, s.file.torn_bytes()));
   if (auto written = s.file.append(s.out); !written && !s.with.serves_when_full) return tl::unexpected(written.error());
@@ -261,9 +261,8 @@ result<std::uint64_t> audit_file::decide(const audit_decision& what) {
   }
   ++s.lost;
   if (s.with.serves_when_full) return 0;
-  failure full{errc::overloaded,
-               "This server cannot keep its record of requests now, and does nothing without it. Try again later.",
-               "the audit log cannot take the request"};
+  failure full{errc::overloaded, "This server cannot write its audit log now, and serves no requests without it. Retry later.",
+               "the audit log cannot record the request"};
   full.retry = retry_time;
   return tl::unexpected(std::move(full));
 }

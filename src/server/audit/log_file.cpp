@@ -46,7 +46,7 @@ result<std::string> read_range(int file, std::uint64_t from, std::uint64_t to, c
     const auto count = ::pread(file, out.data() + have, out.size() - have, static_cast<off_t>(from + have));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return cannot("read", path, errno);
-    if (count == 0) return refuse(path, "shrinks while it is read; somebody else writes to it");
+    if (count == 0) return refuse(path, "shrank while it was read; another process writes to it");
     have += static_cast<std::size_t>(count);
   }
   return out;
@@ -71,7 +71,8 @@ result<sound_end> find_sound_end(int file, std::uint64_t size, const std::string
   const bool is_begun = first_words.starts_with(std::string_view(*tail).substr(0, first_words.size()));
   const bool is_empty = tail->find_first_not_of('\0') == std::string::npos;
   if (from == 0 && (is_empty || (is_begun && tail->find('\n') == std::string::npos))) return sound_end{};
-  return refuse(path, "is no audit log, or its end is damaged beyond a last record. Move it away to begin another.");
+  return refuse(path,
+                "is not an audit log, or it is damaged and ends without a whole record. Move it away to start a new one.");
 }
 
 /// The last record of an older file.
@@ -83,7 +84,7 @@ result<chain> end_of(const std::string& path) {
   }
   struct stat facts{};
   if (::fstat(file.get(), &facts) != 0) return cannot("look at", path, errno);
-  if (!S_ISREG(facts.st_mode)) return refuse(path, "is no file.");
+  if (!S_ISREG(facts.st_mode)) return refuse(path, "is not a file.");
   if (facts.st_size == 0) return chain{};
   auto found = find_sound_end(file.get(), static_cast<std::uint64_t>(facts.st_size), path);
   if (!found) return tl::unexpected(std::move(found.error()));
@@ -96,7 +97,7 @@ log_file::log_file(const audit_file_options& with, disk::handle lock)
     : path_(with.path), keep_(with.keep), lock_(std::move(lock)) {}
 
 result<log_file> log_file::open(const audit_file_options& with) {
-  if (!with.path.starts_with('/') || with.path.ends_with('/')) return refuse('"' + with.path + '"', "is no absolute path.");
+  if (!with.path.starts_with('/') || with.path.ends_with('/')) return refuse('"' + with.path + '"', "is not an absolute path.");
   if (auto made = disk::make_private_folder(folder_of(with.path)); !made) {
     made.error().public_text.insert(0, "audit log: ");
     return tl::unexpected(std::move(made.error()));
@@ -106,7 +107,7 @@ result<log_file> log_file::open(const audit_file_options& with) {
   if (!lock.is_open()) return cannot("open", beside, errno);
   if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) return cannot("lock", beside, errno);
-    return refuse(with.path, "is written by another process; every server needs a log of its own.");
+    return refuse(with.path, "is in use by another process; each server needs its own log.");
   }
   log_file made(with, std::move(lock));
   HONDANA_TRY(made.open_first());
@@ -117,15 +118,15 @@ result<log_file> log_file::open(const audit_file_options& with) {
 result<disk::handle> log_file::open_own(const std::string& path, std::uint64_t& size) {
   disk::handle file(::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600));
   if (!file.is_open()) {
-    if (errno == ELOOP) return refuse(path, "is a symbolic link, which is not followed. Name the file itself.");
+    if (errno == ELOOP) return refuse(path, "is a symbolic link, which is not followed. Give the path of the file itself.");
     return cannot("open", path, errno);
   }
   struct stat facts{};
   if (::fstat(file.get(), &facts) != 0) return cannot("look at", path, errno);
   if (!S_ISREG(facts.st_mode) || facts.st_nlink != 1)
-    return refuse(path, "is no file of its own: no device and no other name.");
+    return refuse(path, "is not a plain file. It must not be a device or have other hard links.");
   if (facts.st_uid != ::geteuid() || (facts.st_mode & 0022) != 0) {
-    return refuse(path, "can be written by others. Say 'chown' and 'chmod 600' of it.");
+    return refuse(path, "can be written by other users. Fix it with chown and chmod 600.");
   }
   size = static_cast<std::uint64_t>(facts.st_size);
   return file;
@@ -135,7 +136,7 @@ result<disk::handle> log_file::open_own(const std::string& path, std::uint64_t& 
 result<disk::handle> log_file::open_empty(const std::string& path) {
   std::uint64_t size = 0;
   auto file = open_own(path, size);
-  if (file && size != 0) return refuse(path, "has come from elsewhere and is not empty; it is left alone.");
+  if (file && size != 0) return refuse(path, "was created by another program and is not empty; it is left unchanged.");
   return file;
 }
 

@@ -190,7 +190,7 @@ void append_record(std::string& out, chain& at, std::string_view text) {
 
 tl::expected<chain, std::string> read_record(std::string_view line, const chain* before) {
   const auto wrong = [](std::string what) { return tl::unexpected(std::move(what)); };
-  if (line.size() > longest_record) return wrong("the record is longer than any that was written");
+  if (line.size() > longest_record) return wrong("the record is longer than the maximum");
   const auto document = json::document::parse(line);
   if (!document) return wrong("it is not JSON");
   const auto record = document->root().as_object("");
@@ -200,14 +200,13 @@ tl::expected<chain, std::string> read_record(std::string_view line, const chain*
   const auto text = record->get_string("previous");
   if (!number || *number < 1 || !text) return wrong("it is not a record of an audit log");
   const auto previous = read_hash(*text);
-  if (!previous) return wrong("it has no hash of the record before");
+  if (!previous) return wrong("it has no hash of the previous record");
   if (before != nullptr) {
     if (static_cast<std::uint64_t>(*number) != before->number + 1) {
-      return wrong("record " + std::to_string(before->number + 1) + " is missing: here stands record " +
-                   std::to_string(*number));
+      return wrong("record " + std::to_string(before->number + 1) + " is missing: found record " + std::to_string(*number));
     }
     if (*previous != before->hash) {
-      return wrong("its hash of the record before is another: record " + std::to_string(before->number) +
+      return wrong("its hash of the previous record does not match: record " + std::to_string(before->number) +
                    " or this one was changed");
     }
   }
@@ -222,7 +221,7 @@ std::string failure_told_by(std::string_view line) {
   const auto at = line.find(key);
   const auto digits = at == std::string_view::npos ? std::string_view() : line.substr(at + key.size());
   const auto count = digits.substr(0, digits.find_first_not_of("0123456789"));
-  return "the disk failed to sync the file before; records before this one that were written again here: " +
+  return "the disk failed to sync the previous file; records before this one that were written again here: " +
          (count.empty() ? "none" : std::string(count));
 }
 

@@ -26,7 +26,7 @@ class lines {
     disk::handle file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     struct stat facts{};
     if (!file.is_open() || ::fstat(file.get(), &facts) != 0) return cannot(path, std::strerror(errno));
-    if (!S_ISREG(facts.st_mode)) return cannot(path, "it is no file");
+    if (!S_ISREG(facts.st_mode)) return cannot(path, "it is not a file");
     return lines(path, std::move(file));
   }
 
@@ -55,7 +55,7 @@ class lines {
  private:
   lines(std::string path, disk::handle file) : path_(std::move(path)), file_(std::move(file)) {}
   static tl::unexpected<failure> cannot(const std::string& path, const std::string& why) {
-    return fail(errc::invalid_argument, "Cannot read " + path + ": " + why + ". Name the files of an audit log.");
+    return fail(errc::invalid_argument, "Cannot read " + path + ": " + why + ". Give the files of an audit log.");
   }
 
   std::string path_;
@@ -102,7 +102,7 @@ result<audit_report> verify_audit(const std::vector<std::string>& files) {
         return out;
       };
       if (*found == lines::found::torn)
-        return broken("the record has no end: writing it was interrupted, or something was cut off");
+        return broken("the record is incomplete: writing it was interrupted, or the file was truncated");
       auto read = audit::read_record(line, out.records == 0 ? nullptr : &at);
       if (!read) return broken(std::move(read.error()));
       at = *read;

@@ -28,11 +28,11 @@ std::vector<std::string> doing_names() { return {doings.begin(), doings.end()}; 
 
 source_figures::source_figures(const std::string& name)
     : times(counters::times::make({"hondana_source_call_seconds", counters::kind::histogram, "seconds",
-                                   "How long calls of a source take, without waiting for one of its threads."},
+                                   "Duration of calls to a source, without waiting for one of its threads."},
                                   {{"source", {name}}, {"call", doing_names()}})),
-      outcomes(counters::sums::make(
-          {"hondana_source_calls", counters::kind::counter, "", "Calls of a source, by what was asked for and how they ended."},
-          {{"source", {name}}, {"call", doing_names()}, {"outcome", outcome_names()}})) {}
+      outcomes(
+          counters::sums::make({"hondana_source_calls", counters::kind::counter, "", "Calls to a source, by call and outcome."},
+                               {{"source", {name}}, {"call", doing_names()}, {"outcome", outcome_names()}})) {}
 
 void source_figures::count(doing what, std::optional<errc> how) const {
   const auto which = how ? static_cast<std::size_t>(*how) : 0;

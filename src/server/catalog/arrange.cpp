@@ -79,7 +79,8 @@ result<std::shared_ptr<const catalog>> catalog::make(std::vector<std::shared_ptr
 result<void> catalog::take_claims(const std::shared_ptr<source>& from) {
   auto claims = from->what()->claims();
   if (claims.empty()) {
-    return refuse("The source " + name_of(*from) + " claims no URI prefix, so nothing of it could be read. Give it one.");
+    return refuse("The source " + name_of(*from) +
+                  " claims no URI prefix, so clients could read none of its resources. Give it one.");
   }
   std::sort(claims.begin(), claims.end());
   claims.erase(std::unique(claims.begin(), claims.end()), claims.end());
@@ -87,7 +88,7 @@ result<void> catalog::take_claims(const std::shared_ptr<source>& from) {
     const auto canonical = canonical_uri(prefix);
     if (!canonical) {
       return refuse("The source " + name_of(*from) + " claims the prefix \"" + prefix +
-                    "\", which is no URI: " + canonical.error().public_text);
+                    "\", which is not a valid URI: " + canonical.error().public_text);
     }
     if (*canonical != prefix) {
       return refuse("The source " + name_of(*from) + " claims the prefix " + prefix + ", which is not canonical. Write it as " +
@@ -104,9 +105,8 @@ result<void> catalog::check_overlaps() const {
     const bool is_of_scheme = outer.prefix == inner.prefix && inner.prefix.ends_with("://");
     return refuse("The sources " + name_of(*outer.to) + " and " + name_of(*inner.to) + " overlap: " + name_of(*outer.to) +
                   " claims " + outer.prefix + " and " + name_of(*inner.to) + " claims " + inner.prefix +
-                  (is_of_scheme ? ". Give one of them another scheme where its type has that key, or leave one of them out."
-                                : ". Give one of them another name, or a prefix outside of the other's, or leave one of them "
-                                  "out."));
+                  (is_of_scheme ? ". Give one of them another scheme if its type has that key, or remove one of them."
+                                : ". Give one of them another name, or a prefix outside the other's, or remove one of them."));
   };
   for (std::size_t index = 0; index < routes_.size(); ++index) {
     const auto& one = routes_[index];
@@ -124,14 +124,14 @@ result<void> catalog::take_templates(const std::shared_ptr<source>& from) {
   for (auto& entry : from->what()->templates()) {
     const auto place = "The source " + name_of(*from) + " offers the template " + entry.uriTemplate;
     auto compiled = uri_template::compile(entry.uriTemplate);
-    if (!compiled) return refuse(place + ", which does not compile: " + compiled.error().public_text);
+    if (!compiled) return refuse(place + ", which is not a valid URI template: " + compiled.error().public_text);
     if (entry.name.empty()) return refuse(place + " without a name. Give it one.");
     const auto* way = route_of(compiled->literal_prefix());
     if (way == nullptr || way->to != from) {
-      return refuse(place + ", which does not start with one of its claims. Start it with one of them.");
+      return refuse(place + ", which does not start with a URI prefix of that source. Start it with one.");
     }
     const auto is_same = [&entry](const offered_template& other) { return other.entry.uriTemplate == entry.uriTemplate; };
-    if (std::any_of(templates_.begin(), templates_.end(), is_same)) return refuse(place + " twice. Leave one of them out.");
+    if (std::any_of(templates_.begin(), templates_.end(), is_same)) return refuse(place + " twice. Remove one of them.");
     mask_secrets(*from->what(), entry);
     templates_.push_back({std::move(entry), std::move(*compiled), from});
   }

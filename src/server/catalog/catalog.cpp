@@ -104,7 +104,7 @@ result<resource> entry_of(provider& from, const read_request& request, const byt
 /// The entry of something that is made from a template.
 result<resource> described_by_reading(provider& from, const read_request& request) {
   return from.read(request).and_then([&from, &request](const reading& found) -> result<resource> {
-    if (found.contents.empty()) return not_found("a reading without contents");
+    if (found.contents.empty()) return not_found("the source returned no contents");
     auto made = completed({}, request.uri, found.contents.front(), found.version);
     mask_secrets(from, made);
     return made;

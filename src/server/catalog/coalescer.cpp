@@ -17,7 +17,7 @@ enum class fate : std::uint8_t { told, coalesced, unheard };
 void count(model::change::what kind, fate how) {
   static const auto& all = *new auto(counters::sums::make(
       {"hondana_changes", counters::kind::counter, "",
-       "Changes by their kind and fate: told to those who listen, made one with another, or of what nobody watches."},
+       "Changes, by kind and fate: sent to clients, merged with another change, or not watched by any client."},
       {{"kind", {"content", "list"}}, {"fate", {"told", "coalesced", "unheard"}}}));
   all->add((kind == model::change::what::content ? 0 : 3) + static_cast<std::size_t>(how));
 }

@@ -66,10 +66,8 @@ result<std::string> read_cursor(std::string_view cursor, std::uint64_t scope, co
     auto key = held ? key_in(*held, scope, by) : std::nullopt;
     if (key && !key->empty() && key->size() <= max_key_bytes && is_plain(*key)) return std::move(*key);
   }
-  return fail(
-      errc::invalid_argument,
-      "cursor: not one that this server gave out for this list. Pass nextCursor on unchanged, or leave the cursor out to "
-      "start again.");
+  return fail(errc::invalid_argument,
+              "cursor: not issued by this server for this list. Pass nextCursor unchanged, or omit the cursor to start again.");
 }
 
 }  // namespace hondana::catalog

@@ -23,7 +23,8 @@ std::chrono::seconds pause_after(int failures) {
 /// unwell says nothing about that.
 bool is_no(errc why) noexcept {
   return why == errc::resource_not_found || why == errc::access_denied || why == errc::scope_missing ||
-         why == errc::invalid_argument || why == errc::unsupported || why == errc::response_too_large;
+         why == errc::invalid_argument || why == errc::part_not_found || why == errc::unreadable || why == errc::unsupported ||
+         why == errc::response_too_large;
 }
 
 result<resource> not_there() { return fail(errc::resource_not_found, "Resource not found"); }

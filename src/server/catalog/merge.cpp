@@ -20,8 +20,7 @@ namespace {
 bool before(std::string_view a, std::string_view b) noexcept { return std::is_lt(compare_by_segment(a, b)); }
 
 tl::unexpected<failure> broken(const std::string& source_name, const std::string& what, std::string_view uri) {
-  return fail(errc::internal,
-              "The source \"" + source_name + "\" listed its entries wrongly; the reason is in the server's log.",
+  return fail(errc::internal, "The source \"" + source_name + "\" returned an invalid list; the reason is in the server's log.",
               "the source \"" + source_name + "\" listed " + what + ": " + std::string(uri));
 }
 
@@ -65,19 +64,19 @@ list_result cut(list_result page, std::size_t limit) {
 
 result<void> check_page(const list_result& page, const list_request& asked, const std::string& source_name,
                         const std::function<bool(std::string_view uri)>& is_claimed) {
-  if (page.entries.size() > asked.limit) return broken(source_name, "more entries than asked for", page.entries.back().uri);
+  if (page.entries.size() > asked.limit) return broken(source_name, "more entries than requested", page.entries.back().uri);
   std::string_view last = asked.after;
   for (const auto& entry : page.entries) {
     if (entry.uri.empty() || !before(last, entry.uri)) return broken(source_name, "an entry out of order", entry.uri);
-    if (entry.uri.size() > max_key_bytes) return broken(source_name, "an entry with too long a URI", entry.uri);
-    if (!is_claimed(entry.uri)) return broken(source_name, "an entry outside of its claims", entry.uri);
+    if (entry.uri.size() > max_key_bytes) return broken(source_name, "an entry whose URI is too long", entry.uri);
+    if (!is_claimed(entry.uri)) return broken(source_name, "an entry outside its URI prefixes", entry.uri);
     last = entry.uri;
   }
   if (page.resume) {
     const bool goes_back = before(*page.resume, last);
     const bool stands_still = page.entries.empty() && !before(asked.after, *page.resume);
     if (goes_back || stands_still || page.resume->size() > max_key_bytes) {
-      return broken(source_name, "a resume that does not go forward", *page.resume);
+      return broken(source_name, "a resume position that does not advance", *page.resume);
     }
   }
   return {};

@@ -101,7 +101,7 @@ void ask_on(executor::lane& lane, std::string name, const call& by, std::shared_
         } catch (const std::exception& error) {
           found = tl::unexpected(threw(answer->source_name(), error.what()));
         } catch (...) {
-          found = tl::unexpected(threw(answer->source_name(), "something that is no std::exception"));
+          found = tl::unexpected(threw(answer->source_name(), "not a std::exception"));
         }
         if (account) account->end(found ? std::nullopt : std::optional(found.error().code));
         if (!found) found = tl::unexpected(naming(std::move(found.error()), answer->source_name()));

@@ -135,10 +135,9 @@ void catalog::skills(const call& by, const std::optional<std::string>& cursor, c
 
 void catalog::find_skill(const call& by, std::string uri, std::string asked_uri, completion<model::skill_answer> done) const {
   const auto unknown = [asked_uri](std::string private_text) {
-    return fail(
-        errc::invalid_argument,
-        "No skill is served at " + asked_uri + ". Ask with the uri of an entry of skills/list, which ends in /SKILL.md.",
-        std::move(private_text));
+    return fail(errc::invalid_argument,
+                "Unknown skill: " + asked_uri + ". Use the uri of an entry of skills/list, which ends in /SKILL.md.",
+                std::move(private_text));
   };
   const auto* way = route_of(uri);
   if (way == nullptr || !way->to->what()->has_skills()) return done(unknown({}));

@@ -84,14 +84,14 @@ failure naming(failure why, const std::string& source_name) {
 }
 
 failure passed_deadline(const std::string& source_name) {
-  return {errc::timed_out, "The source \"" + source_name + "\" did not answer in time. Ask again later.", {}};
+  return {errc::timed_out, "The source \"" + source_name + "\" did not answer in time. Retry later.", {}};
 }
 
 failure never_ran(const std::string& source_name) {
-  return {errc::source_unavailable,
-          "The source \"" + source_name +
-              "\" did not begin this request: it is shutting down, or memory is short. Ask again later.",
-          {}};
+  return {
+      errc::source_unavailable,
+      "The source \"" + source_name + "\" did not start this request: it is shutting down, or memory is short. Retry later.",
+      {}};
 }
 
 failure threw(const std::string& source_name, std::string what) {

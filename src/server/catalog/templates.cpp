@@ -51,9 +51,7 @@ class lasting final : public validity {
 bool by_text(const resource_template& a, const resource_template& b) { return a.uriTemplate < b.uriTemplate; }
 
 failure not_offered() {
-  return {errc::invalid_argument,
-          "ref.uri: no template is written like this. Use a uriTemplate of resources/templates/list, unchanged.",
-          {}};
+  return {errc::part_not_found, "ref.uri: unknown template. Use a uriTemplate of resources/templates/list, unchanged.", {}};
 }
 
 /// What its URIs are is the same as whether there are any that the caller may see.
@@ -97,7 +95,7 @@ result<void> has_variable(const uri_template& compiled, const std::string& argum
   const auto& names = compiled.variables();
   if (std::find(names.begin(), names.end(), argument) != names.end()) return {};
   return fail(errc::invalid_argument, "argument.name: the template " + compiled.text() +
-                                          " has no such variable. Its variables: " + listed(names) + ".");
+                                          " has no variable of that name. Its variables: " + listed(names) + ".");
 }
 
 }  // namespace

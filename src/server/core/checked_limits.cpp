@@ -24,7 +24,7 @@ result<void> check_rates(const rates& all, const std::string& member) {
                                   {"bytes", all.bytes},
                                   {"completions", all.completions}}) {
     if (is_amount(one.per_second) && is_amount(one.burst)) continue;
-    return refuse(member + '.' + name, "expected numbers from 0 on; 0 per second stands for no limit");
+    return refuse(member + '.' + name, "expected numbers of at least 0; 0 per second means no limit");
   }
   return {};
 }
@@ -43,13 +43,14 @@ result<void> check(const server_limits& what) {
   HONDANA_TRY(check_time(what.longest_call, "longest_call"));
   for (const auto& [method, time] : what.deadlines) {
     if (!gate::is_method(method)) {
-      return refuse("deadlines", "\"" + method + "\" is no method that takes time. Write for example resources/read.");
+      return refuse("deadlines",
+                    "\"" + method + "\" is not a method that can have a deadline. Use, for example, resources/read.");
     }
     HONDANA_TRY(check_time(time, "deadlines[\"" + method + "\"]"));
   }
   for (const auto& [of, one] : what.sources) {
     if (one.concurrency > most_threads) {
-      return refuse("sources", "a source may have " + std::to_string(most_threads) + " calls at once, at most");
+      return refuse("sources", "a source can have at most " + std::to_string(most_threads) + " calls at once");
     }
     if (one.deadline.count() == 0) continue;
     HONDANA_TRY(check_time(one.deadline, "sources"));

@@ -122,7 +122,7 @@ core::core(server_options options)
   std::vector<std::shared_ptr<catalog::source>> own;
   if (options.search) own.push_back(std::make_shared<catalog::source>(options.search->source(), queue_limit));
   const auto arranged = arrange(std::move(options), std::move(own));
-  if (!arranged) throw std::logic_error("an arrangement without sources was refused: " + arranged.error().public_text);
+  if (!arranged) throw std::logic_error("a server without sources was rejected: " + arranged.error().public_text);
   begin_indexing();
   door_->inside = this;
 }
@@ -191,7 +191,7 @@ result<void> core::replace(server_options options, std::vector<std::shared_ptr<p
   lock.unlock();
   if (indexed_ && options.search != indexed_)
     return fail(errc::invalid_argument,
-                "A server keeps its search index as long as it lives: make a new one for another index.");
+                "The search index of a running server cannot be changed. Create a new server for another index.");
   if (options.search) providers.push_back(options.search->source());
   std::vector<std::shared_ptr<catalog::source>> sources;
   sources.reserve(providers.size());

@@ -44,7 +44,7 @@ std::shared_ptr<const counters::part> of_caches(const std::shared_ptr<core::door
 }
 
 std::shared_ptr<const counters::part> health_of(const std::shared_ptr<core::door>& server) {
-  return counters::asked({"hondana_source_up", kind::gauge, "", "Whether a source is well: 1, or 0."},
+  return counters::asked({"hondana_source_up", kind::gauge, "", "Whether a source is healthy: 1 or 0."},
                          [server](const teller& to) {
                            const std::shared_lock lock(server->mutex);
                            if (server->inside == nullptr) return;
@@ -65,19 +65,19 @@ std::vector<std::shared_ptr<const counters::part>> figures_of(const std::shared_
   (void)build;
   return {
       health_of(of),
-      number(of, {"hondana_watched_resources", kind::gauge, "", "Resources that peers watch for changes."},
+      number(of, {"hondana_watched_resources", kind::gauge, "", "Resources that clients watch for changes."},
              [](const core& it) { return static_cast<double>(it.current()->feed->watched()); }),
-      number(of, {"hondana_listeners", kind::gauge, "", "Streams of peers that hear of changes."},
+      number(of, {"hondana_listeners", kind::gauge, "", "Client streams that receive change notifications."},
              [](const core& it) { return static_cast<double>(it.current()->feed->listeners()); }),
-      of_caches(of, {"hondana_cache_hits", kind::counter, "", "Answers that a cache had."}, &read_cache_counts::hits,
+      of_caches(of, {"hondana_cache_hits", kind::counter, "", "Lookups that a cache answered."}, &read_cache_counts::hits,
                 &page_cache_counts::hits),
-      of_caches(of, {"hondana_cache_misses", kind::counter, "", "Answers that a cache could have had, and had not."},
+      of_caches(of, {"hondana_cache_misses", kind::counter, "", "Lookups that a cache could not answer."},
                 &read_cache_counts::misses, &page_cache_counts::misses),
-      of_caches(of, {"hondana_cache_evictions", kind::counter, "", "What a cache dropped to make room."},
+      of_caches(of, {"hondana_cache_evictions", kind::counter, "", "Entries that a cache evicted to make room."},
                 &read_cache_counts::evictions, &page_cache_counts::evictions),
-      of_caches(of, {"hondana_cache_entries", kind::gauge, "", "What a cache holds now."}, &read_cache_counts::entries,
+      of_caches(of, {"hondana_cache_entries", kind::gauge, "", "Entries in a cache."}, &read_cache_counts::entries,
                 &page_cache_counts::entries),
-      of_caches(of, {"hondana_cache_bytes", kind::gauge, "bytes", "Memory that a cache takes."}, &read_cache_counts::bytes,
+      of_caches(of, {"hondana_cache_bytes", kind::gauge, "bytes", "Memory used by a cache."}, &read_cache_counts::bytes,
                 &page_cache_counts::bytes),
       number(of, {"hondana_spans_dropped", kind::counter, "", "Spans of traces that could not be sent."},
              [](const core& it) {

@@ -26,20 +26,20 @@ result<void> check_scopes(const std::vector<std::string>& all) {
     if (!model::is_scope(one)) {
       return refuse(
           "\"" + one +
-          "\" is no scope: write at most 256 letters, digits and signs without spaces, quotation marks and backslashes.");
+          "\" is not a scope: use at most 256 letters, digits and signs, without spaces, quotation marks and backslashes.");
     }
   }
   return {};
 }
 
 result<void> check_rule(const scope_rule& rule) {
-  if (rule.scopes.empty()) return refuse("a rule has no scopes. Name those that are needed, or leave the rule out.");
+  if (rule.scopes.empty()) return refuse("a rule has no scopes. List the scopes that it requires, or remove the rule.");
   HONDANA_TRY(check_scopes(rule.scopes));
   for (const auto& one : rule.methods) {
     if (!is_method(one)) {
       return refuse("\"" + one +
-                    "\" is not the name of a request that a rule may be about. Write for example resources/read, "
-                    "resources/list, resources/subscribe, tools/call or prompts/get.");
+                    "\" is not a method that a rule can apply to. Use, for example, resources/read, resources/list, "
+                    "resources/subscribe, tools/call or prompts/get.");
     }
   }
   for (const auto& one : rule.uris) {
@@ -49,7 +49,7 @@ result<void> check_rule(const scope_rule& rule) {
     }
     const auto canonical = canonical_uri(one);
     if (!canonical) return refuse("\"" + one + "\": " + canonical.error().public_text);
-    if (*canonical != one) return refuse("\"" + one + "\" is not how URIs are compared here. Write " + *canonical + ".");
+    if (*canonical != one) return refuse("\"" + one + "\" is not in canonical form. Write " + *canonical + ".");
   }
   return {};
 }
@@ -206,7 +206,7 @@ result<void> gate::admit(const caller& who, const model::operation& what) const 
   if (is_enough) return {};
   failure why{errc::scope_missing,
               "Not allowed: this needs the scopes " + model::joined(needed) +
-                  ", and what the caller has shown lacks some. Ask for a token with all of them.",
+                  ", and the caller lacks some of them. Request a token with all of them.",
               {}};
   why.scopes = std::make_shared<const scopes>(std::move(needed));
   return tl::unexpected(std::move(why));
@@ -226,7 +226,8 @@ result<void> check(const scope_rules& rules) {
     HONDANA_TRY(gate::check_scopes(narrower));
   }
   for (const auto& [scope, all] : gate::close_over(rules.implied)) {
-    if (all.contains(scope)) return gate::refuse("the scope \"" + scope + "\" includes itself by way of those it includes.");
+    if (all.contains(scope))
+      return gate::refuse("the scope \"" + scope + "\" includes itself through the scopes that it includes.");
   }
   return {};
 }

@@ -29,7 +29,7 @@ void add_text(tool_result& to) {
 /// What is wrong with a result by its tool's output schema; empty when nothing is. Errors need not fit.
 std::string misfit_of(const offered_tool& by, const tool_result& answer) {
   if (!by.output || answer.isError) return {};
-  if (!answer.structuredContent) return " is missing, and there is an outputSchema";
+  if (!answer.structuredContent) return " is missing, but the tool has an outputSchema";
   const auto misfit = by.output->check(*answer.structuredContent);
   return misfit ? ": " + misfit->text() : std::string();
 }
@@ -88,7 +88,7 @@ void table::call(tool_call what, call_manners how, completion<tool_outcome> done
       }
       if (auto* answer = std::get_if<tool_result>(&*outcome)) {
         if (const auto why = misfit_of(*to, *answer); !why.empty()) {
-          return fail(errc::internal, "The tool " + what.name + " gave a result that is not what it promises.",
+          return fail(errc::internal, "The tool " + what.name + " returned a result that does not match its outputSchema.",
                       "tool " + what.name + ": structuredContent" + why);
         }
         add_text(*answer);

@@ -42,7 +42,7 @@ class finder {
           path.pop_back();
         }
       } else if (!is_data(name) && mentions(part)) {
-        return refuse(shown(path), "it stands below \"" + name + "\"; only a chain of \"properties\" may lead to it");
+        return refuse(shown(path), "it is below \"" + name + "\"; only a chain of \"properties\" may lead to it");
       }
     }
     return {};
@@ -71,10 +71,10 @@ class finder {
 
   result<void> take(const value& schema, const value& declared, const std::vector<std::string>& path) {
     const auto place = shown(path);
-    if (path.empty()) return refuse(place, "it stands at the root; it belongs to one property");
+    if (path.empty()) return refuse(place, "it is at the root; put it on one property");
     const auto* header = declared.as_string();
     if (header == nullptr || !is_token(*header))
-      return refuse(place, "expected an HTTP field name without the part Mcp-Param-");
+      return refuse(place, "expected an HTTP field name without the prefix Mcp-Param-");
     const auto type = schema.string_at("type");
     if (!type || (*type != "string" && *type != "integer" && *type != "boolean")) {
       return refuse(place, "its \"type\" must be string, integer or boolean");

@@ -41,7 +41,7 @@ result<Page> page_of(std::string_view list, const Entries& entries, std::size_t 
   if (cursor) {
     HONDANA_TRY(const auto key, catalog::read_cursor(*cursor, scope));
     const auto name = json::decode_base64url(key);
-    if (!name) return fail(errc::invalid_argument, "cursor: not one that this server gave out for this list.");
+    if (!name) return fail(errc::invalid_argument, "cursor: not issued by this server for this list.");
     next = entries.upper_bound(*name);
   }
   Page page;
@@ -67,18 +67,16 @@ result<std::shared_ptr<const table>> table::with(tool entry, tool_handler handle
   const auto name = entry.name;
   const auto* present = find_tool(name);
   if (present != nullptr && (present->manners.is_of_source || how.is_of_source)) {
-    return refuse("tool", name,
-                  "a source has a tool of that name, and another would take its place. Give the other one another name, or "
-                  "leave one of the two out.");
+    return refuse("tool", name, "a source already has a tool of that name. Rename one of the two, or remove one.");
   }
   if (present != nullptr && present->manners.is_built_in != how.is_built_in) {
     return refuse("tool", name,
                   "the server's own tool \"" + name +
                       "\" for resources (server_options::resource_tools) and the application's \"" + name +
-                      "\" have one name. Give the application's another, or leave the server's out.");
+                      "\" have the same name. Rename the application's tool, or turn off the server's.");
   }
   if (!is_tool_name(name)) {
-    return refuse("tool", name, "its name must be 1 to 128 of A-Z, a-z, 0-9, '_', '-', '.' and '/'.");
+    return refuse("tool", name, "its name must be 1 to 128 characters of A-Z, a-z, 0-9, '_', '-', '.' and '/'.");
   }
   if (!handler) return refuse("tool", name, "it has no handler.");
   if (!is_meta(entry.meta)) return refuse("tool", name, "meta must be an object.");
@@ -116,7 +114,7 @@ result<std::shared_ptr<const table>> table::with(prompt entry, prompt_handler ha
     const auto is_same = [one](const prompt_argument& other) { return other.name == one->name; };
     if (one->name.empty()) return refuse("prompt", name, "an argument has no name.");
     if (std::any_of(entry.arguments.begin(), one, is_same)) {
-      return refuse("prompt", name, "two arguments are called \"" + one->name + "\".");
+      return refuse("prompt", name, "two arguments are named \"" + one->name + "\".");
     }
   }
   const std::shared_ptr<table> made(new table(*this));

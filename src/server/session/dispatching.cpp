@@ -215,7 +215,7 @@ void session::dispatch(model::request what, const rpc::request_id& id, const wir
     const bool is_full = reply.error() == rpc::in_flight::refusal::full;
     auto refused = refusal(id,
                            is_full ? wire::too_many_under_way(with->requests_under_way)
-                                   : wire::invalid_request("id: in use by a request that is still under way"),
+                                   : wire::invalid_request("id: in use by a request that is still in progress"),
                            codec);
     counted->answered(refused.error);
     if (is_full) request_figures::here().refused(limit::concurrency);

@@ -26,7 +26,7 @@ std::optional<std::string> refusal_log::line(int status, std::string_view addres
   auto whom = std::string(address.empty() ? identity : address);
   if (!address.empty() && !identity.empty()) whom += " (" + std::string(identity) + ')';
   auto out = "refused " + whom + " with " + std::to_string(status) + ": " + std::string(why);
-  if (left_out > 0) out += "; " + std::to_string(left_out) + " more refusals were not written down";
+  if (left_out > 0) out += "; " + std::to_string(left_out) + " more were not logged";
   return out;
 }
 

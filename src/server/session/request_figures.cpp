@@ -90,20 +90,19 @@ request_figures& request_figures::here() {
 request_figures::request_figures()
     : requests_(
           counters::sums::make({"hondana_requests", kind::counter, "",
-                                "Requests by era, method and outcome: ok, the code of the error, or why there was no answer."},
+                                "Requests, by era, method and outcome: ok, the error code, or why there was no answer."},
                                {{"era", {"legacy", "modern"}}, {"method", texts(methods)}, {"outcome", texts(outcomes)}})),
       times_(counters::times::make(
-          {"hondana_request_seconds", kind::histogram, "seconds", "Time from a request to the beginning of its answer."},
+          {"hondana_request_seconds", kind::histogram, "seconds", "Time from a request to the start of its answer."},
           {{"method", texts(methods)}})),
-      under_way_(counters::sums::make({"hondana_requests_under_way", kind::gauge, "",
-                                       "Requests that wait for their answers, open streams of changes included."})),
-      refusals_(counters::sums::make({"hondana_refusals", kind::counter, "", "Requests refused by a limit, by its kind."},
+      under_way_(counters::sums::make(
+          {"hondana_requests_under_way", kind::gauge, "", "Requests in progress, including open streams of changes."})),
+      refusals_(counters::sums::make({"hondana_refusals", kind::counter, "", "Requests rejected by a limit, by kind."},
                                      {{"kind", {"rate", "concurrency", "bytes", "scope"}}})),
-      streams_(counters::sums::make({"hondana_streams", kind::gauge, "", "Streams of changes that modern peers have open."})),
-      told_(
-          counters::sums::make({"hondana_notifications_told", kind::counter, "", "Notifications of changes handed to peers."})),
+      streams_(counters::sums::make({"hondana_streams", kind::gauge, "", "Open streams of changes of modern clients."})),
+      told_(counters::sums::make({"hondana_notifications_told", kind::counter, "", "Change notifications sent to clients."})),
       dropped_(counters::sums::make(
-          {"hondana_log_messages_dropped", kind::counter, "", "Log messages lost because a peer did not read."})) {}
+          {"hondana_log_messages_dropped", kind::counter, "", "Log messages dropped because a client did not read."})) {}
 
 std::string_view request_figures::name_of(std::size_t method) noexcept { return methods[std::min(method, no_method)]; }
 

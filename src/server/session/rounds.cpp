@@ -100,11 +100,11 @@ void rounds::take(result<Outcome> outcome) {
 
 void rounds::require(input_required what) {
   const auto defect = [this](const char* why) {
-    of_->fail({errc::internal, "Internal error", "a handler asked for input wrongly: " + std::string(why)});
+    of_->fail({errc::internal, "Internal error", "a handler made an invalid request for input: " + std::string(why)});
   };
-  if (what.requests.empty() && !what.state) return defect("neither a request nor a state");
-  if (what.requests.size() > most_requests) return defect("too many requests at once");
-  if (has_twins(what)) return defect("two requests under one key");
+  if (what.requests.empty() && !what.state) return defect("it has neither requests nor a state");
+  if (what.requests.size() > most_requests) return defect("it has too many requests");
+  if (has_twins(what)) return defect("two requests have the same key");
   auto lacking = wire::lacking(what.requests, around_.client);
   if (lacking.empty()) {
     for (const auto& [key, one] : what.requests) {
@@ -113,14 +113,14 @@ void rounds::require(input_required what) {
   }
   if (!lacking.empty()) return refuse_lacking(std::move(lacking));
   if (!of_->codec.asks_by_requests()) return answer_with_requirement(what);
-  if (round_ >= most_rounds) return defect("again and again");
+  if (round_ >= most_rounds) return defect("too many rounds of requests");
   ask_peer(std::move(what));
 }
 
 void rounds::refuse_lacking(std::string lacking) {
   if (of_->codec.asks_by_requests() && std::holds_alternative<model::call_tool>(what_)) {
     return of_->finish(result<tool_result>(
-        error_result("This tool needs input that this client cannot be asked for. The client does not declare: " + lacking)));
+        error_result("This tool needs input that the client does not support. The client does not declare: " + lacking)));
   }
   of_->refuse(of_->codec.encode_lacking(std::move(lacking)));
 }
@@ -159,14 +159,14 @@ void rounds::ask_peer(input_required what) {
   }
   if (messages.size() < what.requests.size()) {
     withdraw();
-    return of_->fail({errc::overloaded, "Too many questions to this client are open already. Answer them first.", {}});
+    return of_->fail({errc::overloaded, "Too many requests for input to this client are open. Answer them first.", {}});
   }
   {
     const std::lock_guard lock(mutex_);
     const auto until = std::min(monotonic_clock::now() + of_->with->input_deadline, around_.last);
     timer_ = of_->with->timers->at(until, [late = weak_from_this()] {
       if (const auto self = late.lock()) {
-        self->give_up({errc::timed_out, "The client did not answer what it was asked in time.", {}});
+        self->give_up({errc::timed_out, "The client did not answer a request for input in time.", {}});
       }
     });
   }
@@ -184,16 +184,14 @@ void rounds::ask_peer(input_required what) {
 void rounds::give_up_asking(rpc::sending how) {
   if (!withdraw()) return;
   if (how == rpc::sending::no_way) {
-    return of_->refuse(wire::refused_by_http(
-        406,
-        "Not acceptable: before it can answer, the server has to ask the client something, and does so on a stream. Send "
-        "Accept: application/json, text/event-stream."));
+    return of_->refuse(wire::refused_by_http(406,
+                                             "Not acceptable: the server needs input from the client, and requests it on a "
+                                             "stream. Send Accept: application/json, text/event-stream."));
   }
-  of_->fail(
-      {errc::overloaded,
-       "The client could not be asked for what this call needs: it has gone, the question is longer than 1 MiB, or too many "
-       "messages wait to be read. Read them, and call again.",
-       {}});
+  of_->fail({errc::overloaded,
+             "The client could not be asked for the input that this call needs: it disconnected, the question is longer than 1 "
+             "MiB, or too many messages wait to be read. Read them, and call again.",
+             {}});
 }
 
 void rounds::take_answer(const std::string& key, peer_answer what) {

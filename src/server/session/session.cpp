@@ -130,7 +130,7 @@ void session::take(const rpc::response& response) {
     what.error = response.error;
   }
   if (!asked_ || !response.id || !asked_->answer(*response.id, std::move(what)))
-    note("ignored a response to nothing that was asked");
+    note("ignored a response without a matching request");
 }
 
 void session::refuse(const rpc::malformed& what, const incoming& from) {
@@ -152,7 +152,7 @@ void session::accept(const rpc::notification& notification, const incoming& from
   if (!what) {
     note("ignored a notification: " + what.error().message);
   } else if (const auto* cancel = std::get_if<model::cancel>(&*what)) {
-    if (requests_->cancel(cancel->id) && !cancel->reason.empty()) note("cancelled by the peer: " + cancel->reason);
+    if (requests_->cancel(cancel->id) && !cancel->reason.empty()) note("cancelled by the client: " + cancel->reason);
   } else if (std::holds_alternative<model::initialized>(*what) && conversation_.settled != nullptr) {
     const auto with = contexts_->current();
     const auto notes = own_notes();

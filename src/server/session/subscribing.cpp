@@ -52,21 +52,21 @@ std::uint64_t session::is_read_by(const caller& who) {
 
 result<void> session::subscribe(const model::subscribe& what, const caller& who, const context& with) {
   if (!with.catalog->could_serve(what.uri)) {
-    return fail(errc::invalid_argument, "No source of this server could ever serve this URI, so nothing can be subscribed to.");
+    return fail(errc::invalid_argument, "No source of this server can serve this URI, so there is nothing to subscribe to.");
   }
   const auto notes = own_notes();
   let_see(*notes, announcements::side::asks, who);
   // What was watched as an entry is watched in both ways for a moment, so that no change falls in between.
   if (!notes->watch(what.uri, what.asked_uri, with.subscriptions + (notes->watches(what.uri) ? 1 : 0))) {
-    return fail(errc::overloaded, "This peer watches " + std::to_string(with.subscriptions) +
-                                      " resources already. Unsubscribe from some before subscribing to more.");
+    return fail(errc::overloaded, "This client already watches " + std::to_string(with.subscriptions) +
+                                      " resources. Unsubscribe from some before subscribing to more.");
   }
   if (conversation_.settled != nullptr) notes->begin(*conversation_.settled);
   if (!with.feed->watch(notes, what.uri)) {
     notes->unwatch(what.uri);
     return fail(errc::overloaded,
-                "This peer, or all peers of this server together, watch as many resources as there is room for. Subscribe to "
-                "fewer, or try again later.");
+                "This client, or all clients of this server together, watch the maximum number of resources. Subscribe to "
+                "fewer, or retry later.");
   }
   notes->owe(what.uri, notes->unwatch_entry(what.uri));
   return {};
@@ -133,15 +133,15 @@ void session::listen(const model::listen& what, const std::shared_ptr<pending>& 
 result<void> session::subscribe(const model::subscribe_entries& what, const caller& who, const context& with) {
   for (std::size_t i = 0; i < what.uris.size(); ++i) {
     if (with.catalog->could_serve(what.uris[i])) continue;
-    return fail(errc::invalid_argument, "params.uris[" + std::to_string(i) +
-                                            "]: No source of this server could ever serve this URI, so nothing of the list "
-                                            "was subscribed to.");
+    return fail(errc::invalid_argument,
+                "params.uris[" + std::to_string(i) +
+                    "]: No source of this server can serve this URI, so nothing in the list was subscribed to.");
   }
   const auto notes = own_notes();
   let_see(*notes, announcements::side::asks, who);
   if (!notes->has_room_for(what.uris, with.subscriptions)) {
-    return fail(errc::overloaded, "A peer may watch " + std::to_string(with.subscriptions) +
-                                      " resources, and with these it would watch more. Nothing of the list was subscribed to.");
+    return fail(errc::overloaded, "A client may watch " + std::to_string(with.subscriptions) +
+                                      " resources, and with these it would watch more. Nothing in the list was subscribed to.");
   }
   if (conversation_.settled != nullptr) notes->begin(*conversation_.settled);
   std::vector<std::string_view> fresh;
@@ -153,13 +153,13 @@ result<void> session::subscribe(const model::subscribe_entries& what, const call
     }
     for (const auto one : fresh) with.feed->unwatch(*notes, std::string(one));
     return fail(errc::overloaded,
-                "This peer, or all peers of this server together, watch as many resources as there is room for. Nothing of the "
-                "list was subscribed to: subscribe to fewer, or try again later.");
+                "This client, or all clients of this server together, watch the maximum number of resources. Nothing in the "
+                "list was subscribed to: subscribe to fewer, or retry later.");
   }
   for (std::size_t i = 0; i < what.uris.size(); ++i) {
     // In both ways for a moment, as above.
     if (!notes->watch_entry(what.uris[i], what.asked_uris[i], with.subscriptions + 1)) {
-      return fail(errc::internal, "Internal error", "there was room for URIs, and then there was none");
+      return fail(errc::internal, "Internal error", "the room for URIs that was checked is gone");
     }
     notes->owe(what.uris[i], notes->unwatch(what.uris[i]));
   }

@@ -30,14 +30,15 @@ value property(const char* type, const char* description, value::object more) {
 }
 
 value::object filter_properties() {
-  return {{"uriPrefix", property("string", "Only resources whose URI starts with this, e.g. file:///home/me/project/docs/",
-                                 {{"minLength", 1}, {"maxLength", 8192}})},
-          {"mimeType", property("string", "Only resources of this media type: text/markdown, or text/* for all of a type",
-                                {{"minLength", 1}, {"maxLength", 256}})},
-          {"minPriority", property("number", "Only resources at least this important: 1 is essential, 0 optional",
-                                   {{"minimum", 0}, {"maximum", 1}})},
-          {"modifiedSince",
-           property("string", "Only resources changed since: 2025-01-12 or 2025-01-12T15:00:58Z", {{"maxLength", 64}})}};
+  return {
+      {"uriPrefix", property("string", "Only resources whose URI starts with this, e.g. file:///home/me/project/docs/",
+                             {{"minLength", 1}, {"maxLength", 8192}})},
+      {"mimeType", property("string", "Only resources of this media type, e.g. text/markdown, or text/* for all text types",
+                            {{"minLength", 1}, {"maxLength", 256}})},
+      {"minPriority", property("number", "Only resources with at least this priority, e.g. 0.5; 1 is essential, 0 is optional",
+                               {{"minimum", 0}, {"maximum", 1}})},
+      {"modifiedSince", property("string", "Only resources changed since this time, e.g. 2025-01-12 or 2025-01-12T15:00:58Z",
+                                 {{"maxLength", 64}})}};
 }
 
 result<model::resource_filter> filter_of(const value& arguments) {
@@ -47,7 +48,7 @@ result<model::resource_filter> filter_of(const value& arguments) {
     const auto is_visible = [](char c) { return c > ' ' && c <= '~'; };
     if (!std::all_of(filter.uri_prefix.begin(), filter.uri_prefix.end(), is_visible)) {
       return fail(errc::invalid_argument,
-                  "uriPrefix: expected the beginning of a URI as list_resources spells it: visible ASCII, the rest "
+                  "uriPrefix: expected the start of a URI as list_resources returns it: visible ASCII, other characters "
                   "percent-encoded.");
     }
   }
@@ -55,7 +56,7 @@ result<model::resource_filter> filter_of(const value& arguments) {
     filter.mime_type = type_of(*type->as_string());
     if (filter.mime_type.empty()) {
       return fail(errc::invalid_argument,
-                  "mimeType: expected type/subtype without parameters, such as text/markdown, or text/* for all of a type.");
+                  "mimeType: expected type/subtype without parameters, such as text/markdown or text/*.");
     }
   }
   if (const auto* least = arguments.find("minPriority")) filter.min_priority = least->as_number();
@@ -69,15 +70,15 @@ result<model::resource_filter> filter_of(const value& arguments) {
 }
 
 value::object entry_properties() {
-  return {{"uri", property("string", "What read_resource takes")},
-          {"name", property("string", "The name in its source")},
-          {"title", property("string", "For people")},
-          {"description", property("string", "What is in it")},
-          {"mimeType", property("string", "Media type; inode/directory is a folder")},
+  return {{"uri", property("string", "The URI to pass to read_resource")},
+          {"name", property("string", "Short name, e.g. deploy.md")},
+          {"title", property("string", "Title to show to people")},
+          {"description", property("string", "What the resource contains")},
+          {"mimeType", property("string", "Media type, e.g. text/markdown; inode/directory means a folder")},
           {"size", property("integer", "Bytes")},
-          {"priority", property("number", "How important: 0 to 1")},
-          {"lastModified", property("string", "When it changed last, ISO 8601")},
-          {"version", property("string", "Changes whenever the content does")}};
+          {"priority", property("number", "Importance: 1 is essential, 0 is optional")},
+          {"lastModified", property("string", "Time of the last change, e.g. 2025-01-12T15:00:58Z")},
+          {"version", property("string", "Changes whenever the content changes")}};
 }
 
 value::object members_of(const resource& entry) {

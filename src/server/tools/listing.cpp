@@ -20,10 +20,10 @@ constexpr std::chrono::milliseconds longest_listing{2'000};
 
 value list_input_schema() {
   auto properties = filter_properties();
+  properties.emplace_back("limit", property("integer", "Maximum number of resources; default 50",
+                                            {{"minimum", 1}, {"maximum", most_entries_listed}}));
   properties.emplace_back(
-      "limit", property("integer", "How many at most; 50 unless given", {{"minimum", 1}, {"maximum", most_entries_listed}}));
-  properties.emplace_back("cursor",
-                          property("string", "nextCursor of the answer before, to go on; with the same other arguments"));
+      "cursor", property("string", "nextCursor of the previous result, to get the next page; repeat the other arguments"));
   return value::object{{"type", "object"}, {"properties", std::move(properties)}, {"additionalProperties", false}};
 }
 
@@ -32,9 +32,9 @@ value list_output_schema() {
       value::object{{"type", "object"}, {"properties", entry_properties()}, {"required", value::array{"uri", "name"}}};
   const value pattern = value::object{
       {"type", "object"},
-      {"properties", value::object{{"uriTemplate", property("string", "RFC 6570: fill in the variables for a URI")},
-                                   {"name", property("string", "Its name")},
-                                   {"description", property("string", "What its URIs are")}}},
+      {"properties", value::object{{"uriTemplate", property("string", "RFC 6570 template: fill in the variables to get a URI")},
+                                   {"name", property("string", "Name of the template")},
+                                   {"description", property("string", "What its URIs lead to")}}},
       {"required", value::array{"uriTemplate", "name"}}};
   return value::object{
       {"type", "object"},
@@ -42,8 +42,8 @@ value list_output_schema() {
        value::object{{"resources", value::object{{"type", "array"}, {"items", entry}}},
                      {"templates", value::object{{"type", "array"},
                                                  {"items", pattern},
-                                                 {"description", "Forms of further URIs; with the first page only"}}},
-                     {"nextCursor", property("string", "There are more: call again with this as cursor")}}},
+                                                 {"description", "Templates of more URIs; only on the first page"}}},
+                     {"nextCursor", property("string", "Present if there may be more: call again with this as cursor")}}},
       {"required", value::array{"resources"}}};
 }
 
@@ -117,8 +117,8 @@ offered list_tool(std::shared_ptr<const place> where) {
   made.entry.name = tool_names[0];
   made.entry.title = "List resources";
   made.entry.description =
-      "Lists the resources of this server (files, folders, documents and the like) with their URIs, page by page, those that "
-      "fit the conditions given. Read one with read_resource; find some by words with search_resources.";
+      "Lists the resources of this server (files, folders, documents and so on) with their URIs, page by page. Arguments "
+      "filter the list. To read a resource, use read_resource; to find resources by words, use search_resources.";
   made.entry.inputSchema = list_input_schema();
   made.entry.outputSchema = list_output_schema();
   made.entry.annotations = reading_only("List resources");

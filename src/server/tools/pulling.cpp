@@ -56,11 +56,11 @@ class cutter {
   result<pulled> finish(bool is_text) {
     const auto lines = line_ - (out_.total == 0 || ends_in_newline_ ? 1 : 0);
     if (is_counting_ && (!has_begun_ || (out_.total > 0 && out_.begin >= out_.total))) {
-      return fail(errc::invalid_argument, "range: begins at line " + std::to_string(wanted_->first) + ", and there are only " +
+      return fail(errc::invalid_argument, "range: begins at line " + std::to_string(wanted_->first) + ", but there are only " +
                                               std::to_string(lines) + " lines.");
     }
     if (out_.begin > 0 && out_.begin >= out_.total) {
-      return fail(errc::invalid_argument, "range: begins at byte " + std::to_string(out_.begin) + ", and there are only " +
+      return fail(errc::invalid_argument, "range: begins at byte " + std::to_string(out_.begin) + ", but there are only " +
                                               std::to_string(out_.total) + " bytes.");
     }
     out_.end = out_.total;
@@ -119,11 +119,11 @@ result<void> feed_all(byte_reader& from, const bytes::digest& expected, const ca
   for (;;) {
     if (by.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
     if (executor::clock::now() > by.deadline) {
-      return fail(errc::timed_out, "The deadline passed while the resource was being read. Ask for a range of it.");
+      return fail(errc::timed_out, "Reading the resource took too long. Read a part of it with a range.");
     }
     HONDANA_TRY(const auto count, from.read(std::span(window.get(), window_bytes)));
     if (count == 0) break;
-    if (count > window_bytes) return fail(errc::internal, "The source gave more than it was asked for.");
+    if (count > window_bytes) return fail(errc::internal, "The source returned more bytes than requested.");
     const std::string_view piece(window.get(), count);
     digest.feed(piece);
     into.feed(piece);
@@ -144,7 +144,7 @@ bool take_number(std::string_view& from, std::uint64_t& into) {
 result<part> parse_part(const std::string& text) {
   const auto bad = [] {
     return fail(errc::invalid_argument,
-                "range: expected lines=10-40, lines=10- or lines=10, counted from 1, or the same of bytes, counted from 0.");
+                "range: expected lines=10-40, lines=10- or lines=10, counted from 1, or the same with bytes, counted from 0.");
   };
   std::string_view rest = text;
   part wanted;

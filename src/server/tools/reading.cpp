@@ -35,13 +35,16 @@ value read_input_schema() {
       {"properties",
        value::object{
            {"uri", property("string",
-                            "The URI of a resource, as list_resources and search_resources give it, or one made from a "
-                            "template",
+                            "URI of the resource, from list_resources, search_resources or a template, e.g. "
+                            "file:///home/me/project/README.md",
                             {{"minLength", 1}, {"maxLength", max_uri_bytes}})},
-           {"range", property("string", "A part of it: lines=10-40 (from 1) or bytes=0-4095 (from 0), both ends included",
-                              {{"maxLength", 64}})},
-           {"cursor", property("string", "Goes on where the answer before ended; with the same uri and range")},
-           {"maxBytes", property("integer", "How much text an answer has at most; 32768 unless given",
+           {"range",
+            property(
+                "string",
+                "Only this part, e.g. lines=10-40 (counted from 1) or bytes=0-4095 (counted from 0); both ends are included",
+                {{"maxLength", 64}})},
+           {"cursor", property("string", "Cursor from the previous result, to continue where it ended; repeat uri and range")},
+           {"maxBytes", property("integer", "Maximum bytes of text in the result; default 32768",
                                  {{"minimum", least_page}, {"maximum", most_page}})}}},
       {"required", value::array{"uri"}},
       {"additionalProperties", false}};
@@ -93,9 +96,8 @@ std::string write_position(const question& asked, const position& at) {
 /// Reads what `write_position` wrote. Errors: invalid_argument for anything else.
 result<position> read_position(const question& asked, const std::string& cursor) {
   const auto bad = [] {
-    return fail(
-        errc::invalid_argument,
-        "cursor: not one that this tool gave for this uri and range. Take the one of the answer before, or leave it out.");
+    return fail(errc::invalid_argument,
+                "cursor: not issued by this tool for this uri and range. Use the cursor of the previous result, or omit it.");
   };
   const auto key = catalog::read_cursor(cursor, asked.scope);
   const auto text = key ? json::decode_base64url(*key) : std::nullopt;
@@ -134,7 +136,7 @@ class page {
   result<tool_result> make(position at) {
     const auto& contents = from_.reading.contents;
     if (asked_.wanted && !is_of_one(contents)) {
-      return fail(errc::invalid_argument, "range: " + asked_.asked + " is made of " + std::to_string(contents.size()) +
+      return fail(errc::invalid_argument, "range: " + asked_.asked + " consists of " + std::to_string(contents.size()) +
                                               " contents. Read it without a range, or read one of them.");
     }
     const auto wanted = asked_.wanted ? std::size_t{1} : contents.size();
@@ -160,7 +162,7 @@ class page {
   result<std::optional<extent>> add(const bytes::prepared& one, const std::optional<extent>& rest) {
     if (one.is_text) return add_text(one, rest);
     if (asked_.wanted && asked_.wanted->is_lines) {
-      return fail(errc::invalid_argument, "range: " + asked_.asked + " is no text and has no lines. Ask for bytes.");
+      return fail(errc::invalid_argument, "range: " + asked_.asked + " is not text and has no lines. Use a range of bytes.");
     }
     const bool is_picture = one.mimeType.starts_with("image/") && !asked_.wanted;
     const bool is_sound = one.mimeType.starts_with("audio/") && !asked_.wanted;
@@ -202,11 +204,10 @@ class page {
     link.uri = one.uri;
     if (link.name.empty()) link.name = one.name.empty() ? one.uri : one.name;
     if (link.mimeType.empty()) link.mimeType = one.mimeType;
-    const auto why = one.uri + " has " + std::to_string(size) + " bytes of " +
-                     (one.mimeType.empty() ? "no known type" : one.mimeType) + ", and this tool sends at most " +
-                     std::to_string(most) +
-                     " of that. The client can read it with resources/read; for a part, ask for a range "
-                     "such as bytes=0-65535.";
+    const auto why =
+        one.uri + " has " + std::to_string(size) + " bytes of " + (one.mimeType.empty() ? "unknown type" : one.mimeType) +
+        ", and this tool sends at most " + std::to_string(most) +
+        " of it. The client can read all of it with resources/read; to read a part, use a range such as bytes=0-65535.";
     if (from_.reading.contents.size() == 1) return fail(errc::response_too_large, why);
     note(why);
     answer_.content.emplace_back(link_block{std::move(link)});
@@ -245,11 +246,11 @@ class page {
 
 failure explained(failure why, const question& asked) {
   if (why.code == errc::response_too_large && asked.range.empty()) {
-    why.public_text += " With this tool, give a range such as lines=1-200 or bytes=0-65535.";
+    why.public_text += " With this tool, use a range such as lines=1-200 or bytes=0-65535.";
   }
   if (why.code != errc::resource_not_found && why.code != errc::access_denied) return why;
-  why.public_text = "There is no resource " + asked.asked +
-                    ", or it is not served to you. list_resources and search_resources give the URIs of what there is.";
+  why.public_text = "Resource not found: " + asked.asked +
+                    ". It does not exist, or you may not read it. Use a URI from list_resources or search_resources.";
   return why;
 }
 
@@ -285,7 +286,7 @@ result<tool_outcome> read(const tool_call& call, const surroundings& in) {
     return fail(errc::content_changed, asked.asked + " has fewer contents than before. Read it again without a cursor.");
   }
   if (call.arguments.find("cursor") != nullptr && at.version != state_of(found->reading, at.content)) {
-    return fail(errc::content_changed, asked.asked + " has changed since the page before. Read it again without a cursor.");
+    return fail(errc::content_changed, asked.asked + " has changed since the previous page. Read it again without a cursor.");
   }
   return page(call, in, asked, *found).make(std::move(at)).map([](tool_result made) { return tool_outcome(std::move(made)); });
 }
@@ -297,9 +298,8 @@ offered read_tool(std::shared_ptr<const place> where) {
   made.entry.name = tool_names[1];
   made.entry.title = "Read a resource";
   made.entry.description =
-      "Reads a resource of this server by its URI: text as text, pictures and sounds as such, a folder as the list of what is "
-      "in "
-      "it. Long texts come in pages; the answer says how to get the next one.";
+      "Reads a resource of this server by its URI. Returns text as text, images and audio as such, and a folder as a list of "
+      "its content. Long text comes in pages; each result says how to get the next one.";
   made.entry.inputSchema = read_input_schema();
   made.entry.annotations = reading_only("Read a resource");
   made.handler = [where = std::move(where)](const tool_call& call) { return read(call, where->now()); };

@@ -190,7 +190,7 @@ result<search_answer> scanning_engine::search(const call& asked, const surroundi
   auto by = asked;
   by.report = {};  // each content's progress is no progress of the search
   const auto words = words_of(what.q);
-  if (words.empty()) return fail(errc::invalid_argument, "q: expected a word to search for.");
+  if (words.empty()) return fail(errc::invalid_argument, "q: expected at least one word to search for.");
   search_answer answer;
   auto candidates = gather(by, in, what, words, answer.is_complete);
   if (!candidates) return tl::unexpected(std::move(candidates.error()));

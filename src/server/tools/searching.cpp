@@ -15,8 +15,8 @@ constexpr std::size_t most_results = 50;
 
 value search_input_schema() {
   value::object properties{
-      {"q", property("string", "Words to search for", {{"minLength", 1}, {"maxLength", 1024}})},
-      {"limit", property("integer", "How many results at most; 10 unless given", {{"minimum", 1}, {"maximum", most_results}})}};
+      {"q", property("string", "Words to search for, e.g. deploy rollback", {{"minLength", 1}, {"maxLength", 1024}})},
+      {"limit", property("integer", "Maximum number of results; default 10", {{"minimum", 1}, {"maximum", most_results}})}};
   for (auto& one : filter_properties()) properties.push_back(std::move(one));
   return value::object{{"type", "object"},
                        {"properties", std::move(properties)},
@@ -28,22 +28,23 @@ value search_output_schema() {
   const value hit = value::object{
       {"type", "object"},
       {"properties",
-       value::object{{"uri", property("string", "What read_resource takes")},
-                     {"name", property("string", "The name in its source")},
-                     {"title", property("string", "For people")},
-                     {"mimeType", property("string", "Media type")},
-                     {"range", property("string", "The part that fits, as read_resource takes it: lines=10-14")},
-                     {"passage", property("string", "The text of that part, or else what describes the resource")},
-                     {"score", property("number", "How well it fits, 0 to 1; comparable within one answer",
-                                        {{"minimum", 0}, {"maximum", 1}})},
-                     {"why", property("string", "What fits")}}},
+       value::object{
+           {"uri", property("string", "The URI to pass to read_resource")},
+           {"name", property("string", "Short name, e.g. deploy.md")},
+           {"title", property("string", "Title to show to people")},
+           {"mimeType", property("string", "Media type")},
+           {"range", property("string", "The matching part, to pass to read_resource as range, e.g. lines=10-14")},
+           {"passage", property("string", "Text of that part; without a range, the description or title of the resource")},
+           {"score",
+            property("number", "Relevance, 0 to 1; compare scores only within one result", {{"minimum", 0}, {"maximum", 1}})},
+           {"why", property("string", "Where the words were found")}}},
       {"required", value::array{"uri", "name", "passage", "score", "why"}}};
   return value::object{
       {"type", "object"},
       {"properties",
        value::object{
-           {"results", value::object{{"type", "array"}, {"items", hit}, {"description", "The best first"}}},
-           {"isComplete", property("boolean", "False when not everything could be looked at: narrow the search down")}}},
+           {"results", value::object{{"type", "array"}, {"items", hit}, {"description", "Best match first"}}},
+           {"isComplete", property("boolean", "False if not everything could be searched: narrow the search with filters")}}},
       {"required", value::array{"results", "isComplete"}}};
 }
 
@@ -77,8 +78,7 @@ result<tool_outcome> search(const tool_call& call, const surroundings& in, const
   answer.content.emplace_back(text_block{answer.structuredContent->to_text(), {}});
   if (!found->is_complete) {
     answer.content.emplace_back(text_block{
-        "Not everything could be looked at. Narrow the search down with uriPrefix, mimeType, minPriority or modifiedSince.",
-        {}});
+        "Not everything could be searched. Narrow the search with uriPrefix, mimeType, minPriority or modifiedSince.", {}});
   }
   for (auto& hit : found->hits) answer.content.emplace_back(link_block{std::move(hit.entry)});
   return answer;
@@ -91,8 +91,8 @@ offered search_tool(std::shared_ptr<const place> where, std::shared_ptr<const se
   made.entry.name = tool_names[2];
   made.entry.title = "Search resources";
   made.entry.description =
-      "Finds resources by words in their names, titles, descriptions and URIs and in their contents, in Japanese too, the best "
-      "first, each with the lines that fit. Read more of one with read_resource.";
+      "Finds resources by words in their names, titles, descriptions, URIs and contents, in Japanese too. Returns the best "
+      "matches first, each with the matching lines. To read more of one, use read_resource.";
   made.entry.inputSchema = search_input_schema();
   made.entry.outputSchema = search_output_schema();
   made.entry.annotations = reading_only("Search resources");

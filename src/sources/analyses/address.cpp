@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t longest_value = 1024;
 
 tl::unexpected<failure> not_there(std::string_view why) {
-  return fail(errc::resource_not_found, std::string(why) + " wallbounce://analyses has what there is.");
+  return fail(errc::resource_not_found, std::string(why) + " wallbounce://analyses lists analyses.");
 }
 
 tl::unexpected<failure> wrong(std::string_view parameter, std::string_view why) {
@@ -32,7 +32,7 @@ result<void> take(address& into, std::string_view name, std::string_view text) {
     into.as = text == "json" ? format::json : format::markdown;
     return {};
   }
-  if (into.of != place::index) return wrong(name, "there is no such parameter here; there is format");
+  if (into.of != place::index) return wrong(name, "unknown parameter; only format is known here");
   if (name == "session") {
     into.session = text;
   } else if (name == "tag") {
@@ -48,7 +48,7 @@ result<void> take(address& into, std::string_view name, std::string_view text) {
     if (error != std::errc{} || end != text.data() + text.size() || into.limit < 1 || into.limit > most_index)
       return wrong(name, "expected a whole number from 1 to " + std::to_string(most_index));
   } else {
-    return wrong(name.substr(0, 64), "there is no such parameter; there are session, tag, task, after, limit and format");
+    return wrong(name.substr(0, 64), "unknown parameter; known ones are session, tag, task, after, limit and format");
   }
   return {};
 }
@@ -72,7 +72,7 @@ result<void> read_query(address& into, std::string_view query) {
 result<void> read_analysis(address& into, std::string_view path) {
   const auto slash = std::min(path.find('/'), path.size());
   const auto id = path.substr(0, slash);
-  if (!is_id(id)) return not_there("There is no analysis of that id.");
+  if (!is_id(id)) return not_there("Analysis not found: an id has 32 lower-case hexadecimal digits.");
   into.id = id;
   into.of = place::analysis;
   if (slash == path.size()) return {};
@@ -83,7 +83,7 @@ result<void> read_analysis(address& into, std::string_view path) {
   }
   constexpr std::string_view votes = "votes/";
   if (!rest.starts_with(votes) || rest.size() == votes.size() || rest.find('/', votes.size()) != std::string_view::npos)
-    return not_there("An analysis has flow and votes/PROVIDER.");
+    return not_there("Resource not found: an analysis has flow and votes/PROVIDER.");
   HONDANA_TRY(auto provider, percent_decode(rest.substr(votes.size())));
   into.provider = std::move(provider);
   into.of = place::vote;
@@ -98,7 +98,7 @@ bool is_id(std::string_view text) noexcept {
 
 result<address> parse_address(std::string_view uri) {
   const auto parts = split_uri(uri);
-  if (parts.scheme != scheme_name || !parts.authority || parts.fragment) return not_there("There is no such resource.");
+  if (parts.scheme != scheme_name || !parts.authority || parts.fragment) return not_there("Resource not found.");
   address made;
   auto path = parts.path;
   if (path.starts_with('/')) path.remove_prefix(1);
@@ -106,13 +106,13 @@ result<address> parse_address(std::string_view uri) {
     if (!path.empty()) HONDANA_TRY(read_analysis(made, path));
   } else if (*parts.authority == "by-prompt") {
     auto digest = analyses::digest_spelled(path);
-    if (!digest) return not_there("A digest of a prompt has 64 lower-case hexadecimal digits.");
+    if (!digest) return not_there("Prompt not found: its digest has 64 lower-case hexadecimal digits.");
     made.of = place::by_prompt;
     made.prompt = std::move(*digest);
   } else if (*parts.authority == "statistics" && path.empty()) {
     made.of = place::statistics;
   } else {
-    return not_there("There is no such resource.");
+    return not_there("Resource not found.");
   }
   HONDANA_TRY(read_query(made, parts.query.value_or(std::string_view())));
   return made;

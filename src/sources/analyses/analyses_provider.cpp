@@ -117,7 +117,7 @@ result<resource> analyses_provider::describe(const describe_request& request) {
       return std::any_of(one.votes.begin(), one.votes.end(), [&](const auto& vote) { return vote.provider == at.provider; });
     });
     if (!has_it) return tl::unexpected(has_it.error());
-    if (!*has_it) return fail(errc::resource_not_found, "There is no vote of that provider.");
+    if (!*has_it) return fail(errc::resource_not_found, "Vote not found: this analysis has no vote of that provider.");
   }
   return with_uri(entry_of(at, on_->shown(*about), about_now()));
 }

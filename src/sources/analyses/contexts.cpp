@@ -20,9 +20,10 @@ std::string shown_uri(const std::string& uri) {
 
 failure explained(failure why, const std::string& at, const std::string& uri) {
   if (why.code == errc::resource_not_found || why.code == errc::access_denied) {
-    why.public_text = at + ": there is no resource " + shown_uri(uri) +
-                      " here, or it is not served to you. Name resources of this server; what else an analysis rests on goes "
-                      "into options, where it is a part of the key, too.";
+    why.public_text =
+        at + ": resource " + shown_uri(uri) +
+        " not found, or you may not read it. Name resources of this server; put other inputs of the analysis into "
+        "options, which are also part of the key.";
   } else {
     why.public_text = at + ": " + why.public_text;
   }
@@ -71,7 +72,7 @@ result<void> resolve(const ground& on, follower& with, const call& by, analyses:
     if (!canonical) return fail(errc::invalid_argument, at + ".uri: " + canonical.error().public_text);
     one.uri = std::move(*canonical);
     if (std::find(seen.begin(), seen.end(), one.uri) != seen.end())
-      return fail(errc::invalid_argument, at + ".uri: " + shown_uri(one.uri) + " stands there twice");
+      return fail(errc::invalid_argument, at + ".uri: " + shown_uri(one.uri) + " is in the context twice");
     seen.push_back(one.uri);
     if (!*there) continue;
     with.watch(one.uri);
@@ -79,8 +80,8 @@ result<void> resolve(const ground& on, follower& with, const call& by, analyses:
     if (!version) return tl::unexpected(explained(std::move(version.error()), at, one.uri));
     if (!one.version.empty() && one.version != *version) {
       return fail(errc::content_changed, at + ": " + shown_uri(one.uri) +
-                                             " has another version now than the one given, so that what rests on that one is "
-                                             "out of date. Claim again, and compute it from what there is now.");
+                                             " has another version now than the one given, so the analysis is out of date. "
+                                             "Claim again, and compute it from the current version.");
     }
     one.version = std::move(*version);
   }
@@ -103,7 +104,7 @@ result<bool> hold(const ground& on, const follower& with, const call& by, const 
       are_all_there = false;
     } else {
       auto why = version.error();
-      why.public_text = "Whether what this analysis rests on has changed cannot be seen: " + why.public_text;
+      why.public_text = "Cannot check whether the context of this analysis has changed: " + why.public_text;
       return tl::unexpected(std::move(why));
     }
   }

@@ -89,12 +89,12 @@ resource entry_of(const address& at, const summary& of, analyses::instant now) {
   if (at.of == place::vote) {
     out.uri = vote_uri(of.id, at.provider);
     out.name = at.provider;
-    out.description = "What " + at.provider + " said of it";
+    out.description = "Vote of " + at.provider;
     out.kind = "vote";
   } else if (at.of == place::flow) {
     out.uri = flow_uri(of.id);
     out.name = of.id + "/flow";
-    out.description = "How it came about, round by round";
+    out.description = "Rounds, steps and errors in order";
     out.kind = "flow";
   } else if (at.of == place::by_prompt) {
     out.uri = by_prompt_uri(at.prompt);
@@ -106,57 +106,53 @@ resource entry_of(const address& at, const summary& of, analyses::instant now) {
 
 resource index_entry() {
   return lasting_entry(index_uri, "analyses", "Wall-Bounce analyses",
-                       "What several language models agreed on, the newest first.");
+                       "Answers that several language models agreed on, newest first.");
 }
 
 resource statistics_entry() {
-  return lasting_entry(statistics_uri, "statistics", "What cached analyses are good for",
+  return lasting_entry(statistics_uri, "statistics", "Statistics of cached analyses",
                        "Hits, misses, cost and time saved, by task type.");
 }
 
 std::vector<resource_template> templates() {
-  return {
-      make_template("wallbounce://analyses{?session,task,tag,after,limit,format}", "analyses", "Wall-Bounce analyses",
-                    "Analyses, the newest first: of a session, a task type (basic, premium, critical) or a tag; limit: 1 to "
-                    "500; after: the id of the last one seen; format markdown or json."),
-      make_template("wallbounce://analyses/{id}{?format}", "analysis", "A Wall-Bounce analysis",
-                    "Prompt, consensus, votes, what it rests on and what it cost; format markdown or json."),
-      make_template("wallbounce://analyses/{id}/votes/{provider}{?format}", "vote", "One vote of an analysis",
-                    "What one provider's model said; format markdown or json."),
-      make_template("wallbounce://analyses/{id}/flow{?format}", "flow", "The flow of an analysis",
-                    "Rounds, steps and errors in order; format markdown or json."),
-      make_template("wallbounce://by-prompt/{digest}{?format}", "by-prompt", "The analysis of a prompt",
-                    "The newest final analysis of a prompt, by the digest of its normalised text, which the tools tell; format "
-                    "markdown or json."),
-      make_template("wallbounce://statistics{?format}", "statistics", "Statistics of analyses",
-                    "Hits, misses, cost and time saved, by task type; format markdown or json.")};
+  return {make_template("wallbounce://analyses{?session,task,tag,after,limit,format}", "analyses", "Wall-Bounce analyses",
+                        "Analyses, newest first, also of one session, task type (basic, premium, critical) or tag; limit: 1 to "
+                        "500; after: the id of the last one seen; format: markdown or json."),
+          make_template("wallbounce://analyses/{id}{?format}", "analysis", "A Wall-Bounce analysis",
+                        "Prompt, consensus, votes, context, cost and time; format: markdown or json."),
+          make_template("wallbounce://analyses/{id}/votes/{provider}{?format}", "vote", "One vote of an analysis",
+                        "The answer of one provider's model; format: markdown or json."),
+          make_template("wallbounce://analyses/{id}/flow{?format}", "flow", "The flow of an analysis",
+                        "Rounds, steps and errors in order; format: markdown or json."),
+          make_template("wallbounce://by-prompt/{digest}{?format}", "by-prompt", "The analysis of a prompt",
+                        "The newest final analysis of a prompt, by the digest of its normalized text. Tools return this URI as "
+                        "byPrompt; format: markdown or json."),
+          make_template("wallbounce://statistics{?format}", "statistics", "Statistics of analyses",
+                        "Hits, misses, cost and time saved, by task type; format: markdown or json.")};
 }
 
 scheme_documentation describe() {
   scheme_documentation out;
   out.scheme = scheme_name;
   out.summary =
-      "Analyses that several language models agreed on (Wall-Bounce): computed once, kept, found again, and forgotten when "
-      "what "
-      "they rest on changes.";
-  out.kinds = {{"analyses", "A list of analyses, the newest first."},
-               {"analysis", "One analysis: prompt, consensus, votes, what it rests on, cost and time."},
-               {"vote", "What one provider's model said."},
-               {"flow", "How an analysis came about, round by round, with errors."},
+      "Analyses that several language models agreed on (Wall-Bounce): computed once, cached, and deleted when a resource that "
+      "they are based on changes.";
+  out.kinds = {{"analyses", "A list of analyses, newest first."},
+               {"analysis", "One analysis: prompt, consensus, votes, context, cost and time."},
+               {"vote", "The answer of one provider's model."},
+               {"flow", "Rounds, steps and errors of an analysis, in order."},
                {"statistics", "Hits, misses, cost and time saved, by task type."}};
   out.forms = {
-      {"wallbounce://analyses/{id}{?format}",
-       "An analysis, also while it is computed. format is markdown, which is usual, or json."},
+      {"wallbounce://analyses/{id}{?format}", "An analysis, also while it is computed. format is markdown (default) or json."},
       {"wallbounce://analyses/{id}/votes/{provider}{?format}", "One of its votes."},
       {"wallbounce://analyses/{id}/flow{?format}", "Its rounds, steps and errors."},
       {"wallbounce://by-prompt/{digest}{?format}",
-       "The newest final analysis of a prompt whose context has not changed. digest is that of the prompt in NFKC with runs of "
-       "white "
-       "space as one space, 64 hexadecimal digits; the tools tell it as byPrompt."},
+       "The newest final analysis of a prompt whose context has not changed. digest: SHA-256 of the prompt in NFKC with each "
+       "run of white space as one space, in 64 hexadecimal digits. Tools return this URI as byPrompt."},
       {"wallbounce://analyses{?session,task,tag,after,limit,format}",
-       "Analyses, the newest first, 50 or limit of them, those of a session, task type or tag; after is the id of the last one "
-       "seen."},
-      {"wallbounce://statistics{?format}", "What the cache has been good for."}};
+       "Analyses, newest first: 50 of them, or limit. session, task and tag select some of them; after is the id of the last "
+       "one seen."},
+      {"wallbounce://statistics{?format}", "Hits, misses, cost and time saved, by task type."}};
   return out;
 }
 

@@ -32,7 +32,7 @@ result<value> parsed(const std::string& json) {
   constexpr value::limits most{.bytes = analyses::most_bytes + 4096, .values = 2'000'000};
   auto made = value::parse(json, most);
   if (!made)
-    return fail(errc::internal, "An analysis cannot be read back. Invalidate it, and compute it again.",
+    return fail(errc::internal, "The stored analysis is unreadable. Invalidate it, and compute it again.",
                 made.error().public_text);
   return made;
 }
@@ -40,7 +40,7 @@ result<value> parsed(const std::string& json) {
 result<analyses::analysis> decoded(const std::string& json) {
   auto made = analyses::decode_kept(json);
   if (!made)
-    return fail(errc::internal, "An analysis cannot be read back. Invalidate it, and compute it again.",
+    return fail(errc::internal, "The stored analysis is unreadable. Invalidate it, and compute it again.",
                 made.error().public_text);
   return made;
 }
@@ -56,7 +56,8 @@ result<value> vote_in(const value& whole, std::string_view provider) {
     if (*text == provider) return one;
     names += (names.empty() ? "" : ", ") + *text;
   }
-  return fail(errc::resource_not_found, "There is no vote of that provider; there are " + (names.empty() ? "none yet" : names));
+  return fail(errc::resource_not_found,
+              "Vote not found: this analysis has votes of these providers: " + (names.empty() ? "none" : names));
 }
 
 value flow_in(const value& whole) {

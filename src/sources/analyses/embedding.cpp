@@ -94,7 +94,7 @@ analysis_cache::~analysis_cache() = default;
 result<std::shared_ptr<analysis_cache>> analysis_cache::open(const analysis_cache_options& from) {
   analyses_source::settings how;
   if (!from.path.empty() && !from.redis.empty())
-    return hondana::fail(errc::invalid_argument, "redis: analyses are kept in a file or in Redis, not in both");
+    return hondana::fail(errc::invalid_argument, "redis: analyses are stored in a file or in Redis, not in both");
   if (!from.path.empty() && !std::filesystem::path(from.path).is_absolute())
     return hondana::fail(errc::invalid_argument, "path: expected an absolute path");
   how.path = from.path;

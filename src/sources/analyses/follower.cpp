@@ -38,9 +38,9 @@ call own_call(const std::stop_token& stop) {
 }
 
 std::string reason_of(const std::string& uri, bool is_there, bool has_changed, std::uint64_t count) {
-  if (!is_there) return uri + " is not there";
+  if (!is_there) return uri + " does not exist any more";
   if (has_changed) return uri + " has changed";
-  return std::string(count == 1 ? "it" : "each") + " was put with another version of " + uri + " than it has now";
+  return std::string(count == 1 ? "it" : "each") + " was stored with another version of " + uri + " than the current one";
 }
 
 }  // namespace
@@ -351,7 +351,7 @@ void follower::check(const std::string& uri, const std::string* known, by why, a
   if (version) {
     if (known != nullptr && (known->empty() ? takes(uri, *version) : is_still(*known, *version))) return;
     auto still = versions_still(in, uri, *version);
-    if (!still) return on_->say("cannot see what is based on " + uri + ": " + still.error().public_text);
+    if (!still) return on_->say("cannot find the analyses based on " + uri + ": " + still.error().public_text);
     holding = std::move(*still);
   } else if (why != by::news) {
     return;
@@ -368,14 +368,14 @@ void follower::check(const std::string& uri, const std::string* known, by why, a
   pause_ = first_pause;
   const bool has_changed = version && !may_rest_on(uri, *version);
   const auto forgotten = in.changed(uri, std::move(holding));
-  if (!forgotten) return on_->say("cannot forget what was based on " + uri + ": " + forgotten.error().public_text);
+  if (!forgotten) return on_->say("cannot delete the analyses based on " + uri + ": " + forgotten.error().public_text);
   if (!version || has_changed) {
     // What rested on an unknown version has gone; what comes now rests on another.
     const std::lock_guard lock(mutex_);
     found_.erase(uri);
   }
   if (*forgotten > 0)
-    on_->say(std::to_string(*forgotten) + " forgotten, since " + reason_of(uri, version.has_value(), has_changed, *forgotten));
+    on_->say(std::to_string(*forgotten) + " deleted, because " + reason_of(uri, version.has_value(), has_changed, *forgotten));
 }
 
 bool follower::has_news() const {

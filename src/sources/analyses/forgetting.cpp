@@ -25,9 +25,8 @@ namespace {
 constexpr std::size_t forgotten_at_once = 500;
 
 tl::unexpected<failure> too_many_to_see(std::uint64_t forgotten) {
-  return fail(errc::timed_out, "There are too many analyses to look through in the time of one call; " +
-                                   std::to_string(forgotten) +
-                                   " are forgotten. Ask again with a session or a tag, or by uri, one by one.");
+  return fail(errc::timed_out, "Too many analyses to check within the timeout of one call: " + std::to_string(forgotten) +
+                                   " were deleted. Retry with a session or a tag, or by uri, one at a time.");
 }
 
 result<std::uint64_t> forget_one(analyses::cache& in, const std::string& id) {
@@ -105,7 +104,7 @@ result<named_analyses> named_in(const value& arguments) {
     const auto named = canonical_uri(uri).and_then([](const std::string& one) { return parse_address(one); });
     if (!named || named->of != place::analysis)
       return fail(errc::invalid_argument,
-                  "uri: expected wallbounce://analyses/ID; digest, session, tag and context name several");
+                  "uri: expected wallbounce://analyses/ID; for several analyses, give digest, session, tag or context");
     out.id = named->id;
   }
   if (const auto uri = text("context"); !uri.empty()) {
@@ -118,8 +117,8 @@ result<named_analyses> named_in(const value& arguments) {
   if (count != 1)
     return fail(errc::invalid_argument,
                 "Give one of uri (wallbounce://analyses/ID), session, tag, digest (of a prompt) and context (the URI of a "
-                "resource that analyses rest on); " +
-                    (count == 0 ? "none of them is given." : std::to_string(count) + " of them are given."));
+                "resource that analyses are based on); " +
+                    (count == 0 ? "none of them was given." : std::to_string(count) + " of them were given."));
   return out;
 }
 

@@ -33,7 +33,7 @@ result<std::shared_ptr<analyses::cache>> ground::kept() {
   if (!made && !is_passing(made.error().code) && made.error().code != errc::source_unavailable) {
     auto& why = made.error();
     why.private_text = why.public_text + (why.private_text.empty() ? "" : " (" + why.private_text + ')');
-    why.public_text = "Analyses cannot be had: their store is configured wrongly; the server's log says how.";
+    why.public_text = "Analyses are unavailable: the configuration of their store is wrong. The server's log has the details.";
     why.code = errc::source_unavailable;
   }
   std::unique_lock lock(mutex_);
@@ -41,7 +41,7 @@ result<std::shared_ptr<analyses::cache>> ground::kept() {
   if (made) {
     kept_ = *made;
     problem_.reset();
-    if (!std::exchange(said_, {}).empty()) said = "they can be had again";
+    if (!std::exchange(said_, {}).empty()) said = "they are available again";
   } else {
     const auto& why = made.error();
     problem_ = why;
@@ -84,7 +84,7 @@ void ground::put_where(std::shared_ptr<neighbourhood> there) {
 result<std::shared_ptr<neighbourhood>> ground::neighbours() const {
   const std::lock_guard lock(mutex_);
   if (where_ || !was_somewhere_) return where_;
-  return fail(errc::source_unavailable, "This source of analyses has left its server, for another configuration. Ask again.");
+  return fail(errc::source_unavailable, "A new configuration has replaced this source of analyses. Retry.");
 }
 
 result<void> ground::may_read(const caller& who, const resource& entry) const {

@@ -46,10 +46,9 @@ bool is_stale_at(const analyses::summary& of, analyses::instant now) {
 }
 
 tl::unexpected<failure> no_analysis() {
-  return fail(
-      errc::resource_not_found,
-      "There is no such analysis: it was forgotten, or what it rests on has changed or is not served here, or it is not "
-      "for you, or never was. wallbounce://analyses has what there is.");
+  return fail(errc::resource_not_found,
+              "Analysis not found: it was deleted, its context changed or is not served here, you may not read it, or it never "
+              "existed. wallbounce://analyses lists analyses.");
 }
 
 result<bool> is_founded(const ground& on, follower& with, const call& by, const analyses::entry& of) {
@@ -102,8 +101,8 @@ result<by_prompt> find_by_prompt(const ground& on, follower& with, const call& b
   }
   if (why && why->code == errc::scope_missing) return tl::unexpected(std::move(*why));
   return fail(errc::resource_not_found,
-              "There is no final analysis of that prompt whose context is there and has not changed. The tool analysis_claim "
-              "says whether one is being computed, and who is to compute it.");
+              "Prompt not found: there is no final analysis of it with an unchanged context. The tool analysis_claim says "
+              "whether another caller is computing one, or returns a ticket to compute it.");
 }
 
 }  // namespace hondana::analyses_source

@@ -25,7 +25,7 @@ void add_facts(std::string& out, const summary& about, const analysis& what, boo
   const auto line = [&out](std::string_view name, const std::string& text) {
     if (!text.empty()) out += "- " + std::string(name) + ": " + text + '\n';
   };
-  line("State", state_of(about.how, is_stale) + (is_stale ? ", to be computed anew" : ""));
+  line("State", state_of(about.how, is_stale) + (is_stale ? ", to be computed again" : ""));
   line("Task type", std::string(analyses::name_of(what.task)));
   if (what.consensus) {
     line("Confidence", decimals(what.consensus->confidence));
@@ -33,8 +33,8 @@ void add_facts(std::string& out, const summary& about, const analysis& what, boo
   }
   const auto& wanted = what.wanted;
   if (wanted.confidence > 0 || wanted.consensus > 0 || wanted.providers > 1)
-    line("Wanted", "confidence " + decimals(wanted.confidence) + ", agreement " + decimals(wanted.consensus) + ", " +
-                       counted(wanted.providers, "provider"));
+    line("Required", "confidence " + decimals(wanted.confidence) + ", agreement " + decimals(wanted.consensus) + ", " +
+                         counted(wanted.providers, "provider"));
   const auto total = analyses::totals_of(what);
   line("Took", counted(what.rounds.size(), "round") + ", " + time_text(total.took) + ", cost " + decimals(total.cost) + ", " +
                    counted(total.tokens, "token"));
@@ -106,7 +106,7 @@ std::string markdown_of(const summary& about, const analysis& what, bool is_stal
     }
   }
   add_errors(out, what.errors);
-  if (!what.rounds.empty() || !what.flow.empty()) out += "\n" + link_to("How it came about", flow_uri(about.id)) + '\n';
+  if (!what.rounds.empty() || !what.flow.empty()) out += "\n" + link_to("Rounds and steps", flow_uri(about.id)) + '\n';
   return out;
 }
 
@@ -121,7 +121,7 @@ std::string markdown_of_vote(const summary& about, const analyses::vote& what) {
 }
 
 std::string markdown_of_flow(const summary& about, const analysis& what, bool is_stale) {
-  auto out = heading(about, "How it came about: ");
+  auto out = heading(about, "Rounds and steps: ");
   out += state_of(about.how, is_stale) + ", " + counted(what.rounds.size(), "round") + ". " +
          link_to("The analysis", analysis_uri(about.id)) + ".\n";
   for (const auto& one : what.rounds) {
@@ -161,7 +161,7 @@ std::string markdown_of_flow(const summary& about, const analysis& what, bool is
 
 std::string markdown_of_index(const std::vector<summary>& all, analyses::instant now, std::string_view next) {
   std::string out = "# Wall-Bounce analyses\n\n";
-  if (all.empty()) return out + "There are none.\n";
+  if (all.empty()) return out + "No analyses.\n";
   out += "| When | Analysis | State | Task type | Confidence | Agreement | Providers | Rounds | Cost | Session |\n";
   out += "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
   for (const auto& one : all) {
@@ -177,7 +177,7 @@ std::string markdown_of_index(const std::vector<summary>& all, analyses::instant
 }
 
 std::string markdown_of(const analyses::statistics& what, const analyses::store_facts& facts) {
-  auto out = std::string("# What cached analyses are good for\n\nKept: ") + std::to_string(facts.entries) +
+  auto out = std::string("# Statistics of cached analyses\n\nStored: ") + std::to_string(facts.entries) +
              (facts.entries == 1 ? " analysis, " : " analyses, ") + counted(facts.bytes, "byte") +
              " of JSON; claimed: " + std::to_string(facts.claims) + ".";
   if (facts.oldest) out += " Oldest: " + model::iso_8601(*facts.oldest) + '.';

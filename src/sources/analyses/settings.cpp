@@ -29,8 +29,7 @@ void take_span(config::section& from, config::table_reader& reader, std::string_
   if (!span) return reader.note(from.wrong(key, span.error().public_text));
   into = milliseconds(*span);
   if (into < least || into > most)
-    reader.wrong(key,
-                 "expected a length of time from " + series::to_text(least.count()) + " to " + series::to_text(most.count()));
+    reader.wrong(key, "expected a duration from " + series::to_text(least.count()) + " to " + series::to_text(most.count()));
 }
 
 result<void> read_task(config::section& from, std::string_view name, analyses::task_policy& into) {
@@ -61,7 +60,7 @@ result<redis_settings> read_redis(config::section& from, config::table_reader& r
   if (auto prefix = reader.text("redis_prefix")) out.at.prefix = std::move(*prefix);
   take_span(from, reader, "redis_timeout", out.at.patience, milliseconds(100), std::chrono::minutes(1));
   if (!out.password_file.empty() && !out.password_variable.empty())
-    reader.wrong("redis_password_env", "redis_password_file says where the password is; leave out one of the two");
+    reader.wrong("redis_password_env", "redis_password_file is also set; remove one of the two");
   if (const auto sound = analyses::check(out.at); !sound) return tl::unexpected(from.wrong("redis", sound.error().public_text));
   return out;
 }
@@ -70,7 +69,7 @@ result<redis_settings> read_redis(config::section& from, config::table_reader& r
 void refuse_redis_keys(config::table_reader& reader) {
   for (const auto* const key :
        {"redis_password_file", "redis_password_env", "redis_ca", "redis_cert", "redis_key", "redis_prefix", "redis_timeout"})
-    if (reader.text(key)) reader.wrong(key, "it is of a Redis server, and redis = names none; add that, or take this out");
+    if (reader.text(key)) reader.wrong(key, "it requires redis, which is not set; set redis, or remove this key");
 }
 
 /// What a Redis is reached by: host:port, or the path of a socket.
@@ -93,7 +92,7 @@ result<settings> read_settings(config::section& from) {
   const auto store = reader.text("store");
   auto url = reader.text("redis");
   if (!url) refuse_redis_keys(reader);
-  if (url && store) reader.wrong("store", "analyses are kept in a file or in Redis, not in both; remove store or redis");
+  if (url && store) reader.wrong("store", "analyses are stored in a file or in Redis, not in both; remove store or redis");
   if (url) {
     HONDANA_TRY(auto redis, read_redis(from, reader, std::move(*url)));
     out.redis = std::move(redis);
@@ -103,7 +102,7 @@ result<settings> read_settings(config::section& from) {
   } else if (!store) {
     const auto usual = usual_store();
     if (!usual)
-      reader.wrong("store", "missing, and there is no home folder to keep it in; give the path of a file or \":memory:\"");
+      reader.wrong("store", "missing, and no home folder was found for the default; give the path of a file or \":memory:\"");
     out.path = usual.value_or(std::string());
   }
   for (const auto task : {analyses::task_type::basic, analyses::task_type::premium, analyses::task_type::critical})

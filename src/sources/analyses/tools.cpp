@@ -175,7 +175,8 @@ result<tool_outcome> put_analysis(const desk& at, const tool_call& call, analyse
                                   const std::optional<analyses::ticket>& by) {
   const auto* given = call.arguments.find("analysis");
   if (given == nullptr)
-    return fail(errc::invalid_argument, "analysis: missing. It is what is put; fail and give_up are the steps without one.");
+    return fail(errc::invalid_argument,
+                "analysis: missing. Give the analysis to store; only the steps renew, fail and give_up work without one.");
   HONDANA_TRY(auto whole, analyses::decode(*given, "analysis"));
   HONDANA_TRY(resolve(*at.on, *at.with, call, whole.asked, "analysis.context"));
   if (step == "part") {
@@ -203,7 +204,7 @@ result<tool_outcome> put(const desk& at, const tool_call& call) {
   }
   if (!by && step != "whole")
     return fail(errc::invalid_argument,
-                "ticket: missing. It is what analysis_claim gave, and says which claim the step is of.");
+                "ticket: missing. Give the ticket that analysis_claim returned; only the step whole works without one.");
   if (step == "whole" || step == "part") return put_analysis(at, call, *kept, step, by);
   value::object out{{"step", step}};
   name_analysis(out, by->id);
@@ -215,7 +216,8 @@ result<tool_outcome> put(const desk& at, const tool_call& call) {
   }
   const auto why = text_at(call.arguments, "why");
   if (step == "fail" && why.empty())
-    return fail(errc::invalid_argument, "why: missing. It is what others are told who ask the same meanwhile.");
+    return fail(errc::invalid_argument,
+                "why: missing. Give the reason of the failure; other callers with this question receive it.");
   HONDANA_TRY(step == "fail" ? kept->fail(*by, why) : kept->give_up(*by));
   return structured(std::move(out));
 }

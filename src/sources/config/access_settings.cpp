@@ -24,8 +24,7 @@ void take_names(section& from, std::string_view key, std::vector<std::string>& i
 void take_some(section& from, std::string_view key, std::vector<std::string>& into, collector& errors) {
   take_names(from, key, into, errors);
   if (!from.has(key) || !into.empty()) return;
-  errors.note(from.wrong(
-      key, "an empty list names nobody and nothing. Leave the key out where the rule is about all, or the rule itself"));
+  errors.note(from.wrong(key, "an empty list matches nothing. Remove the key if the rule applies to all, or remove the rule"));
 }
 
 void take_audience(section& from, std::optional<role>& into, collector& errors) {
@@ -52,10 +51,10 @@ void take_grant(section& from, grant& into, collector& errors) {
     return errors.note(from.wrong("allow", "expected one of allow = [\"list\", \"read\"], allow = [\"list\"] and deny = true"));
   }
   if (!std::all_of(allowed.begin(), allowed.end(), is_known)) {
-    return errors.note(from.wrong("allow", "expected \"list\" and \"read\""));
+    return errors.note(from.wrong("allow", "expected only \"list\" and \"read\""));
   }
   if (has("read") && !has("list")) {
-    return errors.note(from.wrong("allow", "what may be read is listed, too; write allow = [\"list\", \"read\"]"));
+    return errors.note(from.wrong("allow", "\"read\" requires \"list\"; write allow = [\"list\", \"read\"]"));
   }
   into = has("read") ? grant::read : has("list") ? grant::list : grant::none;
 }

@@ -30,13 +30,12 @@ result<audit_file_options> read_audit(section from) {
   errors.take(from.bytes("buffer"), out.buffer);
   errors.take(from.string("when_full"), when_full);
   if (path.empty() || path.ends_with('/')) {
-    errors.note(
-        from.wrong("path", "missing; name the file that the record goes to, e.g. path = \"/var/log/hondana/audit.jsonl\""));
+    errors.note(from.wrong("path", "missing; name the file for the record, e.g. path = \"/var/log/hondana/audit.jsonl\""));
   }
   if (out.max_bytes < least_file) errors.note(from.wrong("max_file", "expected at least 4KiB"));
   if (out.buffer < least_buffer) errors.note(from.wrong("buffer", "expected at least 64KiB"));
   if (when_full != "refuse" && when_full != "serve") {
-    errors.note(from.wrong("when_full", "expected \"refuse\" (what cannot be recorded is not served) or \"serve\""));
+    errors.note(from.wrong("when_full", "expected \"refuse\" (reject requests that cannot be recorded) or \"serve\""));
   }
   errors.check(from.finish());
   if (errors.first()) return tl::unexpected(std::move(*errors.first()));

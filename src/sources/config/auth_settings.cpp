@@ -27,7 +27,8 @@ void take_path(section& from, std::string_view key, std::string& into, collector
 }
 
 void need(const section& from, std::string_view key, const std::string& what, std::string_view example, collector& errors) {
-  if (what.empty()) errors.note(from.wrong(key, "missing; such as " + std::string(key) + " = \"" + std::string(example) + '"'));
+  if (what.empty())
+    errors.note(from.wrong(key, "missing; example: " + std::string(key) + " = \"" + std::string(example) + '"'));
 }
 
 introspection_settings read_introspection(section from, collector& errors) {
@@ -95,7 +96,7 @@ certificate_settings read_certificates(section from, collector& errors) {
 
 void read_unix(section from, std::vector<std::string>& users, collector& errors) {
   take_list(from, "users", users, errors);
-  if (users.empty()) errors.note(from.wrong("users", "missing; such as users = [\"alice\", \"1000\"]"));
+  if (users.empty()) errors.note(from.wrong("users", "missing; example: users = [\"alice\", \"1000\"]"));
   errors.check(from.finish());
 }
 
@@ -122,7 +123,7 @@ void read_scopes(section& from, scope_rules& into, std::vector<section>& tables,
     take_list(one, "uris", rule.uris, errors);
     take_list(one, "names", rule.names, errors);
     take_list(one, "scopes", rule.scopes, errors);
-    if (rule.scopes.empty()) errors.note(one.wrong("scopes", "missing; such as scopes = [\"read\"]"));
+    if (rule.scopes.empty()) errors.note(one.wrong("scopes", "missing; example: scopes = [\"read\"]"));
     check_rule(one, rule, errors);
     errors.check(one.finish());
     tables.push_back(std::move(one));

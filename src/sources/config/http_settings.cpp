@@ -66,7 +66,7 @@ void read_mode(section& from, unsigned& into, collector& errors) {
   const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), into, 8);
   const bool is_mode = error == std::errc() && end == text->data() + text->size() && text->size() >= 3 && into <= 0777;
   if (!is_mode || (into & 0600) != 0600)
-    errors.note(from.wrong("socket_mode", "expected a mode that lets the server itself in, such as \"0660\""));
+    errors.note(from.wrong("socket_mode", "expected a mode with read and write access for the owner, such as \"0660\""));
 }
 
 void read_places(section& from, http_settings& into, collector& errors) {

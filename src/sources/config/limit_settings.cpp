@@ -66,7 +66,7 @@ result<server_limits> read_limits(section from) {
     } else {
       for (auto& [method, ms] : *all) {
         if (!gate::is_method(method)) {
-          errors.note(given->wrong(method, "is no method that takes time. Write for example \"resources/read\""));
+          errors.note(given->wrong(method, "is not a method with a deadline. Write for example \"resources/read\""));
         }
         made.deadlines.insert_or_assign(std::move(method), std::chrono::milliseconds(ms));
       }

@@ -32,7 +32,8 @@ void take_prefixes(section& from, std::string_view key, std::vector<std::string>
   const auto is_uri = [](const std::string& one) { return one.find(':') != std::string::npos; };
   if (const auto bad = std::find_if_not(all->begin(), all->end(), is_uri); bad != all->end())
     errors.note(from.wrong(
-        key, "\"" + *bad + "\" is not how a URI begins; write what `hondana ls` shows, such as \"file:///home/me/docs/\""));
+        key, "\"" + *bad +
+                 "\" is not the beginning of a URI; write it as `hondana ls` prints it, such as \"file:///home/me/docs/\""));
   into = std::move(*all);
 }
 
@@ -58,7 +59,8 @@ embedding_options read_embeddings(section from, collector& errors) {
   if (out.url.empty())
     errors.note(from.wrong("url", "missing; name the service up to /v1, e.g. url = \"http://localhost:11434/v1\""));
   if (!out.url.empty() && !is_web_url(out.url))
-    errors.note(from.wrong("url", "\"" + out.url + "\" is no URL of a service; write one like \"http://localhost:11434/v1\""));
+    errors.note(
+        from.wrong("url", "\"" + out.url + "\" is not the URL of a service; write one like \"http://localhost:11434/v1\""));
   if (out.model.empty()) errors.note(from.wrong("model", "missing; name the model as the service calls it"));
   make_absolute(from, "bearer_file", out.bearer_file, errors);
   make_absolute(from, "authorities", out.authorities, errors);
@@ -99,14 +101,14 @@ result<search_options> read_search(section from) {
   if (!out.path.empty() && out.path.ends_with('/'))
     errors.note(from.wrong("path", "expected the path of a file, e.g. path = \"/var/lib/hondana/search.db\""));
   if (!out.path.empty() && !out.postgres.empty())
-    errors.note(from.wrong("postgres", "the index is kept in a file or in PostgreSQL; remove this or path"));
+    errors.note(from.wrong("postgres", "the index is stored in a file or in PostgreSQL; remove this key or path"));
   if (out.largest < 1024 || out.largest > largest_text) errors.note(from.wrong("largest", "expected 1KiB to 1GiB"));
   if (words == "mecab") {
     out.words = word_cutting::mecab;
   } else if (words == "trigrams") {
     out.words = word_cutting::trigrams;
   } else if (words != "auto") {
-    errors.note(from.wrong("words", "expected \"auto\" (MeCab where it is there), \"mecab\" or \"trigrams\""));
+    errors.note(from.wrong("words", "expected \"auto\" (MeCab if installed), \"mecab\" or \"trigrams\""));
   }
   make_absolute(from, "path", out.path, errors);
   make_absolute(from, "dictionary", out.dictionary, errors);

@@ -60,11 +60,11 @@ void read_sources(section& root, std::vector<source>& into, collector& errors) {
 
 /// Why a link cannot be served; nothing when it can. Never repeats the address, which may have a password in it.
 std::optional<std::string> fault_of_link(const std::optional<std::string>& uri) {
-  const std::string remedy = " Give the https:// address that clients are to fetch, e.g. uri = \"https://example.com/manual\"";
+  const std::string remedy = " Give the https:// address that clients should fetch, e.g. uri = \"https://example.com/manual\"";
   if (!uri || uri->empty()) return "missing." + remedy;
   const auto scheme = ascii::in_lower_case(split_uri(*uri).scheme);
   if (scheme == "http") {
-    return "begins with http://, so that whoever is on the way could read and change what is fetched. Write https://";
+    return "begins with http://, which others on the network could read and change. Write https://";
   }
   if (scheme != "https") return "does not begin with https://; other schemes are served by sources." + remedy;
   const auto canonical = canonical_uri(*uri);
@@ -160,7 +160,7 @@ result<settings> load(const std::string& path) {
                                             ". Check the path after --config.");
   }
   if (text.size() > max_file_bytes) {
-    return fail(errc::invalid_argument, "The configuration file " + path + " has more than 1 MiB; that cannot be meant.");
+    return fail(errc::invalid_argument, "The configuration file " + path + " has more than 1 MiB, the limit.");
   }
   return parse(text, path);
 }

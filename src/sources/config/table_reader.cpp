@@ -11,7 +11,7 @@ namespace hondana::config {
 std::uint64_t table_reader::bytes(std::string_view key, std::uint64_t low, std::uint64_t high, std::uint64_t otherwise) {
   const auto said = take(from_.bytes(key)).value_or(otherwise);
   if (said < low || said > high)
-    wrong(key, "it is not between " + std::to_string(low) + " and " + std::to_string(high) + " bytes");
+    wrong(key, "expected between " + std::to_string(low) + " and " + std::to_string(high) + " bytes");
   return said;
 }
 

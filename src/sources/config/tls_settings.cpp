@@ -33,7 +33,7 @@ result<tls_options> read_tls(section from) {
   if (clients && *clients != "required" && *clients != "asked")
     errors.note(from.wrong("client_certificates", "expected \"required\" or \"asked\""));
   if (clients && made.client_authorities.empty())
-    errors.note(from.wrong("client_certificates", "needs client_authorities, a PEM file of who signs them"));
+    errors.note(from.wrong("client_certificates", "needs client_authorities, a PEM file with the authorities that sign them"));
   made.needs_client_certificate = !made.client_authorities.empty() && clients != "asked";
   if (made.certificate.empty() != made.key.empty() || (made.certificate.empty() && !made.client_authorities.empty()))
     errors.note(from.wrong(made.certificate.empty() ? "certificate" : "key",

@@ -63,7 +63,7 @@ result<value> convert(const toml::node& node, const std::string& file, int depth
   } else if (const auto* flag = node.as_boolean()) {
     made.data = flag->get();
   } else {
-    return tl::unexpected(at(node.source(), file, "dates and times are not used here"));
+    return tl::unexpected(at(node.source(), file, "dates and times are not supported here"));
   }
   return made;
 }

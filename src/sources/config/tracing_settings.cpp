@@ -35,10 +35,10 @@ result<double> sample_by(const std::string& sampler, const std::string& argument
   if (sampler == "always_off" || sampler == "parentbased_always_off") return 0;
   if (sampler != "traceidratio" && sampler != "parentbased_traceidratio")
     return wrong_variable("OTEL_TRACES_SAMPLER",
-                          "there are always_on, always_off and traceidratio, and these with parentbased_");
+                          "expected always_on, always_off or traceidratio, with or without parentbased_");
   if (argument.empty()) return 1;
   const auto part = number_in<double>(argument);
-  if (!part || !(*part >= 0 && *part <= 1)) return wrong_variable("OTEL_TRACES_SAMPLER_ARG", "expected a part from 0 to 1");
+  if (!part || !(*part >= 0 && *part <= 1)) return wrong_variable("OTEL_TRACES_SAMPLER_ARG", "expected a ratio from 0 to 1");
   return *part;
 }
 
@@ -101,7 +101,7 @@ result<std::optional<tracing_options>> tracing_by(const std::function<std::strin
   const auto is_off = ascii::is_same(variable("OTEL_SDK_DISABLED"), "true") || !(exporter.empty() || exporter == "otlp");
   if (out.url.empty() || is_off) return std::optional<tracing_options>();
   if (either("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL") == "grpc")
-    return wrong_variable("OTEL_EXPORTER_OTLP_PROTOCOL", "traces are sent by HTTP only; name the collector's address for it");
+    return wrong_variable("OTEL_EXPORTER_OTLP_PROTOCOL", "traces are sent by HTTP only; give the collector's HTTP address");
   if (auto name = variable("OTEL_SERVICE_NAME"); !name.empty()) out.service_name = std::move(name);
   if (const auto text = either("OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "OTEL_EXPORTER_OTLP_TIMEOUT"); !text.empty()) {
     const auto time = number_in<std::int64_t>(text);

@@ -12,10 +12,9 @@ namespace {
 constexpr std::string_view json_type = "application/json";
 
 tl::unexpected<failure> no_such_resource() {
-  return fail(
-      errc::resource_not_found,
-      "This set of configuration has no such resource. There are file/PATH, and where it has layers merged, layers/NAME "
-      "and diff/FROM..TO.");
+  return fail(errc::resource_not_found,
+              "This configuration set has no such resource. It has file/PATH and, if it has layers, merged, layers/NAME and "
+              "diff/FROM..TO.");
 }
 
 /// Fills in the parameters. `has_key` and `has_format`: those that the form has.
@@ -27,14 +26,13 @@ result<void> read_parameters(std::string_view query, bool has_key, bool has_form
     if (name == "key" && has_key && !into.key) {
       into.key = std::move(value);
     } else if (name == "format" && has_format && !is_format_given) {
-      if (value != "json")
-        return fail(errc::invalid_argument, "format: the only one is json. Leave it out for the file itself.");
+      if (value != "json") return fail(errc::invalid_argument, "format: only json is supported. Omit it for the file itself.");
       into.as_json = is_format_given = true;
     } else {
-      return fail(errc::invalid_argument, std::string("The URI has a parameter that is not known here, or one twice. ") +
-                                              (has_format ? "Files have key and format."
-                                               : has_key  ? "The merged view has key."
-                                                          : "There are none here."));
+      return fail(errc::invalid_argument,
+                  std::string("The URI has an unknown or repeated parameter. ") + (has_format ? "Files accept key and format."
+                                                                                   : has_key  ? "The merged view accepts key."
+                                                                                              : "This resource accepts none."));
     }
   }
   return {};
@@ -116,19 +114,19 @@ std::vector<resource_template> templates_of(const std::string& set, bool has_lay
   const auto name = "config-" + set;
   std::vector<resource_template> all{
       template_at(claim + "/file/{+path}{?key,format}", name + "-file", "Configuration file of " + set,
-                  "A file as it stands, without its secrets. format=json: what it says as JSON. key: one value with its line, "
-                  "such as key=server.tls.port; names with dots in them as [\"app.name\"], items of lists by number.",
+                  "A file as it is, with secrets masked. format=json: its values as JSON. key: one value with its line, such "
+                  "as key=server.tls.port; write names that contain dots as [\"app.name\"], list items as numbers.",
                   ""),
   };
   if (!has_layers) return all;
-  all.push_back(template_at(claim + "/merged{?key}", name + "-merged", "Configuration of " + set + " as it takes effect",
-                            "All layers merged, and where each value comes from. key: one value with all it overrides.",
+  all.push_back(template_at(claim + "/merged{?key}", name + "-merged", "Effective configuration of " + set,
+                            "All layers merged, with the origin of each value. key: one value with all that it overrides.",
                             json_type));
   all.push_back(template_at(claim + "/layers/{name}", name + "-layer", "Layer of " + set,
-                            "What one layer says: a file, the environment, the command line.", json_type));
-  all.push_back(template_at(claim + "/diff/{from}..{to}", name + "-diff", "Difference of two layers of " + set,
-                            "Keys that were added, removed and changed from one layer to another, with both values and their "
-                            "places. merged stands for all layers together.",
+                            "The values of one layer: a file, the environment, the command line.", json_type));
+  all.push_back(template_at(claim + "/diff/{from}..{to}", name + "-diff", "Difference between two layers of " + set,
+                            "Keys added, removed and changed from one layer to another, with both values and their locations. "
+                            "merged stands for all layers together.",
                             json_type));
   return all;
 }

@@ -48,13 +48,14 @@ result<layer_options> read_layer(config::section& from) {
   }
   if (int(file.has_value() || prefix.has_value()) + int(has_flags) + int(has_values) != 1) {
     const auto* key = has_flags ? "flags" : has_values ? "values" : prefix ? "env" : "file";
-    reader.wrong(key, "a layer has one of file, env (with file, too, for variables of that file), flags and values");
+    reader.wrong(key,
+                 "a layer needs exactly one of file, env, flags and values; env with file reads the variables of that file");
   }
   if (file) made.file = reader.path("file", *file);
   if (prefix) {
     made.prefix = *prefix;
     made.is = layer_options::kind::environment;
-    if (prefix->empty() && !file) reader.wrong("env", "missing: without a prefix all of the environment would be served");
+    if (prefix->empty() && !file) reader.wrong("env", "missing; without a prefix, the whole environment would be served");
   }
   if (has_flags) made.is = layer_options::kind::flags;
   if (has_values) made.is = layer_options::kind::values;
@@ -69,7 +70,7 @@ std::vector<format_rule> formats_of(config::table_reader& reader, const variable
     if (how) {
       all.emplace_back(pattern, *how);
     } else {
-      reader.wrong("formats", "\"" + name + "\" is no format; there are toml, yaml, json, ini, dotenv, properties and systemd");
+      reader.wrong("formats", "\"" + name + "\" is not a format; use toml, yaml, json, ini, dotenv, properties or systemd");
     }
   }
   return all;
@@ -81,7 +82,7 @@ result<options> read_options(config::section& from) {
   auto written = reader.texts("path");
   auto several = reader.texts("paths");
   written.insert(written.end(), several.begin(), several.end());
-  if (written.size() > most_paths) reader.wrong("paths", "no more than 1000 may be named; name their folder");
+  if (written.size() > most_paths) reader.wrong("paths", "at most 1000 paths are allowed; name their folder");
   for (const auto& one : written) made.paths.push_back(reader.path("path", one));
   made.include = reader.texts("include");
   made.exclude = reader.texts("exclude");
@@ -91,15 +92,15 @@ result<options> read_options(config::section& from) {
   made.redact = reader.truth("redact", made.redact);
   made.watch = reader.truth("watch", made.watch);
   auto layers = reader.take(from.sections("layer"));
-  if (layers.size() > most_layers) reader.wrong("layer", "there may be no more than 16");
+  if (layers.size() > most_layers) reader.wrong("layer", "at most 16 layers are allowed");
   for (auto& one : layers) {
     auto layer = read_layer(one);
     if (!layer) return tl::unexpected(std::move(layer.error()));
-    if (layer_called(made.layers, layer->name)) return tl::unexpected(one.wrong("name", "another layer is called so"));
+    if (layer_called(made.layers, layer->name)) return tl::unexpected(one.wrong("name", "another layer has this name"));
     made.layers.push_back(std::move(*layer));
   }
   if (made.paths.empty() && made.layers.empty()) {
-    reader.wrong("path", "missing; name a file or a folder of configuration, or layers");
+    reader.wrong("path", "missing; name a configuration file or folder, or layers");
   }
   auto name = reader.slug("name");
   HONDANA_TRY(reader.finish());

@@ -19,9 +19,9 @@ result<bool> read_once(const opened_file& from, std::string_view name, file_text
   if (::fstat(from.file.get(), &before) != 0) return refused_by_system(errno, name);
   into.state = disk::stamp_of(before);
   if (into.state.size > most_file_bytes) {
-    return fail(errc::response_too_large, '"' + std::string(name) +
-                                              "\" is larger than 8 MiB, which no file of configuration may "
-                                              "be here. Serve it by a source of files.");
+    return fail(errc::response_too_large,
+                '"' + std::string(name) +
+                    "\" is larger than 8 MiB, the limit for configuration files. Serve it with a source of type files.");
   }
   into.bytes.assign(into.state.size, '\0');
   const auto count = disk::read_at(from.file.get(), into.bytes.data(), into.bytes.size(), 0);
@@ -45,7 +45,7 @@ result<file_text> read_text(const opened_file& from, std::string_view name) {
     HONDANA_TRY(const auto same, read_once(from, name, again));
     if (same && again.bytes == read.bytes) return read;
   }
-  return fail(errc::content_changed, '"' + std::string(name) + "\" changed while it was being read. Ask for it again.");
+  return fail(errc::content_changed, '"' + std::string(name) + "\" changed while it was being read. Read it again.");
 }
 
 }  // namespace hondana::config_files

@@ -95,12 +95,12 @@ struct walking {
   result<void> look(int at, const std::string& prefix, const char* name, std::size_t depth) {
     ground::found one{prefix + name};
     if (++looked_at > most_looked_at) {
-      refused(one.path, "this and what follows is beyond the first " + std::to_string(most_looked_at) + " names");
+      refused(one.path, "this entry and those after it are beyond the first " + std::to_string(most_looked_at) + " names");
       return {};
     }
     struct stat facts{};
     if (::fstatat(at, name, &facts, AT_SYMLINK_NOFOLLOW) != 0) {
-      return left_out(one.path, "it cannot be looked at: ");
+      return left_out(one.path, "it cannot be accessed: ");
     }
     one.is_folder = S_ISDIR(facts.st_mode);
     one.is_link = S_ISLNK(facts.st_mode);
@@ -114,7 +114,7 @@ struct walking {
     const bool is_folder = one.is_folder;
     if (!take(std::move(one)) || !is_folder) return {};
     if (depth == deepest) {
-      refused(std::move(path), "it lies deeper than " + std::to_string(deepest) + " folders");
+      refused(std::move(path), "it is nested deeper than " + std::to_string(deepest) + " folders");
       return {};
     }
     disk::handle inner(::openat(at, name, folder_flags));
@@ -136,24 +136,25 @@ struct walking {
 }  // namespace
 
 tl::unexpected<failure> refused_by_system(int error, std::string_view name) {
-  const std::string what = name.empty() ? std::string("A folder of configuration") : '"' + std::string(name) + '"';
+  const std::string what = name.empty() ? std::string("A configuration folder") : '"' + std::string(name) + '"';
   switch (error) {
     case ENOENT:
     case ENOTDIR:
     case ENAMETOOLONG:
     case ENXIO:
-      return fail(errc::resource_not_found, "There is no file " + what + " in this set.", words_of(error));
+      return fail(errc::resource_not_found, what + " does not exist in this set.", words_of(error));
     case ELOOP:
     case EXDEV:
       return fail(errc::resource_not_found,
-                  what + " is a link that leads out of its folder, or nowhere. Name what it leads to in the set's paths.",
+                  what + " is a link that is broken or leads out of its folder. Name its target in the set's paths.",
                   words_of(error));
     case EACCES:
     case EPERM:
-      return fail(errc::access_denied,
-                  "The operating system does not let this server read " + what + ". Check its permissions.", words_of(error));
+      return fail(errc::access_denied, what + " cannot be read: the operating system denied access. Check its permissions.",
+                  words_of(error));
     default:
-      return fail(errc::source_unavailable, "The disk or network behind " + what + " fails. Ask again later.", words_of(error));
+      return fail(errc::source_unavailable, what + " cannot be read: the disk or network behind it fails. Retry later.",
+                  words_of(error));
   }
 }
 
@@ -171,7 +172,7 @@ std::shared_ptr<const ground::place> ground::hold(disk::handle root) const {
 result<std::shared_ptr<const ground>> ground::open(const std::string& path, std::vector<std::string> kept_back) {
   auto root = open_root(path);
   if (root.is_open()) return std::shared_ptr<const ground>(new ground(path, std::move(kept_back), std::move(root)));
-  return fail(errc::source_unavailable, "The folder of configuration \"" + path + "\" cannot be opened: " + words_of(errno) +
+  return fail(errc::source_unavailable, "The configuration folder \"" + path + "\" cannot be opened: " + words_of(errno) +
                                             ". Check its path and permissions.");
 }
 
@@ -181,7 +182,7 @@ result<std::shared_ptr<const ground::place>> ground::held() const {
   auto again = open_root(path_);
   if (!again.is_open()) {
     return fail(errc::source_unavailable,
-                "A folder of this set of configuration is gone or closed to us. Ask again when it is there.",
+                "A folder of this configuration set is gone or not accessible. Retry when it is available.",
                 path_ + ": " + words_of(errno));
   }
   now_ = hold(std::move(again));
@@ -228,7 +229,7 @@ result<std::int64_t> ground::walk(const call& by, const entering_folder& enterin
   // A descriptor of its own, since its position is that of the walk.
   disk::handle again(::openat(in->at.get(), ".", folder_flags));
   if (!again.is_open()) {
-    return fail(errc::source_unavailable, "A folder of this set of configuration cannot be read. Ask again later.",
+    return fail(errc::source_unavailable, "A folder of this configuration set cannot be read. Retry later.",
                 path_ + ": " + words_of(errno));
   }
   walking one{by, entering, take, refused, in->own};

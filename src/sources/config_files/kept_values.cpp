@@ -34,7 +34,7 @@ std::optional<kept> kept_values::before(const std::string& path, const std::stri
   known->second.used = ++uses_;
   kept found{known->second.good, why, known->second.behind};
   lock.unlock();
-  if (is_new && log_) log_(path + " is taken as it was before: " + why);
+  if (is_new && log_) log_(path + " cannot be read, so its last valid version is used: " + why);
   return found;
 }
 
@@ -58,7 +58,7 @@ result<kept> kept_values::read(const std::string& path, located::format how, con
   const auto good_before = was_known ? known->second.good : nullptr;
   const auto stale_before = was_known ? known->second.stale : std::string();
   if (made.good && text.is_racy && is_all_blank(text.bytes) && good_before && !is_empty(good_before->raw.root)) {
-    why = "it is empty, as if it were about to be written";
+    why = "it is empty, probably because it is being written";
   }
   if (!why.empty()) {
     made.good = good_before;
@@ -73,13 +73,13 @@ result<kept> kept_values::read(const std::string& path, located::format how, con
     if (answer.stale.empty()) {
       log_(path + " can be read again");
     } else {
-      log_(path + (answer.what ? " is taken as it was before: " : " cannot be read: ") + answer.stale);
+      log_(path + (answer.what ? " cannot be read, so its last valid version is used: " : " cannot be read: ") + answer.stale);
     }
   }
   if (answer.what) return answer;
   return fail(errc::source_unavailable, '"' + path + "\" cannot be read as " + std::string(located::name_of(how)) + ": " + why +
                                             (why.ends_with('?') ? "" : ".") +
-                                            " Correct it, or read the file itself, without parameters.");
+                                            " Correct it, or read the file itself without parameters.");
 }
 
 kept kept_values::late(const std::string& path, record known, record made) {

@@ -16,9 +16,9 @@ constexpr std::size_t most_named = 5;
 constexpr std::size_t most_parts_read = 256;
 
 tl::unexpected<failure> bad_key(std::size_t at, std::string_view why) {
-  return fail(errc::invalid_argument, "The key cannot be read at byte " + std::to_string(at + 1) + ": " + std::string(why) +
-                                          ". Write names with dots between them, such as server.port, and names with dots "
-                                          "in them as [\"app.name\"].");
+  return fail(errc::invalid_argument,
+              "The key is invalid at byte " + std::to_string(at + 1) + ": " + std::string(why) +
+                  ". Separate names by dots, such as server.port, and write names that contain dots as [\"app.name\"].");
 }
 
 /// Reads one key from left to right.
@@ -65,11 +65,11 @@ class key_reader {
         if (text_[at_] == '\\' && at_ + 1 < text_.size()) ++at_;
         part.name += text_[at_++];
       }
-      if (at_ == text_.size()) return bad_key(at_, "a quotation is not closed");
+      if (at_ == text_.size()) return bad_key(at_, "a double quote is not closed");
       ++at_;
     } else {
       while (at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9') part.name += text_[at_++];
-      if (part.name.empty()) return bad_key(at_, "brackets hold a number or a name in double quotes");
+      if (part.name.empty()) return bad_key(at_, "brackets must contain a number or a name in double quotes");
     }
     if (at_ == text_.size() || text_[at_] != ']') return bad_key(at_, "a bracket is not closed");
     ++at_;

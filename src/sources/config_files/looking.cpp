@@ -49,8 +49,7 @@ result<std::unique_ptr<file_set>> file_set::open(const options& all, std::functi
       const bool is_environment = layer.is == layer_options::kind::environment;
       if (is_environment && made->rules_.format_of(named) != located::format::dotenv) {
         return tl::unexpected(bad_setting("layer \"" + layer.name +
-                                          "\": variables are read from files of the format dotenv; say "
-                                          "so in formats, or leave out env"));
+                                          "\": env needs a file in dotenv format; set the format in formats, or remove env"));
       }
       made->files_of_layers_[i] = std::move(named);
     } else if (layer.is == layer_options::kind::environment) {
@@ -105,17 +104,15 @@ result<std::string> file_set::name_file(const std::string& path, bool must_be_th
   if (must_be_there) {
     struct stat facts{};
     if (::stat(path.c_str(), &facts) != 0) {
-      return fail(errc::source_unavailable, "The file of configuration \"" + path + "\" cannot be opened: " +
+      return fail(errc::source_unavailable, "The configuration file \"" + path + "\" cannot be opened: " +
                                                 std::error_code(errno, std::generic_category()).message() +
                                                 ". Check its path.");
     }
     if (!S_ISREG(facts.st_mode)) return tl::unexpected(bad_setting(path + " is neither a file nor a folder"));
   }
   if (!rules_.format_of(served)) {
-    return tl::unexpected(bad_setting("the name of " + path +
-                                      " is of no format that is known; say which it has, such as "
-                                      "formats = { \"" +
-                                      last + "\" = \"ini\" }"));
+    return tl::unexpected(
+        bad_setting("the name of " + path + " has no known format; set one, such as formats = { \"" + last + "\" = \"ini\" }"));
   }
   named_.emplace(served, std::move(made));
   return served;
@@ -124,7 +121,7 @@ result<std::string> file_set::name_file(const std::string& path, bool must_be_th
 void file_set::take_seen(scene& into, std::string path, const disk::stamp& state, located::format how,
                          std::string behind) const {
   if (into.files.contains(path)) {
-    into.left_out.push_back({std::move(path), "another file of the set has this path, and comes first"});
+    into.left_out.push_back({std::move(path), "another file of the set has this path and takes precedence"});
   } else if (state.size > most_file_bytes) {
     into.left_out.push_back({std::move(path), "it is larger than 8 MiB"});
   } else if (into.files.size() >= most_files) {
@@ -179,7 +176,7 @@ result<std::int64_t> file_set::look_at_ground(std::size_t which, const call& by,
     if (!file) {
       leave_out(std::move(one.path), file.error().public_text);
     } else if (!why.empty()) {
-      leave_out(std::move(one.path), "it leads to a file of which " + why);
+      leave_out(std::move(one.path), "its target is not served: " + why);
     } else {
       auto behind = behind_link(which, one.path, file->real);
       take_seen(into, std::move(one.path), file->state, how, std::move(behind));

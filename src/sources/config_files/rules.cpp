@@ -17,7 +17,7 @@ result<ignore::pattern_list> compiled(const std::vector<std::string>& patterns, 
   auto list = ignore::pattern_list::parse(lines, std::string(setting));
   if (!list.warnings().empty() || !list.complete() || list.size() != patterns.size()) {
     return fail(errc::invalid_argument,
-                std::string(setting) + ": a pattern can match nothing. Write patterns as in .gitignore, such as \"*.yaml\"." +
+                std::string(setting) + ": a pattern cannot match anything. Use the syntax of .gitignore, such as \"*.yaml\"." +
                     (list.warnings().empty() ? std::string() : " " + list.warnings().front()));
   }
   return list;
@@ -52,7 +52,7 @@ result<rules> rules::from(const options& all) {
     auto glob = is_of_name ? ignore::glob::for_name(pattern) : ignore::glob::for_path(pattern);
     if (!glob.fault().empty()) {
       return fail(errc::invalid_argument,
-                  "formats: the pattern \"" + pattern + "\" can match nothing: " + std::string(glob.fault()));
+                  "formats: the pattern \"" + pattern + "\" cannot match anything: " + std::string(glob.fault()));
     }
     made.formats_.push_back({std::move(glob), is_of_name, how});
   }
@@ -73,7 +73,7 @@ std::string rules::credential(std::string_view path, bool is_folder) const {
   if (rule == nullptr || matches(allow_, path, is_folder, false)) return {};
   // What stands in environment files is known, and masked.
   if (!is_folder && redact_ && format_of(path) == located::format::dotenv) return {};
-  return "its name is one of credentials (" + std::string(rule->reason) + "); name it in allow to serve it all the same";
+  return "it has the name of a file with credentials (" + std::string(rule->reason) + "); add it to allow to serve it anyway";
 }
 
 bool rules::matches_with_those_above(const ignore::pattern_list& one, std::string_view path) const {
@@ -87,14 +87,14 @@ std::string rules::refusal(std::string_view path, bool is_folder) const {
   if (path.size() > longest_path) return "its path is too long";
   if (!json::is_utf8(path)) return "its name is not UTF-8";
   if (std::any_of(path.begin(), path.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; })) {
-    return "its name has characters that do not print";
+    return "its name has unprintable characters";
   }
   if (!hidden_ && last_name(path).starts_with('.')) return "its name begins with a dot; name it in paths, or set hidden = true";
-  if (matches(exclude_, path, is_folder, true)) return "exclude names it";
+  if (matches(exclude_, path, is_folder, true)) return "it matches exclude";
   if (auto why = credential(path, is_folder); !why.empty()) return why;
   if (is_folder) return {};
-  if (!format_of(path)) return "its name is of no format that is known; formats can say which it has";
-  if (has_include_ && !matches_with_those_above(include_, path)) return "include does not name it";
+  if (!format_of(path)) return "its name has no known format; set one in formats";
+  if (has_include_ && !matches_with_those_above(include_, path)) return "it does not match include";
   return {};
 }
 
@@ -115,7 +115,7 @@ std::string rules::refusal_of_target(std::string_view path) const {
 std::string rules::refusal_on_the_way(std::string_view path, bool is_folder) const {
   const bool is_volume = is_folder && !hidden_ && last_name(path).starts_with("..");
   if (!is_volume && !hidden_ && last_name(path).starts_with('.')) return "the name begins with a dot";
-  if (!is_volume && matches(exclude_, path, is_folder, true)) return "exclude has the name";
+  if (!is_volume && matches(exclude_, path, is_folder, true)) return "the name matches exclude";
   return credential(path, is_folder);
 }
 

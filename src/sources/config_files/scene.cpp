@@ -85,13 +85,13 @@ std::shared_ptr<const entry_snapshot> entries_of(std::string_view set,
   if (!layers.empty()) {
     all.push_back(plain_entry(claim_of(set) + "/layers", "layers", folder_type, "folder"));
     auto merged = plain_entry(uri_of_merged(set), "merged", "application/json", "merged");
-    merged.description = "The configuration " + std::string(set) + " as it takes effect, and where each value comes from";
+    merged.description = "The effective configuration of " + std::string(set) + ", with the origin of each value";
     merged.annotations.priority = merged_priority;
     all.push_back(std::move(merged));
   }
   for (const auto& one : layers) {
     auto entry = plain_entry(uri_of_layer(set, one.name), "layer " + one.name, "application/json", "layer");
-    entry.description = "What the layer " + one.name + " (" + std::string(name_of(one.is)) + ") says";
+    entry.description = "Values of the layer " + one.name + " (" + std::string(name_of(one.is)) + ")";
     all.push_back(std::move(entry));
   }
   return std::make_shared<const entry_snapshot>(std::move(all));

@@ -146,7 +146,7 @@ result<list_result> set_provider::children(const children_request& request) {
   const auto entry = now->entries->find(request.uri);
   if (request.uri != claim_of(set_->name()) && (!entry || entry->mimeType != "inode/directory")) {
     if (entry) return fail(errc::invalid_argument, request.uri + " is not a folder. Read it with resources/read.");
-    return fail(errc::resource_not_found, "There is no folder of this name in the set.");
+    return fail(errc::resource_not_found, "The set has no folder of this name.");
   }
   auto asked = request;
   asked.who = mindful_of_links(request.who, set_->name(), now);

@@ -100,11 +100,11 @@ shared_values below_keys(const values& flat, Parts&& parts) {
     const std::optional<parts_of_key> key = parts(one.key);
     if (!key) continue;
     if (++count > most_variables) {
-      shown.remarks.push_back("only the first " + std::to_string(most_variables) + " are taken");
+      shown.remarks.push_back("only the first " + std::to_string(most_variables) + " are used");
       break;
     }
     if (key->empty()) {
-      shown.remarks.push_back(shown_one.key + " is left out: it has no name, or an empty part");
+      shown.remarks.push_back(shown_one.key + " is left out: its name is empty or has an empty part");
       continue;
     }
     trees.put(*key, one.value, shown_one, one.key != shown_one.key);
@@ -156,7 +156,7 @@ named_values of_environment(const variables& all, std::string_view prefix, bool 
   std::sort(sorted.begin(), sorted.end());
   flat_table table;
   if (sorted.size() > most_variables) {
-    table.remark("only the first " + std::to_string(most_variables) + " variables are taken");
+    table.remark("only the first " + std::to_string(most_variables) + " variables are used");
     sorted.resize(most_variables);
   }
   for (std::size_t i = 0; i < sorted.size(); ++i) {
@@ -177,11 +177,11 @@ shared_values of_flags(const std::vector<std::string>& arguments, bool masks) {
     const std::string_view one = arguments[i];
     const auto line = static_cast<std::uint32_t>(i + 1);
     if (one == "--") {
-      if (i + 1 < arguments.size()) table.remark("what follows -- is left out");
+      if (i + 1 < arguments.size()) table.remark("arguments after -- are left out");
       break;
     }
     if (one.size() < 2 || one[0] != '-') {
-      table.remark("argument " + std::to_string(line) + " is left out: it belongs to no flag");
+      table.remark("argument " + std::to_string(line) + " is left out: it is neither a flag nor the value of one");
       continue;
     }
     const auto flag = one.substr(one[1] == '-' ? 2 : 1);

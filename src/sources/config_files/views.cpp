@@ -54,9 +54,8 @@ given json_of(std::string text, std::string kind, std::string name) {
 /// Why a text is not given in which nothing can be found.
 tl::unexpected<failure> not_masked(const std::string& path, const read_file& file) {
   const auto again = located::read(file.how, file.text.bytes);
-  return fail(errc::source_unavailable,
-              '"' + path + "\" is no text in UTF-8 or UTF-16, so that what it has of secrets cannot be masked" +
-                  (again ? std::string(".") : ": " + again.error().public_text) + " Correct it.");
+  return fail(errc::source_unavailable, '"' + path + "\" is not UTF-8 or UTF-16 text, so secrets in it cannot be masked" +
+                                            (again ? std::string(".") : ": " + again.error().public_text) + " Correct it.");
 }
 
 result<given> give_raw(file_set& from, std::string_view set, const std::string& path, const caller& who, bool redacts) {
@@ -76,7 +75,7 @@ result<given> give_raw(file_set& from, std::string_view set, const std::string& 
       masked += *more;
       if (*more > 0) {
         made.facts.emplace_back(remarks_key, "it cannot be read as " + std::string(located::name_of(file->how)) +
-                                                 ", so that all that may be a value is masked");
+                                                 ", so everything that may be a value is masked");
       }
     }
     for (auto& one : secrets::facts_of(masked)) made.facts.push_back(std::move(one));
@@ -113,14 +112,14 @@ std::string layers_there_are(const file_set& from) {
 }
 
 tl::unexpected<failure> no_pair_of_layers(const file_set& from) {
-  return fail(errc::invalid_argument, "A difference is one of two layers: diff/FROM..TO. There are " + layers_there_are(from) +
+  return fail(errc::invalid_argument, "A diff needs two layers: diff/FROM..TO. The layers are " + layers_there_are(from) +
                                           ", and merged for all of them together.");
 }
 
 tl::unexpected<failure> no_such_layer(const file_set& from, std::string_view asked) {
   const auto all = layers_there_are(from);
-  return fail(errc::invalid_argument, "There is no layer \"" + std::string(asked.substr(0, 100)) + "\" in this set. " +
-                                          (all.empty() ? "It has none." : "There are " + all + "."));
+  return fail(errc::part_not_found, "Unknown layer \"" + std::string(asked.substr(0, 100)) + "\". " +
+                                        (all.empty() ? "The set has no layers." : "The layers are " + all + "."));
 }
 
 result<side> side_called(const file_set& from, std::string_view name) {
@@ -174,13 +173,13 @@ result<given> give_of_layers(file_set& from, std::string_view set, const address
 
 tl::unexpected<failure> no_such_key(std::string_view where, const key_path& asked, std::string_view found, std::size_t used,
                                     std::vector<std::string> names) {
-  std::string text = "There is no such key in " + std::string(where) + ": ";
-  text += found.empty() ? "at its top" : "below " + std::string(found);
+  std::string text = "Unknown key in " + std::string(where) + ": ";
+  text += found.empty() ? "at the top level" : "below " + std::string(found);
   const auto near = nearest(asked[used].name, std::move(names));
   if (near.empty()) {
     text += " there are no keys.";
   } else {
-    text += " the nearest are ";
+    text += " the nearest keys are ";
     for (std::size_t i = 0; i < near.size(); ++i) {
       std::string whole(found);
       append_part(whole, near[i]);
@@ -188,7 +187,7 @@ tl::unexpected<failure> no_such_key(std::string_view where, const key_path& aske
     }
     text += '.';
   }
-  return fail(errc::invalid_argument, std::move(text));
+  return fail(errc::part_not_found, std::move(text));
 }
 
 result<given> give(file_set& from, std::string_view set, const address& what, const caller& who, bool redacts,

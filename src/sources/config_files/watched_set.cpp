@@ -148,10 +148,10 @@ void watched_set::read_anew(const scene* before, const scene& now) {
 void watched_set::tell_of_folders(const scene& now) {
   for (const auto& one : now.unreachable) {
     if (std::find(told_unreachable_.begin(), told_unreachable_.end(), one) == told_unreachable_.end()) {
-      log_->say("config " + name_ + ": a folder cannot be looked at: " + one);
+      log_->say("config " + name_ + ": a folder cannot be read: " + one);
     }
   }
-  if (now.unreachable.empty() && !told_unreachable_.empty()) log_->say("config " + name_ + ": all folders are there again");
+  if (now.unreachable.empty() && !told_unreachable_.empty()) log_->say("config " + name_ + ": all folders can be read again");
   told_unreachable_ = now.unreachable;
 }
 
@@ -160,7 +160,7 @@ result<std::shared_ptr<const scene>> watched_set::refreshed(const call& by) {
   std::unique_lock looking(looking_, std::defer_lock);
   // Longer than a day would overflow what the system's clock can wait for.
   if (!monotonic_clock::try_lock_until(looking, std::min(by.deadline, arrived + std::chrono::hours(24)))) {
-    return fail(errc::timed_out, "The configuration is still being looked at. Ask again later.");
+    return fail(errc::timed_out, "The configuration is still being read. Retry later.");
   }
   if (begun_ > arrived) {
     if (auto made = latest()) return made;  // somebody looked since
@@ -204,7 +204,7 @@ result<std::shared_ptr<const scene>> watched_set::refreshed(const call& by) {
 
 hondana::health watched_set::health() const {
   const auto now = latest();
-  if (!now) return {true, "not asked yet"};
+  if (!now) return {true, "not read yet"};
   hondana::health how{true, std::to_string(now->files.size()) + " files"};
   for (const auto& one : files_->known().troubles()) {
     how.ok = false;
@@ -212,7 +212,7 @@ hondana::health watched_set::health() const {
   }
   if (!now->unreachable.empty()) {
     how.ok = false;
-    how.detail += "; folders that cannot be looked at: " + std::to_string(now->unreachable.size());
+    how.detail += "; folders that cannot be read: " + std::to_string(now->unreachable.size());
   }
   return how;
 }

@@ -13,11 +13,11 @@ namespace {
 
 constexpr std::size_t longest_section = 4096;
 
-tl::unexpected<failure> no_such_document() { return fail(errc::resource_not_found, "There is no such document in this set."); }
+tl::unexpected<failure> no_such_document() { return fail(errc::resource_not_found, "Document not found in this set."); }
 
 result<std::pair<std::size_t, std::size_t>> pages_of(std::string_view text) {
   const auto wrong = [] {
-    return fail(errc::invalid_argument, "pages: expected a page or some of them, such as 3, 2-4 or 5-, counted from 1.");
+    return fail(errc::invalid_argument, "pages: expected a page or a range of pages, such as 3, 2-4 or 5-, counted from 1.");
   };
   const auto number = [](std::string_view part) -> std::optional<std::size_t> {
     std::size_t made = 0;
@@ -39,12 +39,12 @@ result<form> form_of(std::string_view text) {
   if (text == "outline") return form::outline;
   if (text == "json") return form::json;
   if (text == "original") return form::original;
-  return fail(errc::invalid_argument, "format: there are outline, json and original. Leave it out for the text.");
+  return fail(errc::invalid_argument, "format: expected outline, json or original. Leave it out for the text.");
 }
 
 result<void> read_parameters(std::string_view query, address& into) {
   // Rules would know the same without it.
-  if (query.ends_with('&')) return fail(errc::invalid_argument, "The URI ends in \"&\". Leave it out, or name what follows.");
+  if (query.ends_with('&')) return fail(errc::invalid_argument, "The URI ends in \"&\". Remove it, or add a parameter.");
   while (!query.empty()) {
     const auto [name, written] = uri::take_parameter(query);
     HONDANA_TRY(auto said, percent_decode(written));
@@ -58,13 +58,13 @@ result<void> read_parameters(std::string_view query, address& into) {
       HONDANA_TRY(const auto how, form_of(said));
       into.how = how;
     } else {
-      return fail(errc::invalid_argument,
-                  "The URI has a parameter that is not known here, or one twice. Documents have section, "
-                  "pages and format; sets have format.");
+      return fail(
+          errc::invalid_argument,
+          "The URI has an unknown parameter, or one twice. Documents have section, pages and format; sets have format.");
     }
   }
   if (int(into.section.has_value()) + int(into.pages.has_value()) + int(into.how != form::usual) > 1) {
-    return fail(errc::invalid_argument, "section, pages and format do not go together. Ask for one of them.");
+    return fail(errc::invalid_argument, "section, pages and format cannot be combined. Use one of them.");
   }
   return {};
 }

@@ -123,7 +123,7 @@ std::string remark_on(const document& of) {
   const auto& about = *of.known;
   if (about.problem) add(about.problem->public_text);
   if (about.replaced > 0) {
-    add(std::to_string(about.replaced) + (about.replaced == 1 ? " place is" : " places are") + " not " + about.charset +
+    add(std::to_string(about.replaced) + (about.replaced == 1 ? " place is" : " places are") + " not valid " + about.charset +
         " and replaced");
   } else if (!about.charset.empty() && about.charset != "UTF-8") {
     add("converted from " + about.charset);
@@ -144,35 +144,36 @@ std::vector<resource_template> templates_of(const std::string& set) {
   const auto name = "docs-" + set;
   return {
       template_at(claim + "/{+path}{?section}", name + "-section", "Section of a document of " + set,
-                  "One section with all that stands under its heading: by the heading, or by its id of ?format=json. Without "
-                  "section the whole document as text.",
+                  "One section with its subsections, by its heading or by its id from ?format=json. Without section, the whole "
+                  "document as text.",
                   ""),
       template_at(claim + "/{+path}{?pages}", name + "-pages", "Pages of a PDF of " + set,
                   "Pages or slides of a PDF or a presentation as text: pages=3, pages=2-4.", "text/plain"),
       template_at(claim + "/{+path}{?format}", name + "-document", "Document of " + set,
                   "A document in another form. format=outline: its headings; format=json: headings and links with their URIs; "
-                  "format=original: the file as it is.",
+                  "format=original: the original file.",
                   ""),
       template_at(claim + "/{?format}", name + "-outline", "List of the documents of " + set,
-                  "All documents as a tree with titles, languages and priorities; format=json: the same for programs.", ""),
+                  "All documents as a tree with titles, languages and priorities; format=json: the same as JSON.", ""),
   };
 }
 
 scheme_documentation describe() {
-  return {"docs",
-          "Documents in sets: Markdown, AsciiDoc, reStructuredText, HTML, plain text, PDF and Office files as text.",
-          {{"document",
-            "A document. Its text is UTF-8, whatever the file is; what is not UTF-8 text comes as it is, too, as a blob."},
-           {"section", "One heading of a document with all that stands under it, or some of its pages."},
-           {"folder", "A folder with documents in it. Reading it gives its children's URIs, one a line."},
-           {"outline", "The documents of a set or a folder as a tree, or the headings of a document."}},
-          {{"docs://SET/", "All documents of a set as a tree in Markdown; ?format=json for programs."},
-           {"docs://SET/PATH", "A document as text, and the original where that is something else; or a folder."},
-           {"docs://SET/PATH?section=HEADING", "One section, by its heading or its id."},
-           {"docs://SET/PATH?pages=2-4", "Pages of a PDF, slides of a presentation."},
-           {"docs://SET/PATH?format=outline", "The headings of a document, or the documents of a folder, in Markdown."},
-           {"docs://SET/PATH?format=json", "The same with links and their URIs, for programs."},
-           {"docs://SET/PATH?format=original", "The file as it is."}}};
+  return {
+      "docs",
+      "Documents in sets: Markdown, AsciiDoc, reStructuredText, HTML, plain text, PDF and Office files as text.",
+      {{"document",
+        "A document. Its text is always UTF-8. If the file is not UTF-8 text, reads also return the original file as a blob."},
+       {"section", "A section of a document with its subsections, or some of its pages."},
+       {"folder", "A folder of documents. Its content is the URIs of its children, one per line."},
+       {"outline", "The documents of a set or a folder as a tree, or the headings of a document."}},
+      {{"docs://SET/", "All documents of a set as a tree in Markdown; as JSON with ?format=json."},
+       {"docs://SET/PATH", "A document as text, with the original file if that is different; or a folder."},
+       {"docs://SET/PATH?section=HEADING", "One section, by its heading or its id."},
+       {"docs://SET/PATH?pages=2-4", "Pages of a PDF, slides of a presentation."},
+       {"docs://SET/PATH?format=outline", "The headings of a document, or the documents of a folder, in Markdown."},
+       {"docs://SET/PATH?format=json", "The same as JSON, with links and their URIs."},
+       {"docs://SET/PATH?format=original", "The original file."}}};
 }
 
 }  // namespace hondana::docs

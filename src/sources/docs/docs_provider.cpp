@@ -112,7 +112,7 @@ result<list_result> docs_provider::children(const children_request& request) {
   if (what.is_set || find(*now, what, request.who)) {
     return fail(errc::invalid_argument, request.uri + " is not a folder. Read it with resources/read.");
   }
-  return fail(errc::resource_not_found, "There is no folder of this name in the set.");
+  return fail(errc::resource_not_found, "Folder not found in this set.");
 }
 
 result<reading> docs_provider::read(const read_request& request) {

@@ -56,12 +56,12 @@ result<const document*> docs_provider::find(const scene& in, const address& what
   const auto* alike = known != nullptr ? known : what.path.empty() || what.is_set ? nullptr : in.find_alike(what.path);
   if (alike == nullptr || !is_readable(who, alike->entry)) {
     return fail(errc::resource_not_found,
-                "There is no such document in this set. Its list is " + uri_of_outline(library_->set()) + '.');
+                "Document not found in this set. Its documents are listed in " + uri_of_outline(library_->set()) + '.');
   }
   // Rules for callers name URIs as they are listed, and would not know this spelling: only who needs none is given it.
   if (needs_no_rules(who)) return alike;
   // Peers are told no words of what is not found.
-  return fail(errc::invalid_argument, "There is no document of this spelling in the set. Read " + alike->entry.uri + '.');
+  return fail(errc::part_not_found, "This URI is another spelling of a document in the set. Read " + alike->entry.uri + '.');
 }
 
 bool docs_provider::is_folder(const scene& in, const address& what, const caller& who) {
@@ -77,7 +77,7 @@ result<docs_provider::given> docs_provider::give(const scene& in, const address&
   const bool is_json = what.how == form::json;
   auto text = is_json ? outline_of_set_as_json(in, what.path, request.who) : outline_of_set(in, what.path, request.who);
   if (text.size() > request.max_bytes) {
-    return too_large(request, text.size(), "Ask for the outlines of folders: docs://SET/FOLDER?format=outline.");
+    return too_large(request, text.size(), "Read the outlines of its folders: docs://SET/FOLDER?format=outline.");
   }
   given made;
   made.kind = "outline";
@@ -152,7 +152,7 @@ result<docs_provider::given> docs_provider::give_document(const scene& in, const
     const bool has_pages = about.pages > 0;
     return too_large(
         request, size,
-        has_pages ? "Ask for some of its pages: ?pages=1-10." : "Ask for one of its sections: ?format=outline names them.");
+        has_pages ? "Read some of its pages: ?pages=1-10." : "Read one of its sections: ?format=outline lists them.");
   }
   auto facts = facts_about(of, about);
   if (about.masked > 0) {

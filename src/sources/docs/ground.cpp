@@ -75,7 +75,7 @@ result<std::shared_ptr<const ground::place>> ground::root() const {
   if (disk::is_in_place(now_->at.get(), path_)) return now_;
   auto again = open_root(path_);
   if (!again.is_open()) {
-    return fail(errc::source_unavailable, "The folder of documents is gone. Ask again when it is there.",
+    return fail(errc::source_unavailable, "The folder of documents does not exist any more. Retry when it is back.",
                 path_ + ": " + words_of(errno));
   }
   now_ = hold(std::move(again));
@@ -89,8 +89,7 @@ result<walked> ground::walk(const call& by, const std::function<void(const std::
   if (found) return found;
   auto why = std::move(found.error());
   // Whatever it is for a file, for the whole it is that the source does not work.
-  if (why.code == errc::access_denied)
-    why.public_text = "The operating system does not let this server read a folder of the documents.";
+  if (why.code == errc::access_denied) why.public_text = "The server has no permission to read a folder of the documents.";
   if (why.code == errc::resource_not_found || why.code == errc::access_denied) why.code = errc::source_unavailable;
   return tl::unexpected(std::move(why));
 }
@@ -119,7 +118,7 @@ result<std::string> read_whole(const opened_file& file) {
   HONDANA_TRY(const auto count, read_into(file, bytes));
   struct stat after{};
   if (count < bytes.size() || ::fstat(file.file.get(), &after) != 0 || disk::stamp_of(after) != file.state) {
-    return fail(errc::content_changed, "The document changed while it was being read. Ask for it again.");
+    return fail(errc::content_changed, "The document changed while it was being read. Read it again.");
   }
   return bytes;
 }

@@ -68,7 +68,7 @@ struct learner::state {
         while (turn()) continue;
       } catch (const std::exception& problem) {
         executor::without_throwing(
-            [&] { of->say(std::string("rendering documents behind the requests failed: ") + problem.what()); });
+            [&] { of->say(std::string("rendering documents in the background failed: ") + problem.what()); });
       }
       const std::lock_guard lock(mutex);
       if (is_asked && !stop.stop_requested()) {

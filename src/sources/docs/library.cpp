@@ -42,7 +42,7 @@ failure why_withheld(failure why, const call& by) {
                           why.code == errc::resource_not_found || why.code == errc::source_unavailable ||
                           (why.code == errc::timed_out && monotonic_clock::now() >= by.deadline);
   if (is_of_call) return why;
-  return withheld("its text, which would show them, cannot be had: " + why.public_text);
+  return withheld("its text, which would show them, is unavailable: " + why.public_text);
 }
 
 bool ends_all(const failure& why) noexcept { return why.code == errc::cancelled || why.code == errc::timed_out; }
@@ -102,8 +102,8 @@ void library::mind_rules(const std::string& now) {
     rules_problem_ = now;
   }
   say("the documents " + how_->name +
-      (now.empty() ? ": the rules file is right again"
-                   : ": the rules file is wrong, and what it said before stays in force: " + now));
+      (now.empty() ? ": the rules file is valid again"
+                   : ": the rules file is invalid, so the last valid rules stay in force: " + now));
 }
 
 result<void> library::read_rules() {
@@ -138,9 +138,8 @@ result<void> library::read_rules() {
   mind_rules(problem);
   if (rules_) return {};
   // It may say what must not be served, so that nothing is.
-  return fail(errc::source_unavailable, "The rules file of the documents is wrong: " + problem +
-                                            ". Nothing is served before it is "
-                                            "corrected.");
+  return fail(errc::source_unavailable,
+              "The rules file of the documents is invalid: " + problem + ". Nothing is served until it is corrected.");
 }
 
 void library::remember(const std::string& path, std::shared_ptr<const facts> what) {
@@ -190,7 +189,7 @@ result<std::shared_ptr<const scene>> library::refreshed(const call& by) {
   std::unique_lock looking(looking_, std::defer_lock);
   // Longer than a day would overflow what the system's clock can wait for.
   if (!monotonic_clock::try_lock_until(looking, std::min(by.deadline, arrived + std::chrono::hours(24)))) {
-    return fail(errc::timed_out, "The documents are still being read. Ask again later.");
+    return fail(errc::timed_out, "The documents are still being read. Retry later.");
   }
   if (begun_ > arrived) {
     if (auto made = latest()) return made;  // somebody looked since
@@ -289,7 +288,7 @@ result<original> library::original_of(const document& which, const call& by, std
     if (!read) return tl::unexpected(why_withheld(std::move(read.error()), by));
     text = std::move(*read);
     if (text->about->state != file.state) {
-      return fail(errc::content_changed, "The document changed while it was being read. Ask for it again.");
+      return fail(errc::content_changed, "The document changed while it was being read. Read it again.");
     }
   }
   return read_original(file, assignment_of(which), *how_, text ? text->about.get() : nullptr);
@@ -318,8 +317,8 @@ hondana::health library::health() const {
   const std::lock_guard lock(mutex_);
   if (!folder_problem_.empty()) return {false, folder_problem_};
   if (!rules_problem_.empty())
-    return {false, "the rules file is wrong, and what it said before stays in force: " + rules_problem_};
-  if (!latest_) return {true, "not asked yet"};
+    return {false, "the rules file is invalid, so the last valid rules stay in force: " + rules_problem_};
+  if (!latest_) return {true, "not read yet"};
   std::size_t problems = 0;
   std::size_t unknown = 0;
   for (const auto& [path, one] : latest_->documents()) {
@@ -330,7 +329,7 @@ hondana::health library::health() const {
   if (problems > 0) said += ", " + std::to_string(problems) + " of them cannot be read";
   if (unknown > 0) said += ", " + std::to_string(unknown) + " not rendered yet";
   if (const auto lacks = how_->renderer ? how_->renderer->lacks() : std::string(); !lacks.empty()) {
-    said += "; children that render are not wholly confined: " + lacks;
+    said += "; rendering processes are not fully sandboxed: " + lacks;
   }
   return {true, said};
 }

@@ -164,13 +164,13 @@ std::string outline_of_set_as_json(const scene& of, std::string_view folder, con
 
 std::string outline_of_document(const document& of, const prose& text) {
   std::string made = "# " + in_brackets(of.entry.title) + "\n\n";
-  if (text.outline.sections.empty()) made += "There are no headings in [this document](" + of.entry.uri + ").\n";
+  if (text.outline.sections.empty()) made += "[This document](" + of.entry.uri + ") has no headings.\n";
   for (const auto& one : text.outline.sections) {
     made.append(2 * static_cast<std::size_t>(std::clamp(one.level, 1, 6) - 1), ' ');
     made +=
         "- [" + in_brackets(one.heading) + "](" + section_uri(of, one) + ") (line " + std::to_string(one.first_line) + ")\n";
   }
-  if (text.outline.is_cut) made += "\nThere are more.\n";
+  if (text.outline.is_cut) made += "\nThe document has more headings than this list.\n";
   return made;
 }
 

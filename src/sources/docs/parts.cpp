@@ -31,7 +31,7 @@ struct near_heading {
 
 tl::unexpected<failure> no_such_section(const prose& of, std::string_view wanted) {
   const auto& sections = of.outline.sections;
-  if (sections.empty()) return fail(errc::invalid_argument, "The document has no headings. Read it as a whole.");
+  if (sections.empty()) return fail(errc::part_not_found, "The document has no headings. Read it as a whole.");
   match::matcher fits(wanted);
   match::best<near_heading> best(most_named);
   for (std::size_t i = 0; i < sections.size(); ++i) {
@@ -42,9 +42,9 @@ tl::unexpected<failure> no_such_section(const prose& of, std::string_view wanted
   for (std::size_t i = 0; i < sections.size() && named.size() < most_named; ++i) {
     if (std::find(named.begin(), named.end(), i) == named.end()) named.push_back(i);
   }
-  std::string text = "There is no such section. Some of the headings are ";
+  std::string text = "Section not found. Some of the headings: ";
   for (const auto place : named) ((text += place == named.front() ? "\"" : ", \"") += sections[place].heading) += '"';
-  return fail(errc::invalid_argument, text + "; ?format=outline gives them all.");
+  return fail(errc::part_not_found, text + "; ?format=outline lists all of them.");
 }
 
 }  // namespace
@@ -64,10 +64,10 @@ result<markup::section> section_called(const prose& of, std::string_view wanted)
 
 result<std::string> pages_of(const prose& of, std::pair<std::size_t, std::size_t> wanted) {
   if (of.about->pages == 0) {
-    return fail(errc::invalid_argument, "The document has no pages. Ask for a section: ?format=outline gives the headings.");
+    return fail(errc::invalid_argument, "The document has no pages. Read a section: ?format=outline lists the headings.");
   }
   if (wanted.first > of.about->pages) {
-    return fail(errc::invalid_argument,
+    return fail(errc::part_not_found,
                 "pages: the document has " + std::to_string(of.about->pages) + (of.about->pages == 1 ? " page." : " pages."));
   }
   std::string found;
@@ -79,7 +79,7 @@ result<std::string> pages_of(const prose& of, std::pair<std::size_t, std::size_t
     rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
   }
   if (found.empty() && of.about->is_cut) {
-    return fail(errc::response_too_large, "The pages lie beyond what may be rendered of one document.");
+    return fail(errc::response_too_large, "The pages are beyond the rendering limit of a document.");
   }
   return found;
 }

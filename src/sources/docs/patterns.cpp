@@ -21,7 +21,7 @@ result<patterns> patterns::compile(const std::vector<std::string>& all, const st
   for (const auto& one : all) {
     if (one.empty() || one.starts_with('#') || one.find_first_of("\r\n") != std::string::npos ||
         one.find('\0') != std::string::npos) {
-      return fail(errc::invalid_argument, what + ": \"" + one + "\" is no pattern. Write it as in .gitignore.");
+      return fail(errc::invalid_argument, what + ": \"" + one + "\" is not a pattern. Write it as in .gitignore.");
     }
     (text += language::composed(one)) += '\n';
   }

@@ -31,7 +31,7 @@ constexpr std::size_t most_failures = 256;
 constexpr std::chrono::milliseconds ask_again{1000};
 
 tl::unexpected<failure> too_many(std::string_view what) {
-  failure why{errc::overloaded, "This document has to be rendered, and " + std::string(what) + ". Ask again in a moment.", {}};
+  failure why{errc::overloaded, "This document must be rendered first, but " + std::string(what) + ". Retry in a moment.", {}};
   why.retry = ask_again;
   return tl::unexpected(std::move(why));
 }
@@ -111,8 +111,7 @@ struct press::state {
       std::thread([self] { self->run(); }).detach();
       ++workers;
     } catch (const std::system_error& problem) {
-      if (workers == 0)
-        return fail(errc::source_unavailable, "No document can be rendered now. Ask again later.", problem.what());
+      if (workers == 0) return fail(errc::source_unavailable, "No document can be rendered now. Retry later.", problem.what());
     }
     return {};
   }
@@ -168,10 +167,10 @@ press::text press::print(order what, const call& by) {
     all.failures.erase(known);
   }
   const bool is_urgent = !what.is_for_later;
-  if (is_urgent && all.calls >= all.within.waiting) return too_many("many wait for theirs");
+  if (is_urgent && all.calls >= all.within.waiting) return too_many("too many reads wait for renderings");
   auto mine = all.find(what);
   if (!mine) {
-    if (all.jobs.size() - all.begun >= all.within.queued) return too_many("many others are before it");
+    if (all.jobs.size() - all.begun >= all.within.queued) return too_many("too many documents are queued before it");
     HONDANA_TRY(all.have_worker(held));
     mine = std::make_shared<job>();
     mine->what = std::move(what);
@@ -188,11 +187,11 @@ press::text press::print(order what, const call& by) {
   if (!mine->has_begun && mine->waiting == 0) all.drop(mine);
   if (by.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
   if (mine->has_begun) {
-    return fail(errc::timed_out, "The document is still being rendered. Ask again: what is rendered is kept.");
+    return fail(errc::timed_out, "The document is still being rendered. Retry: the result is cached.");
   }
   // Of the document this says nothing: who renders for later comes again.
-  return !is_urgent ? too_many("others had all turns until the deadline")
-                    : fail(errc::timed_out, "Other documents were being rendered until the deadline. Ask again later.");
+  return !is_urgent ? too_many("other documents were being rendered until the deadline")
+                    : fail(errc::timed_out, "Other documents were being rendered until the deadline. Retry later.");
 }
 
 }  // namespace hondana::docs

@@ -46,10 +46,10 @@ std::string in_units(std::uint64_t size) {
 
 result<void> check_size(const opened_file& file, const options& with) {
   if (file.state.size <= with.max_bytes) return {};
-  return fail(errc::response_too_large,
-              "The document has " + in_units(file.state.size) + ", more than the " + in_units(with.max_bytes) +
-                  " that this set reads of one. Split it, raise max_bytes of the set, or read parts of it through a source of "
-                  "files (?bytes=, ?lines=).");
+  return fail(errc::response_too_large, "The document has " + in_units(file.state.size) + ", more than the limit of " +
+                                            in_units(with.max_bytes) +
+                                            " for this set. Split it, raise max_bytes of the set, or read parts of it through "
+                                            "a source of files (?bytes=, ?lines=).");
 }
 
 /// Links to what is beside it: neither of another scheme nor within the document.
@@ -83,7 +83,7 @@ std::vector<std::string> targets_of(const markup::outline& of) {
 
 /// What helps where there is no text, if it does.
 std::string way_to_original(const options& with) {
-  return with.redact ? std::string() : " ?format=original gives the file as it is.";
+  return with.redact ? std::string() : " ?format=original returns the original file.";
 }
 
 /// Masks secrets of documents with some name, where they are to be masked.
@@ -106,9 +106,9 @@ result<found_text> text_of(std::string bytes, const assignment& what, const opti
   found_text made;
   auto decoded = charsets::decode(bytes, what.charset);
   if (!decoded) {
-    return fail(
-        errc::invalid_argument,
-        "The document is no text in any encoding that is known here. Is it really what its name says?" + way_to_original(with));
+    return fail(errc::unreadable,
+                "The document is not text in any supported encoding. Check whether its format matches its name." +
+                    way_to_original(with));
   }
   made.about.charset = std::move(decoded->charset);
   made.about.replaced = decoded->replaced;
@@ -128,7 +128,7 @@ result<found_text> text_of(std::string bytes, const assignment& what, const opti
 
 result<found_text> rendering_of(const opened_file& file, const assignment& what, const options& with, const call& by) {
   if (!with.renderer) {
-    return fail(errc::unsupported, "This set renders no PDF and Office files (renders = false)." + way_to_original(with));
+    return fail(errc::unsupported, "This set does not render PDF and Office files (renders = false)." + way_to_original(with));
   }
   if (const auto missing = with.renderer->missing_for(*what.type.rendered); !missing.empty()) {
     return fail(errc::unsupported, "Files of this kind cannot be rendered here: " + missing + "." + way_to_original(with));
@@ -137,8 +137,8 @@ result<found_text> rendering_of(const opened_file& file, const assignment& what,
   auto rendered = with.renderer->render(*what.type.rendered, file.file.get(), limits, by.stop, by.deadline);
   if (!rendered) {
     auto why = std::move(rendered.error());
-    // Of what is encrypted peers would hear that it is not there.
-    if (why.code == errc::access_denied) why.code = errc::invalid_argument;
+    // Clients are told "not found" of access_denied, and that a parameter is wrong of invalid_argument.
+    if (why.code == errc::access_denied || why.code == errc::invalid_argument) why.code = errc::unreadable;
     if (is_lasting(why)) why.public_text += way_to_original(with);
     return tl::unexpected(std::move(why));
   }
@@ -240,7 +240,7 @@ std::size_t prose::cost() const noexcept {
 }
 
 bool is_lasting(const failure& why) noexcept {
-  return why.code == errc::invalid_argument || why.code == errc::access_denied || why.code == errc::response_too_large;
+  return why.code == errc::unreadable || why.code == errc::access_denied || why.code == errc::response_too_large;
 }
 
 result<std::shared_ptr<const prose>> read_prose(const opened_file& file, const assignment& what, const options& with,
@@ -252,7 +252,7 @@ result<std::shared_ptr<const prose>> read_prose(const opened_file& file, const a
     found = rendering_of(file, what, with, by);
     struct stat after{};
     if (found && (::fstat(file.file.get(), &after) != 0 || disk::stamp_of(after) != file.state)) {
-      return fail(errc::content_changed, "The document changed while it was being read. Ask for it again.");
+      return fail(errc::content_changed, "The document changed while it was being read. Read it again.");
     }
   } else {
     HONDANA_TRY(auto bytes, read_whole(file));
@@ -260,7 +260,7 @@ result<std::shared_ptr<const prose>> read_prose(const opened_file& file, const a
       // The first reading may be a mix that the time stamps do not show.
       const auto again = read_whole(file);
       if (!again) return tl::unexpected(again.error());
-      if (*again != bytes) return fail(errc::content_changed, "The document keeps changing. Ask for it again.");
+      if (*again != bytes) return fail(errc::content_changed, "The document keeps changing. Read it again.");
     }
     found = text_of(std::move(bytes), what, with);
   }
@@ -302,23 +302,23 @@ result<std::shared_ptr<const facts>> glance(const opened_file& file, const assig
 }
 
 failure withheld(const std::string& why) {
-  return {errc::unsupported, "The file itself is not given, since it may hold secrets: " + why, {}};
+  return {errc::unsupported, "The original file is withheld, because it may contain secrets: " + why, {}};
 }
 
 result<original> read_original(const opened_file& file, const assignment& what, const options& with, const facts* about) {
   HONDANA_TRY(check_size(file, with));
   if (with.redact) {
-    if (about == nullptr) return tl::unexpected(withheld("its text is not known."));
+    if (about == nullptr) return tl::unexpected(withheld("its text is unknown."));
     if (about->masked > 0 && !about->equals_original) {
       return tl::unexpected(
-          withheld("its text has some, which are masked there and cannot be in the file. Take them out of it."));
+          withheld("its text contains some, which can be masked there, but not in the file. Remove them from the file."));
     }
     if (about->has_secrets_beside) {
-      return tl::unexpected(withheld(
-          "there are some in what is not part of its text, such as headers, charts or comments. Take them out of it."));
+      return tl::unexpected(
+          withheld("parts outside its text, such as headers, charts or comments, contain some. Remove them from the file."));
     }
     if (about->is_cut)
-      return tl::unexpected(withheld("not all that it holds is rendered: it is too long, or has files within."));
+      return tl::unexpected(withheld("not all of its content is rendered: it is too long, or it contains other files."));
   }
   HONDANA_TRY(auto bytes, read_whole(file));
   original made;
@@ -327,7 +327,7 @@ result<original> read_original(const opened_file& file, const assignment& what, 
     made.masked = mask(bytes);
     const bool is_less = about->equals_original && made.masked < about->masked;
     if (is_less || hides_some(bytes, what, mask)) {
-      return tl::unexpected(withheld("they are written in it so that they cannot be masked. Take them out of it."));
+      return tl::unexpected(withheld("they are written in a way that cannot be masked. Remove them from the file."));
     }
   }
   made.bytes = std::make_shared<const std::string>(std::move(bytes));

@@ -70,7 +70,7 @@ result<rules> rules::parse(std::string_view text, const std::string& file) {
   HONDANA_TRY(auto whole, config::parse_toml(text, file));
   auto tables = whole.sections("rule");
   if (!tables) return tl::unexpected(std::move(tables.error()));
-  if (tables->size() > most_rules) return tl::unexpected(whole.wrong("rule", "there may be no more than 1000"));
+  if (tables->size() > most_rules) return tl::unexpected(whole.wrong("rule", "at most 1000 rules are allowed"));
   HONDANA_TRY(whole.finish());
   rules made;
   made.all_.reserve(tables->size());

@@ -63,7 +63,7 @@ void scene::take_documents(const walked& found, const rules& said, const known_f
   for (const auto& one : found.left_out) others_.insert(language::composed(one.path));
   for (const auto& one : found.others) {
     others_.insert(language::composed(one.path));
-    left_out_.push_back({one.path, "no document by its name"});
+    left_out_.push_back({one.path, "not a document by its name"});
   }
   std::set<std::string_view> on_disk;
   for (const auto& file : found.documents) on_disk.insert(file.path);
@@ -151,10 +151,10 @@ void scene::follow_links() {
 void scene::weigh(std::chrono::system_clock::time_point now) {
   for (auto& [path, one] : documents_) {
     if (one.known && one.known->says.priority) {
-      one.worth = {*one.known->says.priority, "as its front matter says"};
+      one.worth = {*one.known->says.priority, "set in its front matter"};
     } else if (one.rule.priority) {
       one.worth = {*one.rule.priority,
-                   "by the rule in line " + std::to_string(one.rule.priority_line) + " of " + std::string(rules_file_name)};
+                   "set by the rule in line " + std::to_string(one.rule.priority_line) + " of " + std::string(rules_file_name)};
     } else {
       one.worth = usual_weight(readable(path), modified_of(one.state), one.linked_from, now);
     }

@@ -43,7 +43,7 @@ class reader {
     if (number && *number >= 0.0 && *number <= 1.0) {
       into_.priority = number;
     } else {
-      warn("priority is no number from 0 to 1, nor high, middle or low");
+      warn("priority is not a number from 0 to 1, high, middle or low");
     }
   }
   void take_audience(const value& from) {
@@ -68,7 +68,7 @@ class reader {
     if (tag != nullptr && is_language_tag(*tag)) {
       into_.lang = *tag;
     } else {
-      warn("lang is no language tag such as ja or en-GB");
+      warn("lang is not a language tag such as ja or en-GB");
     }
   }
 

@@ -36,13 +36,13 @@ ignore::list_pointer load(int folder, const char* name, std::string source) {
   struct stat facts{};
   if (::fstatat(folder, name, &facts, AT_SYMLINK_NOFOLLOW) != 0) {
     disk::throw_if_short(errno);
-    return errno == ENOENT || errno == ENOTDIR ? nullptr : unusable("it cannot be looked at: " + words_of(errno));
+    return errno == ENOENT || errno == ENOTDIR ? nullptr : unusable("it cannot be accessed: " + words_of(errno));
   }
   if (S_ISLNK(facts.st_mode)) return nullptr;
   const disk::handle file(::openat(folder, name, file_flags));
   if (!file.is_open()) disk::throw_if_short(errno);
   if (!file.is_open() || ::fstat(file.get(), &facts) != 0) return unusable("it cannot be read: " + words_of(errno));
-  if (!S_ISREG(facts.st_mode)) return unusable("it is no regular file");
+  if (!S_ISREG(facts.st_mode)) return unusable("it is not a regular file");
   std::string text(std::min<std::size_t>(static_cast<std::size_t>(facts.st_size), most_ignored_bytes), '\0');
   const auto count = disk::read_at(file.get(), text.data(), text.size(), 0);
   if (!count) return unusable("it cannot be read: " + words_of(count.error()));
@@ -66,12 +66,12 @@ tl::unexpected<failure> refused(int error, std::string_view path) {
     case ELOOP:
     case ENAMETOOLONG:
     case EXDEV:
-      return fail(errc::resource_not_found, "There is no such document.", why);
+      return fail(errc::resource_not_found, "Document not found.", why);
     case EACCES:
     case EPERM:
-      return fail(errc::access_denied, "The operating system does not let this server read the document.", why);
+      return fail(errc::access_denied, "The server has no permission to read the document.", why);
     default:
-      return fail(errc::source_unavailable, "The disk or network behind the documents fails. Ask again later.", why);
+      return fail(errc::source_unavailable, "The disk or network of the documents has failed. Retry later.", why);
   }
 }
 
@@ -126,7 +126,7 @@ std::string walker::denied(const std::string& path, bool is_folder, const ignore
   if (is_folder ? how_.exclude.match_folder(path) : how_.exclude.match(path)) return "excluded by the configuration";
   const auto said = ignored.decide(path, is_folder);
   if (!said.ignored()) return {};
-  if (!said.fault.empty()) return std::string(said.source) + " cannot be obeyed: " + std::string(said.fault);
+  if (!said.fault.empty()) return std::string(said.source) + " cannot be applied: " + std::string(said.fault);
   return "ignored by " + std::string(said.source) + ':' + std::to_string(said.line) + " `" + std::string(said.pattern) + '`';
 }
 
@@ -136,14 +136,15 @@ result<void> walker::look(int at, const std::string& prefix, const char* name, c
   struct stat facts{};
   if (::fstatat(at, name, &facts, AT_SYMLINK_NOFOLLOW) != 0) {
     if (errno == ENOENT) return {};  // it has just gone
-    if (errno == EACCES || errno == EPERM) return leave_out(std::move(path), "it cannot be looked at: " + words_of(errno));
+    if (errno == EACCES || errno == EPERM) return leave_out(std::move(path), "it cannot be accessed: " + words_of(errno));
     return refused(errno, path);
   }
   if (S_ISLNK(facts.st_mode)) return leave_out(std::move(path), "symbolic links are not followed");
   const bool is_folder = S_ISDIR(facts.st_mode);
   if (!is_folder && found_.documents.size() + found_.others.size() + found_.left_out.size() >= most_files) {
     is_full_ = true;
-    return leave_out(std::move(path), "this and what follows is beyond the first " + std::to_string(most_files) + " files");
+    return leave_out(std::move(path),
+                     "this and all later entries are beyond the first " + std::to_string(most_files) + " files");
   }
   if (!is_folder && !S_ISREG(facts.st_mode)) return leave_out(std::move(path), "it is neither a file nor a folder");
   if (auto why = denied(path, is_folder, ignored); !why.empty()) return leave_out(std::move(path), std::move(why));
@@ -156,7 +157,7 @@ result<void> walker::look(int at, const std::string& prefix, const char* name, c
     (is_document ? found_.documents : found_.others).push_back(std::move(file));
     return {};
   }
-  if (depth == deepest) return leave_out(std::move(path), "it lies deeper than " + std::to_string(deepest) + " folders");
+  if (depth == deepest) return leave_out(std::move(path), "it is deeper than " + std::to_string(deepest) + " folders");
   disk::handle inner(::openat(at, name, folder_flags));
   if (inner.is_open()) {
     if (!how_.obeys) return enter(std::move(inner), path + '/', ignored, depth + 1);

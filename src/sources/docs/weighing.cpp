@@ -35,11 +35,11 @@ struct family {
   std::string_view reason;
 };
 
-constexpr family archive{0.1, true, "an archive or out of date by its name"};
-constexpr family changes{0.2, true, "a list of changes by its name"};
-constexpr family formal{0.3, true, "a licence, a list of names or a draft by its name"};
-constexpr family entrance{0.9, false, "an index or introduction by its name"};
-constexpr family guide{0.8, false, "a guide by its name"};
+constexpr family archive{0.1, true, "named like an archive or an outdated document"};
+constexpr family changes{0.2, true, "named like a list of changes"};
+constexpr family formal{0.3, true, "named like a license, a list of names or a draft"};
+constexpr family entrance{0.9, false, "named like an index or introduction"};
+constexpr family guide{0.8, false, "named like a guide"};
 
 constexpr std::array archive_names{
     name_rule{"archive", reach::word}, name_rule{"archives", reach::word},   name_rule{"archived", reach::word},
@@ -128,7 +128,7 @@ weight usual_weight(std::string_view path, std::optional<std::chrono::sys_time<s
                     std::size_t links, std::chrono::system_clock::time_point now) {
   const auto plain = language::folded(path);
   const auto* named = family_of(plain);
-  weight made{named == nullptr ? usual : named->priority, std::string(named == nullptr ? "as usual" : named->reason)};
+  weight made{named == nullptr ? usual : named->priority, std::string(named == nullptr ? "default" : named->reason)};
   const auto add = [&made](double by, const std::string& why) {
     made.priority += by;
     made.reason += ", " + why;
@@ -137,7 +137,7 @@ weight usual_weight(std::string_view path, std::optional<std::chrono::sys_time<s
   if (named == &entrance && depth > 0) add(-0.15, "in a folder");
   if (named == nullptr || !named->is_low) {
     if (const auto more = of_links(links); more > 0) add(more, std::to_string(links) + " documents link to it");
-    if (modified && now - *modified <= new_for) add(0.05, "changed lately");
+    if (modified && now - *modified <= new_for) add(0.05, "changed recently");
     if (modified && now - *modified > old_after) add(-0.1, "not changed for two years");
   }
   // So that lists do not show 0.6499999.

@@ -33,8 +33,7 @@ bool is_matched(std::string_view pattern, std::string_view name) noexcept {
 
 result<allow_list> allow_list::of(std::vector<std::string> patterns) {
   if (patterns.empty()) {
-    return fail(errc::invalid_argument,
-                "no variable may be seen; name those that may, such as [\"PATH\", \"LC_*\", \"APP_*\"]");
+    return fail(errc::invalid_argument, "no variable is allowed; name those to serve, such as [\"PATH\", \"LC_*\", \"APP_*\"]");
   }
   if (patterns.size() > most_patterns) {
     return fail(errc::invalid_argument,
@@ -42,9 +41,10 @@ result<allow_list> allow_list::of(std::vector<std::string> patterns) {
   }
   for (const auto& one : patterns) {
     if (one.find_first_of("[]^$()") != std::string::npos) {
-      return fail(errc::invalid_argument, "the pattern \"" + one +
-                                              "\" is no regular expression: it may have letters, digits and what else names "
-                                              "have, * for any characters and ? for one");
+      return fail(
+          errc::invalid_argument,
+          "the pattern \"" + one +
+              "\" is not supported: regular expressions are not allowed; use names with * for any characters and ? for one");
     }
     if (one.empty()) return fail(errc::invalid_argument, "a pattern is empty; write a name, or * for all of them");
     if (one.size() > longest_pattern) {

@@ -20,7 +20,7 @@ std::vector<resource_template> env_provider::templates() const {
     one.uriTemplate = prefix + std::string(name_expression);
     one.name = name;
     one.title = "A variable of " + origin;
-    one.description = "The value of one variable of " + origin + ", without its secrets.";
+    one.description = "The value of one variable of " + origin + ", with secrets masked.";
     one.mimeType = "text/plain";
     all.push_back(std::move(one));
   };

@@ -27,9 +27,10 @@ result<std::shared_ptr<provider>> configure(config::section& from, const std::fu
   HONDANA_TRY(const auto watch, from.boolean("watch"));
   HONDANA_TRY(from.finish());
   if (*name && !*file)
-    return tl::unexpected(from.wrong("name", files->empty()
-                                                 ? "it is what file is called, and there is no file; name one with file"
-                                                 : "it is what file is called; each of files is called by its own name"));
+    return tl::unexpected(from.wrong(
+        "name", files->empty()
+                    ? "it is the name for the key file, which is missing; set file"
+                    : "it is the name for the key file only; entries of files are named after their own file names"));
   if (*name && !is_slug(**name)) {
     return tl::unexpected(from.wrong("name", "expected 1 to 40 of a-z, 0-9 and -, such as prod"));
   }
@@ -38,7 +39,7 @@ result<std::shared_ptr<provider>> configure(config::section& from, const std::fu
   // Who names files means these.
   if (process->value_or(with.files.empty())) with.process = process_environment();
   if (!with.process && with.files.empty()) {
-    return tl::unexpected(from.wrong("process", "there is nothing else to serve; leave it out, or name a file"));
+    return tl::unexpected(from.wrong("process", "nothing else is served; remove this key, or name a file"));
   }
   with.allow = std::move(*allow);
   with.redact = redact.value_or(true);

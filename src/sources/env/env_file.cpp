@@ -84,7 +84,7 @@ look_at_file read_whole(int file, const struct stat& first) {
       return out;
     }
   }
-  return unread(outcome::changing, "it changed whenever it was read");
+  return unread(outcome::changing, "it changed during every read");
 }
 
 }  // namespace
@@ -94,7 +94,8 @@ result<std::unique_ptr<env_file>> env_file::open(const std::string& path, std::v
   const auto whole = std::filesystem::absolute(path, problem).lexically_normal();
   const auto name = whole.filename().string();
   if (problem || name.empty() || name == "." || name == "..") {
-    return fail(errc::invalid_argument, "\"" + path + "\" is no path of a file. Name a file of variables, such as prod.env.");
+    return fail(errc::invalid_argument,
+                "\"" + path + "\" is not the path of a file. Name a file with variables, such as prod.env.");
   }
   const auto folder = whole.parent_path().string();
   auto at = open_folder(folder);
@@ -140,7 +141,8 @@ look_at_file env_file::look(const std::optional<disk::stamp>& known, const std::
   if (entering) entering(at->get());
   std::error_code problem;
   const auto folder = std::filesystem::canonical(folder_, problem).string();
-  if (!problem && disk::own_files(kept_back_, folder).has_name(name_)) return unread(outcome::missing, "it is kept back");
+  if (!problem && disk::own_files(kept_back_, folder).has_name(name_))
+    return unread(outcome::missing, "it is one of the server's own files");
   struct stat named{};
   const bool is_link = ::fstatat(at->get(), name_.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(named.st_mode);
   const auto done = [is_link](look_at_file out) {
@@ -152,15 +154,15 @@ look_at_file env_file::look(const std::optional<disk::stamp>& known, const std::
     const auto target = std::filesystem::canonical(std::filesystem::path(folder_) / name_, problem);
     const auto beside = target.parent_path().string();
     if (!problem && disk::own_files(kept_back_, beside).has_name(target.filename().string())) {
-      return done(unread(outcome::missing, "it is kept back"));
+      return done(unread(outcome::missing, "it is one of the server's own files"));
     }
   }
   const auto file = open_beneath(at->get(), name_);
   if (!file.is_open()) return done(unopened(errno));
   struct stat facts{};
   if (::fstat(file.get(), &facts) != 0) return done(unread(outcome::failing, errno_text(errno)));
-  if (!S_ISREG(facts.st_mode)) return done(unread(outcome::no_file, "it is no regular file"));
-  if (is_kept_back(facts)) return done(unread(outcome::missing, "it is kept back"));
+  if (!S_ISREG(facts.st_mode)) return done(unread(outcome::no_file, "it is not a regular file"));
+  if (is_kept_back(facts)) return done(unread(outcome::missing, "it is one of the server's own files"));
   if (known && disk::stamp_of(facts) == *known) return done(unread(outcome::same, {}));
   return done(read_whole(file.get(), facts));
 }

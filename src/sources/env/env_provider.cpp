@@ -19,7 +19,7 @@ constexpr std::string_view process_prefix = "env:///";
 constexpr std::string_view process_origin = "the server's process";
 
 tl::unexpected<failure> no_such_variable() {
-  return fail(errc::resource_not_found, "There is no such variable. List resources for those that there are.");
+  return fail(errc::resource_not_found, "Unknown variable. List the resources to see what is available.");
 }
 
 variables::given split(const std::vector<std::string>& environment) {
@@ -35,8 +35,9 @@ variables::given split(const std::vector<std::string>& environment) {
 result<reading> reading_of(const read_request& request, std::string version, content item, std::uint64_t size) {
   if (request.if_version && *request.if_version == version) return reading{{}, std::move(version)};
   if (size > request.max_bytes) {
-    return fail(errc::response_too_large, "It has " + std::to_string(size) + " bytes, and " +
-                                              std::to_string(request.max_bytes) + " may be read. Raise the limit of reads.");
+    return fail(errc::response_too_large, "It has " + std::to_string(size) + " bytes; the read limit is " +
+                                              std::to_string(request.max_bytes) +
+                                              " bytes. Ask the operator of the server to raise read_limit.");
   }
   reading answer;
   answer.version = std::move(version);
@@ -83,8 +84,8 @@ result<std::shared_ptr<env_provider>> env_provider::open(options with) {
                   "\"" + one.slug + "\" cannot be the name of a file in URIs. Use 1 to 40 of a-z, 0-9 and -, such as prod.");
     }
     if (!slugs.insert(one.slug).second) {
-      return fail(errc::invalid_argument, "two files would be called \"" + one.slug +
-                                              "\" in URIs. Give one of them a [[source]] of its own with a name.");
+      return fail(errc::invalid_argument, "two files would have the name \"" + one.slug +
+                                              "\" in URIs. Move one of them to its own [[source]] and set name there.");
     }
     HONDANA_TRY(auto file, env_file::open(one.path, with.kept_back));
     files->push_back(std::make_unique<watched_file>(one.slug, std::move(file), by, with.log));
@@ -114,7 +115,7 @@ void env_provider::begin_watching(std::function<void(std::string_view)> log) {
     names.emplace(tree_of.back(), one->file().name());
   }
   watch::lookout_options with;
-  with.what = "files of variables";
+  with.what = "environment files";
   with.log = std::move(log);
   with.is_whole = [names](const watch::happening& one) {
     const bool is_written = one.what == watch::happening::kind::closed || one.what == watch::happening::kind::moved_in;
@@ -201,7 +202,7 @@ result<list_result> env_provider::children(const children_request& request) {
   if (!of) return tl::unexpected(of.error());
   if (request.uri != of->prefix) {
     if (of->now && of->now->find(request.uri) == nullptr) return no_such_variable();
-    return fail(errc::invalid_argument, "A variable has no children. List those of " + of->prefix + '.');
+    return fail(errc::invalid_argument, "A variable has no children. List the children of " + of->prefix + '.');
   }
   if (!of->now) return tl::unexpected(*of->trouble);
   return entries(request).map([&request](const auto& now) { return now->children(request); });
@@ -264,8 +265,8 @@ result<void> env_provider::survey(const call& request, const std::function<void(
     const auto leave_out = [&](std::size_t count, const char* why) {
       if (count > 0) each({one.prefix + " (" + std::to_string(count) + " more)", {}, false, why});
     };
-    leave_out(one.now->hidden(), "allow has no pattern for them");
-    leave_out(one.now->unnameable(), "their names cannot stand in a URI, or hold a secret");
+    leave_out(one.now->hidden(), "they match no pattern in allow");
+    leave_out(one.now->unnameable(), "their names cannot be in a URI, or contain a secret");
   }
   return {};
 }

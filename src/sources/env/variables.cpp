@@ -83,7 +83,7 @@ resource summary_entry(const std::string& prefix, std::string_view origin) {
   entry.uri = prefix;
   entry.name = prefix;
   entry.title = "Variables of " + std::string(origin);
-  entry.description = "All variables of " + std::string(origin) + " that may be seen, as one JSON object.";
+  entry.description = "All variables of " + std::string(origin) + " that the allow-list permits, as one JSON object.";
   entry.mimeType = "application/json";
   entry.kind = "environment";
   return entry;

@@ -21,16 +21,6 @@ constexpr std::size_t most_remarks = 10;  // of one look, in the log
 
 using outcome = look_at_file::what;
 
-/// ", line 7" of what a reader says about a line; it may name variables that may not be seen, so no more of it is told.
-std::string line_in(std::string_view said) {
-  constexpr std::string_view word = "line ";
-  const auto at = said.find(word);
-  if (at == std::string_view::npos) return {};
-  const auto digits = said.substr(at + word.size());
-  const auto size = std::min(digits.find_first_not_of("0123456789"), digits.size());
-  return size == 0 ? std::string() : ", line " + std::string(digits.substr(0, size));
-}
-
 std::string line_of_first(std::string_view text, bool (*is_wrong)(std::string_view)) {
   std::size_t line = 1;
   for (std::size_t begin = 0; begin <= text.size(); ++line) {
@@ -122,7 +112,7 @@ std::shared_ptr<const file_state> watched_file::keep(const file_state& before, e
   auto next = std::make_shared<file_state>();
   next->now = before.now;
   auto text = "The file " + slug_ + ' ' + wrong + ". ";
-  text += before.now ? "What it held before is shown. Mend it." : "Mend it, and ask again.";
+  text += before.now ? "Its previous contents are served. Correct it." : "Correct it and retry.";
   next->trouble = failure{code, std::move(text), std::move(detail)};
   return next;
 }
@@ -135,18 +125,17 @@ std::shared_ptr<const file_state> watched_file::understand(look_at_file found, c
   };
   switch (found.came) {
     case outcome::too_large:
-      return keep(before, errc::response_too_large, "has more than 8 MiB, which is more than is read", {});
+      return keep(before, errc::response_too_large, "has more than 8 MiB, the limit", {});
     case outcome::changing:
-      return keep(before, errc::content_changed, "changed whenever it was read", std::move(found.detail));
+      return keep(before, errc::content_changed, "changed during every read", std::move(found.detail));
     case outcome::missing:
-      return lost(errc::source_unavailable, "is not there now. Ask again when it is.");
+      return lost(errc::source_unavailable, "does not exist now. Retry when it exists.");
     case outcome::no_file:
-      return lost(errc::source_unavailable, "is no regular file beneath its folder. Put one in its place.");
+      return lost(errc::source_unavailable, "is not a regular file inside its folder. Replace it with one.");
     case outcome::refused:
-      return lost(errc::access_denied,
-                  "may not be read: the operating system does not let this server. Check its permissions.");
+      return lost(errc::access_denied, "cannot be read: the operating system denied access. Check its permissions.");
     case outcome::failing:
-      return lost(errc::source_unavailable, "cannot be read: the disk or network behind it fails. Ask again later.");
+      return lost(errc::source_unavailable, "cannot be read: the disk or network behind it fails. Retry later.");
     case outcome::same:
     case outcome::taken:
       break;
@@ -154,15 +143,16 @@ std::shared_ptr<const file_state> watched_file::understand(look_at_file found, c
   const auto is_no_text = [](std::string_view line) { return !json::is_utf8(line); };
   if (json::has_nul(found.bytes)) {
     const auto place = line_of_first(found.bytes, [](std::string_view line) { return json::has_nul(line); });
-    return keep(before, errc::source_unavailable, "has a NUL byte" + place, {});
+    return keep(before, errc::source_unavailable, "contains a NUL byte" + place, {});
   }
   if (is_no_text(found.bytes)) {
     return keep(before, errc::source_unavailable, "is not UTF-8" + line_of_first(found.bytes, is_no_text), {});
   }
   auto read = located::read(located::format::dotenv, found.bytes);
   if (!read) {
-    const auto place = line_in(read.error().public_text);
-    return keep(before, errc::source_unavailable, "is not understood" + place, std::move(read.error().public_text));
+    // Its text may name variables that callers may not see.
+    const auto place = read.error().about.empty() ? std::string() : ", line " + read.error().about;
+    return keep(before, errc::source_unavailable, "has invalid syntax" + place, std::move(read.error().public_text));
   }
   tell_remarks(std::move(read->remarks));
   auto next = std::make_shared<file_state>();
@@ -183,7 +173,7 @@ void watched_file::tell_log(const file_state& before, const file_state& now) {
   const auto text_of = [](const file_state& one) { return one.trouble ? one.trouble->public_text : std::string(); };
   if (text_of(before) == text_of(now)) return;
   const auto& path = file_->name();
-  if (!now.trouble) return say("env: " + slug_ + " (" + path + ") is read again");
+  if (!now.trouble) return say("env: " + slug_ + " (" + path + ") can be read again");
   say("env: " + text_of(now) + (now.trouble->private_text.empty() ? "" : " (" + path + ": " + now.trouble->private_text + ')'));
 }
 
@@ -193,7 +183,7 @@ result<std::shared_ptr<const file_state>> watched_file::refreshed(const call& by
   // Longer than a day would overflow what the system's clock can wait for.
   const auto until = std::min(by.deadline, monotonic_clock::now() + std::chrono::hours(24));
   if (!monotonic_clock::try_lock_until(looking, until))
-    return fail(errc::timed_out, "The file " + slug_ + " is still being read. Ask again later.");
+    return fail(errc::timed_out, "The file " + slug_ + " is still being read. Retry later.");
   auto before = latest();
   auto found = file_->look(known_, entering_);
   if (found.is_elsewhere && giving_up_) giving_up_("it is a symbolic link");

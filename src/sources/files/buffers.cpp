@@ -57,7 +57,7 @@ result<std::shared_ptr<std::string>> buffer_set::borrow(std::size_t size, std::s
     const std::lock_guard lock(state_->mutex);
     if (counted > small) {
       if (counted > state_->left) {
-        return fail(errc::overloaded, "Too much is being sent to slow readers at once. Ask again later, or ask for a part.");
+        return fail(errc::overloaded, "Too much is being sent to slow clients at once. Retry later, or request a part.");
       }
       state_->left -= counted;
       lent->counted = counted;

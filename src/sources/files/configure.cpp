@@ -20,7 +20,7 @@ result<priority_rule> read_rule(config::section& from) {
   priority_rule rule;
   auto pattern = from.string("pattern");
   if (!pattern) return tl::unexpected(std::move(pattern.error()));
-  if (!*pattern) return tl::unexpected(from.wrong("pattern", "missing; write it as in .gitignore"));
+  if (!*pattern) return tl::unexpected(from.wrong("pattern", "missing; use the syntax of .gitignore"));
   rule.pattern = std::move(**pattern);
   HONDANA_TRY(auto priority, from.number("priority", 0.0, 1.0));
   rule.priority = priority;

@@ -150,7 +150,7 @@ class attempt {
   }
 
   static tl::unexpected<failure> changed() {
-    return fail(errc::content_changed, "The file kept changing while it was being read. Ask for it again.");
+    return fail(errc::content_changed, "The file kept changing while it was being read. Read it again.");
   }
 
   const std::shared_ptr<const open_file>& raw_;

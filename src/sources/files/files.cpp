@@ -58,7 +58,7 @@ result<located> look_up(const root& of, std::string_view path, const call& by, c
   if (!found) return tl::unexpected(failure_of(found.error(), asked_uri));
   const bool is_shown = is_read ? of.is_readable(path, *found, by.who) : of.is_visible(path, *found, by.who);
   if (!is_shown) {
-    return tl::unexpected(failure_of({obstacle::missing, 0, "the caller's view does not show it"}, asked_uri));
+    return tl::unexpected(failure_of({obstacle::missing, 0, "access rules hide it from the caller"}, asked_uri));
   }
   return std::move(*found);
 }
@@ -93,7 +93,7 @@ class surveyor final : public walk_listener {
 }  // namespace
 
 result<std::shared_ptr<files_provider>> files_provider::open(options from) {
-  if (from.roots.empty()) return fail(errc::invalid_argument, "There is no folder to serve. Give the path of one.");
+  if (from.roots.empty()) return fail(errc::invalid_argument, "No folder to serve was given. Give the path of one.");
   root_list roots;
   for (const auto& one : from.roots) {
     HONDANA_TRY(auto opened, root::open(one, from));
@@ -105,10 +105,9 @@ result<std::shared_ptr<files_provider>> files_provider::open(options from) {
     const auto& above = roots[i - 1]->path();
     const auto& below = roots[i]->path();
     if (!covers(roots[i - 1]->uri(), roots[i]->uri())) continue;
-    return fail(errc::invalid_argument, above == below
-                                            ? "The folder \"" + above + "\" is served twice. Leave one of the two out."
-                                            : "The folder \"" + below + "\" lies within \"" + above +
-                                                  "\", which is served as well. Leave one of the two out.");
+    return fail(errc::invalid_argument, above == below ? "The folder \"" + above + "\" is served twice. Remove one of the two."
+                                                       : "The folder \"" + below + "\" lies within \"" + above +
+                                                             "\", which is also served. Remove one of the two.");
   }
   return std::shared_ptr<files_provider>(new files_provider(std::move(from), std::move(roots)));
 }
@@ -231,7 +230,7 @@ result<files_provider::target> files_provider::target_of(const std::string& aske
   if (parts.fragment) return missing("it has a fragment");
   const auto uri = std::string_view(asked).substr(0, asked.find('?'));
   const auto of = root_of(uri);
-  if (of == nullptr) return missing("it is below no root");
+  if (of == nullptr) return missing("it is not below a root");
   auto path = of->path_of(uri);
   if (!path) return missing("no file can have that name");
   auto valid = is_read ? watching_->vouch(*of, *path) : nullptr;
@@ -244,7 +243,7 @@ result<files_provider::target> files_provider::target_of(const std::string& aske
       return fail(errc::invalid_argument,
                   "The parameters \"lines\" and \"bytes\" are for files; " + asked_uri + " is a folder.");
   } else if (uri.ends_with('/')) {
-    return missing("it is no folder");
+    return missing("it is not a folder");
   } else if (!S_ISREG(mode)) {
     return fail(errc::invalid_argument, asked_uri + " is " + std::string(name_of_special(mode)) +
                                             ", which has no content to read. Only regular files and folders can be read.");
@@ -341,7 +340,7 @@ result<reading> files_provider::read_file(const root& of, const located& what, c
 result<list_result> files_provider::children(const children_request& request) {
   const auto of = root_of(request.uri);
   const auto path = of != nullptr ? of->path_of(request.uri) : std::nullopt;
-  if (!path) return tl::unexpected(failure_of({obstacle::missing, 0, "it is below no root"}, request.uri));
+  if (!path) return tl::unexpected(failure_of({obstacle::missing, 0, "it is not below a root"}, request.uri));
   HONDANA_TRY(const auto found, look_up(*of, *path, request, request.uri, false));
   if (!S_ISDIR(found.facts.st_mode)) return fail(errc::invalid_argument, request.uri + " is not a folder.");
   return list_children(*of, found, request);
@@ -383,7 +382,7 @@ result<void> files_provider::survey(const call& request, const std::function<voi
   for (const auto& one : roots_) {
     if (walk(*one, {options_.max_depth, options_.max_entries}, listener)) continue;
     if (request.stop.stop_requested()) return fail(errc::cancelled, "The survey was cancelled.");
-    return fail(errc::timed_out, "The deadline passed before everything was looked at.");
+    return fail(errc::timed_out, "The deadline passed before everything was checked.");
   }
   return {};
 }
@@ -403,7 +402,7 @@ hondana::masking files_provider::masking() const noexcept {
 hondana::health files_provider::health() const {
   for (const auto& one : roots_) {
     watching_->follow(*one);
-    if (one->is_barred()) return {false, "the folder " + one->path() + " has another in its place, which the sandbox bars"};
+    if (one->is_barred()) return {false, "the folder " + one->path() + " was replaced by another, which the sandbox blocks"};
     if (one->is_gone()) return {false, "the folder " + one->path() + " is gone"};
   }
   return indexer_->state_of_health();
@@ -412,11 +411,11 @@ hondana::health files_provider::health() const {
 scheme_documentation describe() {
   return {"file",
           "Files and folders below the served roots, as they are on disk.",
-          {{"file", "A regular file: text when all of it is UTF-8, else a blob."},
+          {{"file", "A regular file: text if all of it is UTF-8, otherwise a blob."},
            {"folder",
-            "A folder. Reading it gives its children's URIs, one a line, and then its direct text files while folder_budget "
-            "lasts."},
-           {"link", "A symbolic link that leads to something served; reading it reads that."},
+            "A folder. Reading it returns its children's URIs, one per line, then the text files directly in it, up to "
+            "folder_budget."},
+           {"link", "A symbolic link to a served file or folder; reading it reads the target."},
            {"special", "A named pipe, socket or device: listed, never opened."}},
           {{"file:///ROOT/PATH",
             "A file or folder. Bytes outside A-Z a-z 0-9 - . _ ~ ! $ & ' ( ) * + , ; = : @ are percent-encoded, slashes "
@@ -424,7 +423,7 @@ scheme_documentation describe() {
            {"file:///ROOT/PATH?lines=10-40",
             "Lines 10 to 40 of a text file, counted from 1; lines=10- goes to the end, lines=10 is one line."},
            {"file:///ROOT/PATH?bytes=0-4095",
-            "Bytes 0 to 4095 of a file; of text, the whole characters among them. bytes=4096- goes to the end."}}};
+            "Bytes 0 to 4095 of a file; of text, only the whole characters in that range. bytes=4096- goes to the end."}}};
 }
 
 }  // namespace hondana::files

@@ -20,7 +20,7 @@
 namespace hondana::files {
 namespace {
 
-constexpr const char* not_shown = "the caller's view does not show it";
+constexpr const char* not_shown = "access rules hide it from the caller";
 
 bool is_dots(const char* name) noexcept { return std::strcmp(name, ".") == 0 || std::strcmp(name, "..") == 0; }
 
@@ -72,7 +72,7 @@ examined examine(const root& of, int folder, const std::string& path, const char
   examined found;
   if (::fstatat(folder, name, &found.facts, AT_SYMLINK_NOFOLLOW) != 0) {
     disk::throw_if_short(errno);
-    found.other_reason = errno == ENOENT ? "it has just gone" : std::strerror(errno);
+    found.other_reason = errno == ENOENT ? "it has just disappeared" : std::strerror(errno);
     found.is_unsure = obstacle_of(errno).why == obstacle::trouble;
     return found;
   }
@@ -99,7 +99,7 @@ examined examine(const root& of, int folder, const std::string& path, const char
       disk::throw_if_short(why.error);
       found.is_unsure = why.why == obstacle::trouble;
       found.other_reason = why.why != obstacle::missing ? why.reason
-                           : why.error != 0             ? "link leads nowhere"
+                           : why.error != 0             ? "broken link"
                                                         : "link to something left out: " + why.reason;
       return found;
     }

@@ -51,7 +51,7 @@ class opened_folder {
     if (!names) return tl::unexpected(failure_of(refusal_of(obstacle_of(names.error())), asked));
     if (names->is_cut()) {
       return fail(errc::response_too_large, "The folder " + asked + " has more than " + std::to_string(name_limit) +
-                                                " names, which is more than can be listed. Ask for its files by URI.");
+                                                " names, too many to list. Read its files by URI.");
     }
     return opened_folder(of, folder, std::move(*opened), std::move(*ignored_by), std::move(*names));
   }
@@ -177,17 +177,17 @@ result<std::optional<content>> small_text(const root& of, const child& what, std
 failure failure_of(const refusal& why, const std::string& asked_uri) {
   switch (why.why) {
     case obstacle::forbidden:
-      return {errc::access_denied, "The operating system does not let this server read " + asked_uri + ".",
+      return {errc::access_denied, "The operating system does not allow this server to read " + asked_uri + ".",
               why.reason + ": give its user permission to read it"};
     case obstacle::trouble:
-      return {errc::source_unavailable, "The disk or network behind " + asked_uri + " fails. Ask again later.", why.reason};
+      return {errc::source_unavailable, "The disk or network behind " + asked_uri + " fails. Retry later.", why.reason};
     case obstacle::missing:
     case obstacle::outside:
     case obstacle::loop:
     case obstacle::kernel_data:
       break;
   }
-  return {errc::resource_not_found, "There is no resource " + asked_uri + ". List the resources to see what there is.",
+  return {errc::resource_not_found, "Unknown resource " + asked_uri + ". List the resources to see what is available.",
           why.reason};
 }
 

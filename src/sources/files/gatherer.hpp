@@ -50,7 +50,7 @@ class gatherer final : public walk_listener {
   bool served(const root& of, std::string_view path, const struct stat& facts) override {
     if (stop_.stop_requested()) return false;
     if (count_ >= configured_.max_entries) {
-      to_.trouble("only the first " + std::to_string(count_) + " entries are listed; what comes after " + of.path() + "/" +
+      to_.trouble("only the first " + std::to_string(count_) + " entries are listed; those after " + of.path() + "/" +
                   std::string(path) + " can still be read by URI");
       return false;
     }

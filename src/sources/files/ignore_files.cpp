@@ -56,7 +56,8 @@ ignore::stack ignore_files::below(const ignore::stack& above, int folder, std::s
   auto stack = above.child(name, rules);
   if (stack.bytes() <= stack_limit || stack.bytes() == above.bytes()) return stack;
   const auto& source = rules.git ? rules.git->source() : rules.hondana->source();
-  return above.child(name, {unusable(source, "with those of the folders above it takes more than 32 MiB of memory"), nullptr});
+  return above.child(
+      name, {unusable(source, "with the ignore files of its parent folders, it needs more than 32 MiB of memory"), nullptr});
 }
 
 ignore::folder_rules ignore_files::rules_in(int folder, const std::string& prefix) {
@@ -69,10 +70,10 @@ ignore::list_pointer ignore_files::load(int folder, const char* name, std::strin
     // Where the folder may not be searched, nothing in it can be read either.
     if (errno == ENOENT || errno == EACCES) return nullptr;
     disk::throw_if_short(errno);
-    return unusable(std::move(source), std::string("it cannot be looked at: ") + std::strerror(errno));
+    return unusable(std::move(source), std::string("it cannot be accessed: ") + std::strerror(errno));
   }
   if (S_ISLNK(facts.st_mode)) return nullptr;
-  if (!S_ISREG(facts.st_mode)) return unusable(std::move(source), "it is no regular file");
+  if (!S_ISREG(facts.st_mode)) return unusable(std::move(source), "it is not a regular file");
   const auto state = disk::stamp_of(facts);
   const std::string key = version_of(state) + source;
   {
@@ -89,7 +90,7 @@ ignore::list_pointer ignore_files::load(int folder, const char* name, std::strin
     disk::throw_if_short(errno);
     return unusable(std::move(source), std::string("it cannot be read: ") + std::strerror(errno));
   }
-  if (!S_ISREG(opened.st_mode)) return unusable(std::move(source), "it is no regular file");
+  if (!S_ISREG(opened.st_mode)) return unusable(std::move(source), "it is not a regular file");
   auto list = compile_ignore_file(file.get(), std::move(source));
   report(*list);
   if (disk::stamp_of(opened) != state || is_racy(state, disk::wall_clock())) return list;
@@ -125,7 +126,7 @@ void ignore_files::report(const ignore::pattern_list& list) {
   }
   if (lines.empty()) return;
   for (const auto& line : lines) log_(line);
-  if (!list.complete()) log_(list.source() + " cannot be obeyed, so that what it could be about is left out");
+  if (!list.complete()) log_(list.source() + " cannot be applied, so everything that it could exclude is left out");
 }
 
 }  // namespace hondana::files

@@ -55,7 +55,7 @@ result<std::shared_ptr<const listing>> indexer::current(const call& by, monotoni
   try {
     s.start(state_);
   } catch (const std::system_error& error) {
-    return fail(errc::overloaded, "The folder cannot be indexed: no thread can be started. Ask again later.", error.what());
+    return fail(errc::overloaded, "The folder cannot be indexed: no thread can be started. Retry later.", error.what());
   }
   const auto usual = s.configured.refresh_after;
   const auto least = s.has_failed ? std::min<std::chrono::milliseconds>(state::pause_after_failure, usual) : usual;
@@ -74,10 +74,10 @@ result<std::shared_ptr<const listing>> indexer::current(const call& by, monotoni
     if (s.latest) return s.latest;
     if (s.growing) return s.growing;
     if (failed()) {
-      return fail(errc::source_unavailable, "The files could not be listed, since their walk failed. Ask again later.");
+      return fail(errc::source_unavailable, "The files could not be listed, because indexing failed. Retry later.");
     }
     if (by.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
-    return fail(errc::timed_out, "The folder was not listed before the deadline. Ask again later.");
+    return fail(errc::timed_out, "The folder was not listed before the deadline. Retry later.");
   }
   if (is_due) {
     s.want_walk();
@@ -182,11 +182,11 @@ void indexer::await_descriptions(const std::vector<place>& places, const call& b
 health indexer::state_of_health() const {
   auto& s = *state_;
   const std::lock_guard lock(s.mutex);
-  if (s.has_failed && s.latest) return {false, "the last walk failed, so that lists are as before it; the log says why"};
+  if (s.has_failed && s.latest) return {false, "the last indexing failed, so lists may be out of date; the log says why"};
   if (s.has_missed)
-    return {true, std::to_string(s.latest->size()) + " entries; some could not be looked at, the log says which"};
+    return {true, std::to_string(s.latest->size()) + " entries; some could not be accessed, the log says which"};
   if (s.latest) return {true, std::to_string(s.latest->size()) + " entries, indexed in " + seconds_text(s.last_duration)};
-  if (s.has_failed) return {false, "the last walk failed; the log says why"};
+  if (s.has_failed) return {false, "the last indexing failed; the log says why"};
   if (s.growing) return {true, "indexing, " + std::to_string(s.growing->size()) + " entries so far"};
   return {true, "not indexed yet"};
 }

@@ -232,7 +232,7 @@ result<place_page> listing::page(const std::string& key, std::size_t limit, cons
                                                     [&] { return is_abandoned_ || at.block < blocks_.size() || is_whole(); });
       if (by.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
       if (is_abandoned_) {
-        return fail(errc::source_unavailable, "The files could not be listed, since their walk failed. Ask again later.");
+        return fail(errc::source_unavailable, "The files could not be listed, because indexing failed. Retry later.");
       }
       if (!grew) break;
       if (!last) at = after(key);  // what has come may still lie before the key

@@ -13,7 +13,7 @@ namespace hondana::files {
 result<disk::stamp> open_file::state() const {
   struct stat facts{};
   if (::fstat(file_.get(), &facts) != 0) {
-    return fail(errc::source_unavailable, "The file's state cannot be found out.", std::strerror(errno));
+    return fail(errc::source_unavailable, "The size and times of the file cannot be determined.", std::strerror(errno));
   }
   return disk::stamp_of(facts);
 }

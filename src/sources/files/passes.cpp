@@ -220,7 +220,7 @@ void indexer::state::describe_next(std::unique_lock<std::mutex>& lock) {
   if (has_room) {
     made = describe_block(*next, copy_from.get());
   } else {
-    say_once("there are too many files to keep titles and descriptions of all");
+    say_once("there are too many files to store the titles and descriptions of all");
     auto empty = std::make_unique<block_descriptions>();
     for (std::size_t i = 0; i < next->size(); ++i) empty->add({}, {});
     made = std::move(empty);

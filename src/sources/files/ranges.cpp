@@ -80,17 +80,17 @@ result<extent> locate_bytes(const open_file& file, std::uint64_t size, const ran
 
 failure too_many_lines(const read_request& request) {
   return {errc::response_too_large,
-          "The lines asked for have more than " + std::to_string(request.max_bytes) +
-              " bytes, which is the read limit. Ask for fewer lines, or for a part with ?bytes=FIRST-LAST.",
+          "The requested lines have more than " + std::to_string(request.max_bytes) +
+              " bytes, which is the read limit. Request fewer lines, or a part with ?bytes=FIRST-LAST.",
           {}};
 }
 
 failure beyond_line_search(const range& wanted) {
-  return {errc::invalid_argument,
-          "Line " + std::to_string(wanted.first) +
-              " is beyond the first 256 MiB of the file, and lines are counted no further. Ask for a part with "
-              "?bytes=FIRST-LAST.",
-          {}};
+  return {
+      errc::invalid_argument,
+      "Line " + std::to_string(wanted.first) +
+          " is beyond the first 256 MiB of the file, after which lines are not counted. Request a part with ?bytes=FIRST-LAST.",
+      {}};
 }
 
 /// Counts lines window by window until both ends are known, or are known to be out of bounds.
@@ -138,10 +138,9 @@ result<std::optional<range>> parse_range(std::string_view query) {
   while (!query.empty()) {
     const auto [name, written] = uri::take_parameter(query);
     if (name != "lines" && name != "bytes") {
-      return fail(errc::resource_not_found,
-                  "Files have no parameter of that name. Ask for parts with ?lines=10-40 or ?bytes=0-4095.");
+      return fail(errc::resource_not_found, "Files have no parameter of that name. Use ?lines=10-40 or ?bytes=0-4095.");
     }
-    if (found) return fail(errc::invalid_argument, "Give either \"lines\" or \"bytes\", and that once.");
+    if (found) return fail(errc::invalid_argument, "Give either \"lines\" or \"bytes\", and only once.");
     const auto value = percent_decode(written);
     if (value) found = parse_value(name == "lines" ? range_unit::lines : range_unit::bytes, *value);
     if (!found) return malformed(name);
@@ -154,7 +153,7 @@ result<extent> locate_range(const open_file& file, std::uint64_t size, const ran
   if (wanted.unit == range_unit::bytes) return locate_bytes(file, size, wanted, is_text);
   if (!is_text) {
     return fail(errc::invalid_argument,
-                "The parameter \"lines\" is for text, and this file is not UTF-8 text. Ask for a part with ?bytes=FIRST-LAST.");
+                "The parameter \"lines\" is for text, and this file is not UTF-8 text. Request a part with ?bytes=FIRST-LAST.");
   }
   return locate_lines(file, size, wanted, request);
 }

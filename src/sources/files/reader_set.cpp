@@ -58,10 +58,9 @@ result<std::shared_ptr<void>> reader_set::enter(const std::string& address) {
     auto& mine = s.of_address[key];
     if (s.open >= most || mine >= allowed) {
       if (mine == 0) s.of_address.erase(key);
-      return fail(
-          errc::overloaded,
-          "Too many large files are being sent at once. Take the answers that are on their way first, or ask for a part "
-          "of at most 64 KiB.");
+      return fail(errc::overloaded,
+                  "Too many large files are being sent at once. Finish reading the pending responses first, or request a part "
+                  "of at most 64 KiB.");
     }
     ++s.open;
     ++mine;

@@ -47,9 +47,9 @@ std::string advice_for(int error) {
     case ENOTDIR:
       return text + ". Give the path of a folder, such as the one this file is in.";
     case EACCES:
-      return text + ". Run hondana as a user who may read the folder, or give it read and search permission.";
+      return text + ". Run hondana as a user with access to the folder, or grant read and search permission.";
     case ELOOP:
-      return text + ". The path goes through links that lead back to themselves.";
+      return text + ". The path contains a cycle of links.";
     default:
       return text + ".";
   }
@@ -101,8 +101,9 @@ secrets::policy root::masking_of(std::string_view path) const noexcept {
 }
 
 result<std::shared_ptr<root>> root::open(const root_options& from, const options& all) {
-  if (from.path.empty()) return cannot_serve(from.path, "the path is empty. Give the path of a folder, or . for this one.");
-  if (from.path.find('\0') != std::string::npos) return cannot_serve(from.path, "the path has a NUL byte in it.");
+  if (from.path.empty())
+    return cannot_serve(from.path, "the path is empty. Give the path of a folder, or . for the current one.");
+  if (from.path.find('\0') != std::string::npos) return cannot_serve(from.path, "the path contains a NUL byte.");
   char* const resolved = ::realpath(from.path.c_str(), nullptr);
   if (resolved == nullptr) return cannot_serve(from.path, advice_for(errno));
   std::string path(resolved);
@@ -112,8 +113,7 @@ result<std::shared_ptr<root>> root::open(const root_options& from, const options
   if (!folder.is_open()) return cannot_serve(from.path, advice_for(errno));
   if (!is_servable(folder.get())) {
     if (errno != 0) return cannot_serve(from.path, advice_for(errno));
-    return cannot_serve(from.path,
-                        "it is on a file system of the kernel's own (such as /proc or /sys), whose files are no files.");
+    return cannot_serve(from.path, "it is on a kernel file system such as /proc or /sys, which cannot be served.");
   }
   HONDANA_TRY(auto decisions, rules::make(from, path));
   HONDANA_TRY(auto weights, priorities::make(from.priorities));
@@ -125,7 +125,7 @@ result<std::shared_ptr<root>> root::open(const root_options& from, const options
   }
   auto made = std::shared_ptr<root>(new root(std::move(path), std::move(folder), std::move(spellings), all.portable,
                                              from.redact, std::move(decisions), std::move(weights), all.log));
-  if (made->uri().size() > max_uri_bytes / 2) return cannot_serve(from.path, "its URI would be too long to be used.");
+  if (made->uri().size() > max_uri_bytes / 2) return cannot_serve(from.path, "its URI would be too long.");
   return made;
 }
 
@@ -230,7 +230,7 @@ std::optional<std::string> root::judge(const beneath& in, std::string_view path,
   disk::handle folder;
   bool is_in_reach = true;  // what lies below a folder that may not be searched cannot be had anyway; its names still count
   for (std::size_t begin = 0;;) {
-    if (left.by != nullptr && !still_wanted(*left.by)) return "it was not looked at in time";
+    if (left.by != nullptr && !still_wanted(*left.by)) return "it was not checked in time";
     const auto end = std::min(path.find('/', begin), path.size());
     const bool is_last = end == path.size();
     const auto here = path.substr(0, end);
@@ -244,7 +244,7 @@ std::optional<std::string> root::judge(const beneath& in, std::string_view path,
                                      O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
       is_in_reach = folder.is_open();
       if (!is_in_reach) disk::throw_if_short(errno);
-      if (!is_in_reach && errno != EACCES) return "it has just gone";
+      if (!is_in_reach && errno != EACCES) return "it has just disappeared";
       if (is_in_reach && disk::is_bare_repository(folder.get()) && !rules_.allows(here, true)) return "version control data";
       if (is_in_reach && obey && !is_last) ignored_by = ignored_.below(ignored_by, folder.get(), name);
     }

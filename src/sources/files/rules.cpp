@@ -44,7 +44,7 @@ std::string to_text(const ruling& decision) {
   }
   if (!decision.fault.empty()) {
     std::string text(decision.source);
-    text += " cannot be obeyed, so that what it could be about is left out: ";
+    text += " cannot be applied, so everything that it could exclude is left out: ";
     return text += decision.fault;
   }
   std::string where = "ignored by ";
@@ -59,7 +59,7 @@ result<ignore::pattern_list> compile_patterns(const std::vector<std::string>& pa
   std::string text;
   for (const auto& pattern : patterns) {
     if (pattern.empty() || pattern.find_first_of("\n\r") != std::string::npos || pattern.find('\0') != std::string::npos) {
-      return fail(errc::invalid_argument, "A pattern of `" + option + "` is empty or has a line break or NUL in it: \"" +
+      return fail(errc::invalid_argument, "A pattern of `" + option + "` is empty or contains a line break or NUL: \"" +
                                               pattern + "\". Write one gitignore pattern per item.");
     }
     (text += pattern) += '\n';
@@ -69,7 +69,7 @@ result<ignore::pattern_list> compile_patterns(const std::vector<std::string>& pa
     return fail(errc::invalid_argument,
                 "A pattern of `" + option + "` cannot be used: " +
                     (list.warnings().empty() ? std::string("there are too many") : list.warnings().front()) +
-                    ". Patterns are written as in .gitignore.");
+                    ". Use the syntax of .gitignore.");
   }
   return list;
 }

@@ -140,7 +140,7 @@ class walker {
     if (!found.is_served) {
       if (found.is_unsure) {
         listener_.missed();
-        listener_.trouble(of_, path_, "cannot be looked at: " + found.reason());
+        listener_.trouble(of_, path_, "cannot be accessed: " + found.reason());
       }
       listener_.left_out(of_, path_, found);
       return true;
@@ -148,7 +148,7 @@ class walker {
     if (!listener_.served(of_, path_, found.facts)) return false;
     if (!S_ISDIR(found.facts.st_mode)) return true;
     if (way_.size() >= bounds_.max_depth) {
-      listener_.trouble(of_, path_, "is " + std::to_string(way_.size()) + " folders deep; what is in it is left out");
+      listener_.trouble(of_, path_, "is " + std::to_string(way_.size()) + " folders deep; its contents are left out");
       return true;
     }
     auto inside = with_few(1, [&] {

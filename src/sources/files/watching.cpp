@@ -44,7 +44,7 @@ bool watching::state::start(std::unique_lock<std::mutex>& lock) {
     if (!queue) {
       to_say.emplace_back(i, queue.error().public_text);
     } else if (disk::is_on_network(roots[i]->below()->descriptor())) {
-      to_say.emplace_back(i, "it is on a network file system, whose changes by others the kernel does not hear of");
+      to_say.emplace_back(i, "it is on a network file system, where the kernel does not report changes by other machines");
     }
   }
   for (const auto& one : to_say) polled[one.first] = true;
@@ -83,11 +83,10 @@ void watching::state::follow(std::size_t which) {
   const auto what = of->look_again();
   if (what == top::news::none) return;
   say("the folder " + of->path() +
-      (what == top::news::back ? " is there again, or another in its place"
-       : what == top::news::gone
-           ? " is gone; what is made in its place will be served"
-           : " has another in its place, which this process may not open: a sandbox holds the one that was "
-             "there at the start; restart the server, or let it read the folder around (docs/sandbox.md)"));
+      (what == top::news::back   ? " exists again, or was replaced by another"
+       : what == top::news::gone ? " is gone; a new folder in its place will be served"
+                                 : " was replaced by another, which the sandbox blocks; restart the server, or allow it to "
+                                   "read the parent folder (docs/sandbox.md)"));
   std::shared_ptr<watch::folders> heard;
   {
     const std::lock_guard lock(mutex);
@@ -107,7 +106,7 @@ void watching::state::follow_all() {
 }
 
 void watching::state::say_polled(std::size_t which, const std::string& why) {
-  say("changes of " + roots[which]->path() + " are looked for every " + std::to_string(configured.refresh_after.count()) +
+  say("changes of " + roots[which]->path() + " are polled every " + std::to_string(configured.refresh_after.count()) +
       " ms: " + why);
 }
 
@@ -191,8 +190,8 @@ void watching::cover(const root& of, const std::string& path) {
   if (how.what == state::outcome::kind::remote) {
     s.look_from_now_on(*which, where() + " is on a network file system");
   } else if (how.error == ENOSPC) {
-    s.look_from_now_on(*which, "this user watches as many folders as he may (" + std::to_string(s.folders->size()) +
-                                   " of ours); raise fs.inotify.max_user_watches");
+    s.look_from_now_on(*which, "the user's limit of watched folders is reached (" + std::to_string(s.folders->size()) +
+                                   " by this source); raise fs.inotify.max_user_watches");
   } else if (how.error != 0) {
     s.look_from_now_on(*which, where() + " cannot be watched: " + std::strerror(how.error));
   }

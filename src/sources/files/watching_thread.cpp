@@ -53,7 +53,7 @@ void watching::state::run() {
         // Memory, as a rule, may be short for a while.
         (void)::poll(nullptr, 0, monotonic_clock::poll_timeout(pause_after_failure.count()));
       } else {
-        executor::without_throwing([&] { say(std::string("watching files goes on after: ") + error.what()); });
+        executor::without_throwing([&] { say(std::string("watching files continues after an error: ") + error.what()); });
       }
       has_failed = true;
     }

@@ -19,7 +19,7 @@ inline constexpr std::size_t window_bytes = 256 * 1024;
 
 [[nodiscard]] inline result<std::size_t> all_of(result<std::size_t> count, std::size_t size) {
   if (count && *count < size) {
-    return fail(errc::content_changed, "The file became shorter while it was being read. Ask for it again.");
+    return fail(errc::content_changed, "The file was truncated while it was being read. Read it again.");
   }
   return count;
 }

@@ -39,13 +39,13 @@ ignore::list_pointer list_at(const std::string& path, std::string source) {
   };
   if (::lstat(path.c_str(), &facts) != 0) {
     if (errno == ENOENT || errno == ENOTDIR) return nullptr;
-    return unusable(std::string("it cannot be looked at: ") + std::strerror(errno));
+    return unusable(std::string("it cannot be accessed: ") + std::strerror(errno));
   }
   if (S_ISLNK(facts.st_mode)) return nullptr;
-  if (!S_ISREG(facts.st_mode)) return unusable("it is no regular file");
+  if (!S_ISREG(facts.st_mode)) return unusable("it is not a regular file");
   const auto file = open_quietly(path);
   if (!file.is_open()) return unusable(std::string("it cannot be read: ") + std::strerror(errno));
-  if (::fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) return unusable("it is no regular file");
+  if (::fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) return unusable("it is not a regular file");
   return compile_ignore_file(file.get(), std::move(source));
 }
 

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t longest_sheet_name = 4096;
 
 tl::unexpected<failure> no_such_file(std::string what) {
-  return fail(errc::resource_not_found, "There is no such file in this Drive.", std::move(what));
+  return fail(errc::resource_not_found, "File not found in this Drive.", std::move(what));
 }
 
 result<void> read_parameters(std::string_view query, address& into) {
@@ -24,26 +24,26 @@ result<void> read_parameters(std::string_view query, address& into) {
     HONDANA_TRY(auto said, percent_decode(written));
     if (name == "sheet" && !into.sheet) {
       if (said.empty() || said.size() > longest_sheet_name)
-        return fail(errc::invalid_argument, "sheet: expected the name of a sheet.");
+        return fail(errc::invalid_argument, "sheet: expected a sheet name.");
       into.sheet = std::move(said);
     } else if (name == "format" && !into.is_original) {
       if (said != "original")
         return fail(errc::invalid_argument,
-                    "format: there is no such form; format=original gives the file itself, of what is no Doc, Sheet or Slides. "
-                    "Leave it out for the text.");
+                    "format: unknown value. Use format=original for the file itself (not for Docs, Sheets or Slides), or leave "
+                    "it out for the text.");
       into.is_original = true;
     } else {
       const bool is_twice = name == "sheet" || name == "format";
-      return fail(errc::invalid_argument, "The URI has the parameter \"" + std::string(name) + "\", which is " +
-                                              (is_twice ? "there twice" : "not known here") +
-                                              ". Spreadsheets have sheet, other files format.");
+      return fail(errc::invalid_argument, "The URI parameter \"" + std::string(name) + "\" is " +
+                                              (is_twice ? "given twice" : "unknown") +
+                                              ". Spreadsheets accept sheet, other files format.");
     }
   }
   if (into.sheet && into.is_original)
-    return fail(errc::invalid_argument, "sheet and format do not go together. Ask for one of them.");
+    return fail(errc::invalid_argument, "sheet and format cannot be combined. Use one of them.");
   const bool has_parts = into.what == address::place::id || into.what == address::place::path;
   if (!has_parts && (into.sheet || into.is_original))
-    return fail(errc::invalid_argument, "A list of files has no parameters. Leave them out.");
+    return fail(errc::invalid_argument, "A list of files takes no parameters. Leave them out.");
   return {};
 }
 
@@ -51,7 +51,7 @@ result<void> read_parameters(std::string_view query, address& into) {
 
 result<address> address_of(std::string_view scheme, std::string_view uri) {
   const auto parts = split_uri(uri);
-  if (parts.scheme != scheme || !parts.authority || parts.fragment) return no_such_file("another scheme, or a fragment");
+  if (parts.scheme != scheme || !parts.authority || parts.fragment) return no_such_file("wrong scheme, or a fragment");
   address made;
   if (parts.authority->empty()) {
     auto path = parts.path;
@@ -61,14 +61,14 @@ result<address> address_of(std::string_view scheme, std::string_view uri) {
     } else if (path == "recent") {
       made.what = address::place::recent;
     } else if (!path.empty()) {
-      if (!drive::is_id(path)) return no_such_file("no identifier of Drive");
+      if (!drive::is_id(path)) return no_such_file("not a Drive id");
       made.what = address::place::id;
       made.id = path;
     }
   } else {
-    if (!ascii::is_slug(*parts.authority)) return no_such_file("no drive is called so");
+    if (!ascii::is_slug(*parts.authority)) return no_such_file("not the slug of a drive");
     // Names are never empty in lists: only a folder's own slash at the end may be one too many.
-    if (parts.path.find("//") != std::string_view::npos) return no_such_file("a name in the path is empty");
+    if (parts.path.find("//") != std::string_view::npos) return no_such_file("empty name in the path");
     made.what = address::place::path;
     made.uri = uri.substr(0, uri.find('?'));
     if (made.uri.ends_with('/')) made.uri.pop_back();

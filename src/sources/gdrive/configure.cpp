@@ -44,7 +44,7 @@ result<void> check_credentials(const google::token_settings& of) {
 void make_place_for_log_in(const account& who, const std::function<void(std::string_view)>& log) {
   if (!who.tokens.in.file.empty() || who.log_in_file.empty() || google::find_credentials(who.tokens.in)) return;
   const auto made = disk::make_private_folder(std::filesystem::path(who.log_in_file).parent_path().string());
-  if (!made && log) log("after the first hondana login a restart is needed: " + made.error().public_text);
+  if (!made && log) log("hondana cannot notice the first 'hondana login'; restart it afterwards: " + made.error().public_text);
 }
 
 /// A key of the table, and the same settings as if it were not there.

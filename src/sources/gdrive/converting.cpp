@@ -23,7 +23,7 @@ result<std::string> all_of(byte_reader& from) {
   std::string bytes(from.size(), '\0');
   for (std::size_t done = 0; done < bytes.size();) {
     HONDANA_TRY(auto count, from.read(std::span(bytes).subspan(done)));
-    if (count == 0) return fail(errc::content_changed, "The file ended before its end. Ask for it again.");
+    if (count == 0) return fail(errc::content_changed, "The file ended early. Read it again.");
     done += count;
   }
   HONDANA_TRY(from.rewind());
@@ -52,7 +52,7 @@ result<bool> is_plain_throughout(byte_reader& from) {
   for (auto left = from.size(); is_so && left > 0;) {
     HONDANA_TRY(auto count, from.read(std::span(bytes).subspan(
                                 kept, static_cast<std::size_t>(std::min<std::uint64_t>(left, window - kept)))));
-    if (count == 0) return fail(errc::content_changed, "The file ended before its end. Ask for it again.");
+    if (count == 0) return fail(errc::content_changed, "The file ended early. Read it again.");
     left -= count;
     const std::string_view there(bytes.data(), kept + count);
     const auto begun = left > 0 ? begun_at_end(there) : 0;

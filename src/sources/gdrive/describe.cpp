@@ -83,13 +83,13 @@ resource entry_of_drive(std::string uri, std::string name) {
 std::vector<resource_template> templates_of(const std::string& scheme, const std::string& name) {
   const auto by_path = scheme + "://{drive}/{+path}";
   return {
-      template_at(scheme + ":///{id}", name + "-file", "File of Drive by its id",
-                  "A file or folder by the id that its web address has, listed or not."),
-      template_at(by_path + "{?sheet}", name + "-path", "File of Drive by its path",
-                  "A file or folder by its path: drive is my-drive, shared-with-me or the slug of a shared drive. sheet: one "
-                  "sheet of a spreadsheet as CSV; without it all of them."),
-      template_at(by_path + "{?format}", name + "-original", "Original of a file of Drive",
-                  "format=original: a PDF or Office file as it is."),
+      template_at(scheme + ":///{id}", name + "-file", "Drive file by id",
+                  "A file or folder by the id in its web address, listed or not."),
+      template_at(by_path + "{?sheet}", name + "-path", "Drive file by path",
+                  "A file or folder by its path. drive is my-drive, shared-with-me or the slug of a shared drive. sheet "
+                  "selects one sheet of a spreadsheet as CSV; the default is all sheets."),
+      template_at(by_path + "{?format}", name + "-original", "Original of a Drive file",
+                  "format=original: a PDF or Office file, not converted."),
   };
 }
 
@@ -97,27 +97,27 @@ scheme_documentation describe() {
   return {"gdrive",
           "Google Drive: documents, spreadsheets, presentations and files of My Drive and shared drives.",
           {{"document", "A Google Doc, as Markdown."},
-           {"spreadsheet", "A Google Sheet: one CSV for each of its sheets."},
-           {"sheet", "One sheet of a spreadsheet, as CSV; the first one is listed as its spreadsheet."},
-           {"presentation", "Google Slides as text, with the speakers' notes; slides end with a form feed."},
-           {"drawing", "A Google Drawing, a PNG as a blob."},
+           {"spreadsheet", "A Google Sheet, as one CSV for each of its sheets."},
+           {"sheet", "One sheet of a spreadsheet, as CSV. The first sheet is listed as the spreadsheet itself."},
+           {"presentation", "Google Slides as text, with the speakers' notes. Each slide ends with a form feed."},
+           {"drawing", "A Google Drawing, as a PNG blob."},
            {"script", "An Apps Script project, as JSON."},
-           {"file", "Any other file. PDF and Office files come as text, with the file itself as a second content."},
-           {"folder", "A folder. Reading it gives the URIs in it, one a line."},
-           {"shortcut", "A shortcut: reading it gives what it leads to. Listed only where that is not."},
-           {"drive", "My Drive, what is shared with the account, or a shared drive, as a folder."},
+           {"file", "Any other file. PDF and Office files are converted to text; the file itself is the second content."},
+           {"folder", "A folder. Reading it returns the URIs of its entries, one per line."},
+           {"shortcut", "A shortcut. Reading it returns its target. It is listed only if the target is not."},
+           {"drive", "My Drive, the files shared with the account, or a shared drive, as a folder."},
            {"list", "Starred or recent files, as Markdown."},
-           {"other", "What Drive gives to nobody, such as a form; its web link is in `_meta`."}},
+           {"other", "A file that Drive does not export, such as a form. Its web link is in `_meta`."}},
           {{"gdrive:///", "The drives, as a folder."},
            {"gdrive:///ID", "A file or folder by its id, listed or not."},
            {"gdrive:///starred", "Starred files, the latest first."},
-           {"gdrive:///recent", "The 50 files that were changed last."},
+           {"gdrive:///recent", "The 50 most recently changed files."},
            {"gdrive://DRIVE", "A drive as a folder: my-drive, shared-with-me or the slug of a shared drive's name."},
            {"gdrive://DRIVE/PATH",
-            "A file or folder by its path, as it is listed. Of files with one name in a folder, all but the oldest have ~ID "
-            "behind it."},
+            "A file or folder by its listed path. If files in one folder share a name, ~ID is appended to every name except "
+            "the oldest file's."},
            {"gdrive://DRIVE/PATH?sheet=NAME", "One sheet of a spreadsheet, as CSV."},
-           {"gdrive://DRIVE/PATH?format=original", "A PDF or Office file as it is."}}};
+           {"gdrive://DRIVE/PATH?format=original", "A PDF or Office file, not converted."}}};
 }
 
 }  // namespace hondana::gdrive

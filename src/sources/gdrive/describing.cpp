@@ -83,7 +83,8 @@ result<resource> gdrive_provider::describe(const describe_request& request) {
   const auto* placed = in.find(one.what->id);
   if (what.sheet) {
     if (placed == nullptr || std::find(placed->sheets.begin(), placed->sheets.end(), *what.sheet) == placed->sheets.end())
-      return fail(errc::resource_not_found, "The spreadsheet has no sheet of this name, or was not read yet.");
+      return fail(errc::resource_not_found,
+                  "The spreadsheet has no sheet of this name, or has not been read yet. Read it first.");
     auto base = entry;
     base.uri = request.uri.substr(0, request.uri.find('?'));
     entry = entry_of_sheet(base, *what.sheet);

@@ -80,8 +80,8 @@ fetched aged_original(const kept_content& what, const wanted& which) {
 
 drive::refusal not_kept(const wanted& which) {
   failure why{errc::source_unavailable,
-              '"' + shown(which.what->name) + "\" is not kept here, and Drive cannot be reached now: " + which.why.public_text +
-                  ". Ask again later.",
+              '"' + shown(which.what->name) + "\" is not cached, and Drive cannot be reached: " + which.why.public_text +
+                  ". Try again later.",
               which.why.private_text};
   why.retry = which.why.retry;
   return refusal_with(std::move(why), drive::trouble::unavailable);
@@ -93,8 +93,8 @@ std::string_view part_kept_of(way how) noexcept {
 
 failure too_large(const item& of, std::uint64_t limit) {
   return {errc::response_too_large,
-          '"' + shown(of.name) + "\" has more than " + std::to_string(limit) +
-              " bytes, which is the limit of a read. Raise read_limit and the source's max_bytes, or open its web link.",
+          '"' + shown(of.name) + "\" is larger than " + std::to_string(limit) +
+              " bytes, the limit of a read. Raise read_limit and the source's max_bytes, or open its web link.",
           {}};
 }
 
@@ -120,7 +120,7 @@ bool says_refused(const drive::refusal& why) noexcept {
 }
 
 std::string fetcher::missing_for(rendering::format what) const {
-  if (!with_.renderer) return "PDF and Office files are not rendered here (renders = false)";
+  if (!with_.renderer) return "PDF and Office files are not converted to text (renders = false)";
   return with_.renderer->missing_for(what);
 }
 
@@ -191,7 +191,7 @@ drive::answer<fetched> fetcher::cut_workbook(const wanted& which, const format& 
     format first = how;
     first.asked = "text/csv";
     auto made = export_text(which, first, by, with_.most_bytes, false);
-    if (made) made->problem = "This is the first sheet alone: " + missing + '.';
+    if (made) made->problem = "Only the first sheet is included: " + missing + '.';
     return made;
   }
   HONDANA_TRY(auto got, exported(which, how.asked, by, with_.most_bytes));
@@ -216,7 +216,7 @@ drive::answer<fetched> fetcher::render_export(const wanted& which, const format&
     plain.asked = plain.given = "text/plain";
     // What lacks something is not kept: it is asked for anew, and whole once it can be.
     auto made = export_text(which, plain, by, with_.most_bytes, false);
-    if (made) made->problem = "The speakers' notes are not in it: " + missing + '.';
+    if (made) made->problem = "The speakers' notes are missing: " + missing + '.';
     return made;
   }
   HONDANA_TRY(auto got, exported(which, how.asked, by, with_.most_bytes));
@@ -274,7 +274,7 @@ drive::answer<fetched> fetcher::render_bytes(const wanted& which, const format& 
   const auto as_original = [&](std::string why) -> drive::answer<fetched> {
     if (size_of(whole.data) > most) return tl::unexpected(refusal_with(too_large(*which.what, most)));
     whole.form = content_form::blob;
-    original->problem = "It could not be made into text: " + std::move(why) + '.';
+    original->problem = "It could not be converted to text: " + std::move(why) + '.';
     return std::move(original);
   };
   if (!problem.empty()) return as_original(std::move(problem));
@@ -313,7 +313,7 @@ drive::answer<fetched> fetcher::content_of(const wanted& which, const call& by, 
   if (how.how == way::none) {
     const auto& link = which.what->web_link;
     return tl::unexpected(refusal_with({errc::unsupported,
-                                        "Drive gives the content of a " + word_for(which.what->mime_type) + " to nobody." +
+                                        "Drive does not export the content of a " + word_for(which.what->mime_type) + "." +
                                             (link.starts_with("https://") ? " Open " + link + " in a browser." : std::string()),
                                         {}},
                                        drive::trouble::not_exportable));

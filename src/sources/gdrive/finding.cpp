@@ -20,8 +20,7 @@ drive::answer<void> follower::find_root(const std::stop_token& stop) {
   const auto found = options_.from->file("root", errand_of(stop, drive::lane::polling));
   if (!found) {
     if (asking != who_ && is_ours_) {
-      say("the credentials are others than before: what was known is not served before Drive has said that it is the same "
-          "account");
+      say("the credentials have changed: cached files are not served until Drive confirms the same account");
       is_ours_ = false;
       const std::lock_guard lock(mutex_);
       latest_.reset();
@@ -49,7 +48,7 @@ drive::answer<void> follower::find_root(const std::stop_token& stop) {
 }
 
 void follower::forget_all() {
-  say("the account is another one than before: what was known is forgotten, and everything is listed anew");
+  say("the account has changed: the cache is cleared, and all files are listed again");
   for (const auto& [home, at] : positions_) channels_.forget(home);
   items_.clear();
   parents_.reset();
@@ -130,7 +129,7 @@ drive::answer<void> follower::find_drives(const std::stop_token& stop) {
     }
     keep_full();
     channels_.forget(id);
-    say(word_for_home(id) + " is not there any more");
+    say(word_for_home(id) + " no longer exists");
     positions_.erase(id);
     std::erase_if(items_, [&id](const auto& one) { return one.second.what->home == id; });
   }

@@ -94,7 +94,7 @@ result<std::shared_ptr<const scene>> follower::ready(const call& by, std::chrono
   if (by.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
   if (trouble_ && (!latest_ || latest_->files() == 0)) return tl::unexpected(*trouble_);
   if (latest_) return latest_;
-  return fail(errc::source_unavailable, "Drive is being listed for the first time. Ask again in a while.");
+  return fail(errc::source_unavailable, "Drive is being listed for the first time. Try again later.");
 }
 
 bool follower::is_sure(std::chrono::milliseconds within) const {
@@ -311,7 +311,7 @@ void follower::run(const std::stop_token& stop) {
   try {
     loaded = load(stop);
   } catch (const std::exception& error) {
-    loaded = fail(errc::internal, "What is kept of Drive cannot be read.", error.what());
+    loaded = fail(errc::internal, "The Drive cache cannot be read.", error.what());
   }
   if (!loaded) {
     say(loaded.error().public_text);
@@ -358,7 +358,7 @@ void follower::run(const std::stop_token& stop) {
       }
     } catch (const std::exception& error) {
       drive::refusal why;
-      why.why = {errc::internal, "Following Drive failed.", error.what()};
+      why.why = {errc::internal, "Synchronizing with Drive failed.", error.what()};
       done = tl::unexpected(std::move(why));
     }
     if (stop.stop_requested()) break;

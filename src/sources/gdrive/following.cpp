@@ -50,7 +50,7 @@ drive::refusal cancelled() {
 drive::refusal follower::endless(const std::string& what) {
   drive::refusal why;
   why.what = drive::trouble::malformed;
-  why.why = {errc::broken_protocol, "Drive's list of " + what + " does not come to an end.", {}};
+  why.why = {errc::broken_protocol, "Drive's list of " + what + " does not end.", {}};
   return why;
 }
 
@@ -111,7 +111,7 @@ drive::answer<void> follower::crawl(const std::string& home, const std::stop_tok
     HONDANA_TRY(apply(std::move(beginning)));
     keep_full();
   } else if (!at.next_page.empty()) {
-    say("the crawl of " + word_for_home(home) + " goes on where it was");
+    say("the listing of " + word_for_home(home) + " resumes where it stopped");
   }
   std::size_t files = 0;
   std::size_t pages = 0;
@@ -127,7 +127,7 @@ drive::answer<void> follower::crawl(const std::string& home, const std::stop_tok
     what.page_token = at.next_page;
     auto page = options_.from->files(what, errand_of(stop, drive::lane::crawling));
     if (!page && page.error().what == drive::trouble::page_token_gone && !at.next_page.empty()) {
-      say("the crawl of " + word_for_home(home) + " cannot go on where it was, and begins anew");
+      say("the listing of " + word_for_home(home) + " cannot be resumed and starts over");
       at.next_page.clear();
       continue;
     }
@@ -183,7 +183,7 @@ drive::answer<void> follower::poll(const std::string& home, const std::stop_toke
     auto page = options_.from->changes(what, errand_of(stop, drive::lane::polling));
     if (!page && page.error().what == drive::trouble::page_token_gone) {
       say("the changes of " + word_for_home(home) +
-          " since the last time are not to be had any more: everything is listed anew, and what is known is served meanwhile");
+          " since the last poll have expired: all files are listed again, and cached ones are served meanwhile");
       return crawl(home, stop);
     }
     if (!page) return tl::unexpected(std::move(page.error()));
@@ -333,8 +333,8 @@ drive::answer<void> follower::look_into_folders(const std::stop_token& stop) {
       std::erase(looks_, folder);
       looks_.insert(looks_.begin(), folder);
       if (told_.size() < most_told && told_.insert(folder + " look").second)
-        say("what is in the new folder " + folder +
-            " cannot be listed yet, and is asked for with each poll: " + words_for_log(done.error().why));
+        say("the entries of the new folder " + folder +
+            " cannot be listed yet, and are requested again with each poll: " + words_for_log(done.error().why));
       if (!may_be_of_one(done.error())) continue;
       ++slow;
       if (!first) first = std::move(done.error());

@@ -34,9 +34,9 @@ constexpr std::int64_t crawling_bit = 1;
 constexpr std::int64_t behind_bit = 2;
 
 constexpr sqlite::file_kind kind_of_kept{
-    .what = "store of Drive",
-    .purpose = "keep what is known of Drive",
-    .user = "another process keeps its Drive there",
+    .what = "Drive cache",
+    .purpose = "cache Drive files",
+    .user = "another process uses it for its Drive cache",
     .application = 0x68676472,  // "hgdr"
     .version = 2,
     .schema = schema,
@@ -123,8 +123,8 @@ result<void> kept::begin(const std::stop_token& stop) {
     if (monotonic_clock::now() - begun < std::chrono::milliseconds(500)) break;
   }
   if (log_)
-    log_(opened.error().public_text + "; what is known of Drive is kept in memory this time (" + opened.error().private_text +
-         ')');
+    log_(opened.error().public_text + "; the Drive cache stays in memory until the next restart (" +
+         opened.error().private_text + ')');
   return open({});
 }
 

@@ -29,12 +29,12 @@ void follower::open_channels(const std::stop_token& stop) {
     if (!answer) {
       // Polling goes on, and finds everything all the same.
       channels_.refused(home, now);
-      say(word_for_home(home) + ": Drive sends no notices: " + words_for_log(answer.error().why));
+      say(word_for_home(home) + ": Drive sends no change notifications: " + words_for_log(answer.error().why));
       continue;
     }
     if (const auto before = channels_.opened(home, *answer, now)) {
       const auto stopped = options_.from->stop(*before, errand_of(stop, drive::lane::polling));
-      if (!stopped) say("a channel could not be closed, and ends by itself: " + stopped.error().why.public_text);
+      if (!stopped) say("a notification channel could not be closed, and will expire: " + stopped.error().why.public_text);
     }
   }
 }
@@ -42,12 +42,12 @@ void follower::open_channels(const std::stop_token& stop) {
 void follower::close_channels() {
   const auto until = clock::now() + longest_closing;
   for (const auto& one : channels_.close_all()) {
-    if (clock::now() >= until) return say("not all channels could be closed in time, and end by themselves");
+    if (clock::now() >= until) return say("not all notification channels could be closed in time; the others will expire");
     drive::errand how;
     how.until = until;
     how.of = drive::lane::polling;
     const auto stopped = options_.from->stop(one, how);
-    if (!stopped) say("a channel could not be closed, and ends by itself: " + words_for_log(stopped.error().why));
+    if (!stopped) say("a notification channel could not be closed, and will expire: " + words_for_log(stopped.error().why));
   }
 }
 

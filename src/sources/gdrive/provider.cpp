@@ -80,7 +80,7 @@ std::string path_shown(std::string_view uri, const std::string& name) {
 
 }  // namespace
 
-tl::unexpected<failure> nothing_there() { return fail(errc::resource_not_found, "There is no such file in this Drive."); }
+tl::unexpected<failure> nothing_there() { return fail(errc::resource_not_found, "File not found in this Drive."); }
 
 bool is_seen(const caller& who, const resource& entry) { return !who.view || who.view->may_see_entry(entry); }
 
@@ -172,14 +172,14 @@ result<list_result> gdrive_provider::children(const children_request& request) {
     return fail(errc::invalid_argument, request.uri + " is not a folder. Read it with resources/read.");
   const bool is_drive = what.what == address::place::path && what.uri.find('/', how_.scheme.size() + 3) == std::string::npos;
   if (is_drive) {
-    if (!in.entries().find(what.uri)) return fail(errc::resource_not_found, "There is no such drive.");
+    if (!in.entries().find(what.uri)) return fail(errc::resource_not_found, "Drive not found.");
     return children_of(in, what.uri, request);
   }
   HONDANA_TRY(const auto one, find(in, what, request));
   HONDANA_TRY(const auto file, followed(in, one, request));
   if (!file.what->is_folder() || what.sheet || what.is_original)
     return fail(errc::invalid_argument, request.uri + " is not a folder. Read it with resources/read.");
-  if (file.uri.empty()) return fail(errc::resource_not_found, "This folder is not listed here.");
+  if (file.uri.empty()) return fail(errc::resource_not_found, "This folder is not in a served drive or folder.");
   return children_of(in, file.uri, request);
 }
 
@@ -204,8 +204,8 @@ result<void> gdrive_provider::survey(const call& request, const std::function<vo
     each({path_shown(one->uri, one->what->name), one->uri, true, "priority " + priority + ": " + worth.reason});
   }
   if (const auto count = (*now)->unplaced(); count > 0)
-    each({std::to_string(count) + " files", {}, false, "they lie in drives or folders that are not served"});
-  if (auto why = follower_.words_for_left_out(); !why.empty()) each({"all further files", {}, false, std::move(why)});
+    each({std::to_string(count) + " files", {}, false, "they are in drives or folders that are not served"});
+  if (auto why = follower_.words_for_left_out(); !why.empty()) each({"all other files", {}, false, std::move(why)});
   if (!usable) return usable;
   if (auto wrong = follower_.misfit(); !wrong.empty()) return fail(errc::invalid_argument, how_.name + ": " + std::move(wrong));
   return {};

@@ -59,7 +59,7 @@ drive::refusal barred(const item& of) {
   made.reason = "cannotDownloadFile";
   made.why = {errc::access_denied,
               "cannot read \"" + name_shown(of) +
-                  "\": its owner lets viewers neither download, print nor copy it; have the owner allow it in the file's "
+                  "\": its owner does not let viewers download, print or copy it; ask the owner to allow it in the file's "
                   "sharing settings",
               {}};
   return made;
@@ -137,13 +137,13 @@ result<gdrive_provider::found> gdrive_provider::followed(const scene& in, found 
   while (from.what->is_shortcut()) {
     if (!seen.insert(from.what->id).second || seen.size() > most_hops)
       return fail(errc::invalid_argument,
-                  "The shortcut \"" + name + "\" leads in a circle, and to no file. Correct it in Drive.");
+                  "The shortcut \"" + name + "\" leads in a circle and never to a file. Correct it in Drive.");
     if (!drive::is_id(from.what->target))
-      return fail(errc::resource_not_found, "The shortcut \"" + name + "\" leads to nothing. Correct it in Drive.");
+      return fail(errc::resource_not_found, "The shortcut \"" + name + "\" has no target. Correct it in Drive.");
     auto next = find_by_id(in, from.what->target, from.what->target_key, by);
     if (!next && next.error().code == errc::resource_not_found)
       return fail(errc::resource_not_found,
-                  "What the shortcut \"" + name + "\" leads to is not there, or not shared with this account. Share it.",
+                  "The target of the shortcut \"" + name + "\" does not exist, or is not shared with this account. Share it.",
                   next.error().private_text);
     if (!next) return next;
     next->through = next->uri.empty() ? how_.scheme + ":///" + next->what->id : next->uri;
@@ -289,8 +289,8 @@ result<reading> gdrive_provider::read_file(const scene& in, const address& what,
   HONDANA_TRY(auto target, followed(in, std::move(*one), request));
   if (target.what->is_folder()) {
     if (what.sheet || what.is_original)
-      return fail(errc::invalid_argument, "A folder has no sheets and no original. Leave the parameter out for what is in it.");
-    if (target.uri.empty()) return fail(errc::resource_not_found, "This folder is not listed here.");
+      return fail(errc::invalid_argument, "A folder has no sheets and no original. Leave out the parameter to list it.");
+    if (target.uri.empty()) return fail(errc::resource_not_found, "This folder is not in a served drive or folder.");
     return read_folder(in, target.uri, request);
   }
   auto file = now(in, std::move(target), request);
@@ -298,12 +298,10 @@ result<reading> gdrive_provider::read_file(const scene& in, const address& what,
   const auto how = format_of(*file->what);
   const auto name = name_shown(*file->what);
   if (what.sheet && how.how != way::workbook)
-    return fail(errc::invalid_argument,
-                "sheet: \"" + name + "\" is no spreadsheet of Google's, and has no sheets. Leave the parameter out.");
+    return fail(errc::invalid_argument, "sheet: \"" + name + "\" is not a Google spreadsheet. Leave out the parameter.");
   if (what.is_original && how.how != way::rendered && how.how != way::bytes)
-    return fail(errc::invalid_argument, "format: \"" + name +
-                                            "\" was made by one of Google's editors, and there is no file that could be given "
-                                            "as it is. Leave the parameter out.");
+    return fail(errc::invalid_argument,
+                "format: \"" + name + "\" is a document of a Google editor and has no original file. Leave out the parameter.");
   // The index asks for each part by itself.
   const auto wholes =
       request.who.view && !model::is_index(request.who) ? wholes_of(in, *file->what, file->uri) : std::vector<resource>();
@@ -396,8 +394,8 @@ result<reading> gdrive_provider::read_file(const scene& in, const address& what,
     answer.contents.push_back(std::move(item));
   }
   if (total > request.max_bytes && how.how == way::workbook)
-    return fail(errc::response_too_large, "The sheets together have " + std::to_string(total) +
-                                              " bytes, which is more than a read may give. Read one of them: ?sheet=NAME.");
+    return fail(errc::response_too_large, "All sheets together have " + std::to_string(total) +
+                                              " bytes, which exceeds the limit of a read. Read one of them: ?sheet=NAME.");
   return answer;
 }
 
@@ -415,8 +413,8 @@ result<reading> gdrive_provider::read(const read_request& request) {
     if (!is_drive) return read_file(in, *what, request);
     if (what->sheet || what->is_original)
       return result<reading>(
-          fail(errc::invalid_argument, "A drive has no sheets and no original. Leave the parameter out for what is in it."));
-    if (!in.entries().find(what->uri)) return result<reading>(fail(errc::resource_not_found, "There is no such drive."));
+          fail(errc::invalid_argument, "A drive has no sheets and no original. Leave out the parameter to list it."));
+    if (!in.entries().find(what->uri)) return result<reading>(fail(errc::resource_not_found, "Drive not found."));
     return read_folder(in, what->uri, request);
   }();
   if (made && !made->version.empty() && made->version == request.if_version) made->contents.clear();

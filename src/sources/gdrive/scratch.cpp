@@ -15,7 +15,7 @@ namespace hondana::gdrive {
 namespace {
 
 tl::unexpected<failure> no_room_for_scratch(const char* what, int error) {
-  return fail(errc::source_unavailable, "There is no room to keep a file while it is rendered. Ask again later.",
+  return fail(errc::source_unavailable, "The temporary file for a conversion cannot be written. Try again later.",
               std::string(what) + ": " + std::strerror(error));
 }
 

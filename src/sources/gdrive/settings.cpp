@@ -28,7 +28,7 @@ std::string path_under(config::table_reader& reader, std::string_view key) {
   if (!written) return {};
   // Relative to its folder it would be the folder.
   if (written->empty()) {
-    reader.wrong(key, "it is empty and names no file; write the file's path, or leave the key out");
+    reader.wrong(key, "is empty; write the path of a file, or leave the key out");
     return {};
   }
   return reader.path(key, *written);
@@ -44,7 +44,7 @@ void read_store(config::table_reader& reader, options& into) {
   const auto written = reader.text("store");
   if (written && (written->empty() || *written == ":memory:")) return;
   into.store = written ? reader.path("store", *written) : usual_store(into.name);
-  if (into.store.empty()) reader.wrong("store", "missing; neither XDG_STATE_HOME nor HOME says where to keep it");
+  if (into.store.empty()) reader.wrong("store", "missing, and neither XDG_STATE_HOME nor HOME is set; write a path");
 }
 
 }  // namespace
@@ -67,7 +67,7 @@ account read_account(config::table_reader& reader, config::section& from, const 
     if (const auto fine = google::check_token_url(tokens.in.token_url, true); !fine)
       reader.wrong("token_url", fine.error().public_text);
   }
-  tokens.in.advice = "run `hondana login --source " + name + "`, or name a service account's key under credentials";
+  tokens.in.advice = "run `hondana login --source " + name + "`, or set credentials to the key file of a service account";
   made.client_file = path_under(reader, "client");
   made.auth_url = reader.text("auth_url").value_or(std::string());
   if (!made.auth_url.empty()) {
@@ -100,12 +100,12 @@ result<settings> read_settings(config::section& from) {
   const auto longer = std::string(usual_scheme) + '-';
   const bool is_scheme = how.scheme == usual_scheme ||
                          (how.scheme.starts_with(longer) && ascii::is_slug(how.scheme) && how.scheme.size() > longer.size());
-  if (!is_scheme) reader.wrong("scheme", "expected gdrive, or gdrive- and a word of a-z, 0-9 and -, as gdrive-sales");
+  if (!is_scheme) reader.wrong("scheme", "expected gdrive, or gdrive- followed by a-z, 0-9 and -, such as gdrive-sales");
   made.who = read_account(reader, from, how.name);
   how.drives = reader.texts("drives");
   for (const auto& one : how.drives) {
     if (!ascii::is_slug(one))
-      reader.wrong("drives", "expected my-drive, shared-with-me or slugs of shared drives, as they stand in URIs");
+      reader.wrong("drives", "expected my-drive, shared-with-me or slugs of shared drives, as in their URIs");
   }
   how.has_shared_drives = reader.truth("shared_drives", how.has_shared_drives);
   how.shortest = seconds_in(reader, from, "interval", 86'400, how.shortest);
@@ -117,7 +117,7 @@ result<settings> read_settings(config::section& from) {
   how.notices = reader.text("notices").value_or(std::string());
   while (how.notices.ends_with('/')) how.notices.pop_back();
   if (!how.notices.empty() && !is_public_address(how.notices))
-    reader.wrong("notices", "expected where this server is reached from outside, as https://hondana.example, without a path");
+    reader.wrong("notices", "expected the public URL of this server without a path, such as https://hondana.example");
   made.renders = reader.truth("renders", made.renders);
   how.rendered.time = seconds_in(reader, from, "render_seconds", 600, how.rendered.time);
   how.rendered.memory = reader.bytes("render_memory", least_memory, 1ull << 36, how.rendered.memory);

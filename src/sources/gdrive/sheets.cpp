@@ -30,7 +30,7 @@ tl::unexpected<failure> no_such_sheet(const std::string& name, const std::vector
   // To whom rules may hide a sheet one that is not there looks alike; the index has to let go of it.
   if (who.view) return fail(errc::resource_not_found, "The spreadsheet has no such sheet.", there);
   return fail(errc::invalid_argument, "sheet: \"" + name + "\" has no sheet \"" + shown(asked) + "\"; " + there +
-                                          ". Ask for one of them, or leave the parameter out for all.");
+                                          ". Use one of them, or leave out the parameter for all.");
 }
 
 bool may_read_sheet(const caller& who, const std::vector<resource>& wholes, const std::string& sheet) {

@@ -17,7 +17,7 @@ std::string follower::words_for_log(const failure& why) {
 
 std::string follower::words_for_full() const {
   return "there are more than " + std::to_string(options_.most_files) +
-         " files, and the others are left out; raise max_files, or name fewer drives";
+         " files, and the others are left out; raise max_files, or list fewer drives";
 }
 
 std::string follower::words_for_last_listing() const {
@@ -27,16 +27,16 @@ std::string follower::words_for_last_listing() const {
     most = std::max(most, one.most_files);
   }
   if (full_.empty()) return {};
-  return "when Drive was listed last there were more files than max_files" +
+  return "the last listing of Drive had more files than max_files" +
          (most == 0 ? std::string() : " = " + std::to_string(most)) +
-         "; now there is room, and the next listing will tell whether it is enough";
+         "; there is room now, and the next listing will show whether it is enough";
 }
 
 std::string follower::words_for_left_out() const {
   const std::lock_guard lock(mutex_);
   if (full_.empty()) return {};
   if (auto of_before = words_for_last_listing(); !of_before.empty()) return of_before;
-  return "there are more than max_files = " + std::to_string(options_.most_files) + "; raise it, or name fewer drives";
+  return "there are more than max_files = " + std::to_string(options_.most_files) + " files; raise it, or list fewer drives";
 }
 
 void follower::tell_full(const std::string& home) {
@@ -104,7 +104,7 @@ void follower::look_for_wanted() {
   std::string words;
   if (!missing.empty()) {
     constexpr std::size_t most_named = 50;
-    words = "no drive is called " + missing + ", which drives names; there are: ";
+    words = "drives names unknown drives: " + missing + "; known drives: ";
     for (std::size_t i = 0; i < std::min(there.size(), most_named); ++i) words += (i == 0 ? "" : ", ") + there[i];
     if (there.size() > most_named) words += ", …";
   }
@@ -119,7 +119,7 @@ void follower::look_for_wanted() {
 std::string follower::word_for_home(const std::string& home) const {
   if (home.empty()) return "My Drive";
   if (home == list_of_drives) return "the list of shared drives";
-  if (home == new_folders) return "what is in new folders";
+  if (home == new_folders) return "the entries of new folders";
   for (const auto& one : drives_) {
     if (one.id == home) return "the shared drive \"" + shown(one.name) + '"';
   }
@@ -146,23 +146,23 @@ void follower::mind(const std::string& home, const drive::refusal* why) {
 
 void follower::tell_odd(const std::string& home, const std::vector<drive::oddity>& all) {
   for (const auto& one : all) {
-    const auto of = one.id.empty() ? "something without an identifier" : one.id;
+    const auto of = one.id.empty() ? "an entry without an id" : one.id;
     if (told_.size() >= most_told || !told_.insert(of + ' ' + one.what).second) continue;
-    say(word_for_home(home) + ": what Drive says of " + of + " is passed over where it cannot be used (" + one.what + ')');
+    say(word_for_home(home) + ": invalid data of " + of + " is ignored (" + one.what + ')');
   }
 }
 
 hondana::health follower::health() const {
   const std::lock_guard lock(mutex_);
   if (trouble_) {
-    const auto stays = latest_ && latest_->files() > 0 ? " What was known before is served." : "";
+    const auto stays = latest_ && latest_->files() > 0 ? " (cached files are served)" : "";
     return {false, trouble_->public_text + stays};
   }
-  std::string said = !latest_ ? "not asked yet" : std::to_string(latest_->files()) + " files";
+  std::string said = !latest_ ? "not listed yet" : std::to_string(latest_->files()) + " files";
   if (latest_ && latest_->unplaced() > 0)
     said += ", " + std::to_string(latest_->unplaced()) + " more in drives or folders that are not served";
   said += "; " + std::to_string(options_.from->requests()) + " requests so far";
-  if (const auto open = channels_.open(); open > 0) said += "; changes are told by " + std::to_string(open) + " channels";
+  if (const auto open = channels_.open(); open > 0) said += "; change notifications over " + std::to_string(open) + " channels";
   if (!state_.empty()) (said += "; ") += state_;
   if (const auto of_before = words_for_last_listing(); !of_before.empty()) {
     said += "; " + of_before;

@@ -16,8 +16,8 @@ weight weight_of(const item& what, std::size_t links, std::chrono::system_clock:
     (made.reason += made.reason.empty() ? "" : ", ") += why;
   };
   if (what.is_starred) add(0.2, "starred");
-  if (links >= 3) add(0.15, "three shortcuts or more lead to it");
-  if (links > 0 && links < 3) add(0.1, "a shortcut leads to it");
+  if (links >= 3) add(0.15, "target of three or more shortcuts");
+  if (links > 0 && links < 3) add(0.1, "target of a shortcut");
   if (what.modified) {
     const auto age = now - *what.modified;
     if (age <= 7 * day) {

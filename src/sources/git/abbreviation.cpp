@@ -48,7 +48,7 @@ result<std::vector<git_oid>> ids_beginning(git_odb* in, std::string_view digits,
   id_search search(in, most);
   const int code = search.find(ascii::in_lower_case(digits));
   git_error_clear();
-  if (code < 0) return failed("the repository's objects cannot be searched; `git fsck` tells more");
+  if (code < 0) return failed("the repository's objects cannot be searched; run `git fsck` for details");
   return search.take();
 }
 

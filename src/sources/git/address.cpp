@@ -20,10 +20,10 @@ constexpr std::array<std::string_view, 13> topic_names{"overview", "branches",  
                                                        "stashes",  "worktrees", "changes"};
 
 tl::unexpected<failure> not_found(std::string_view why) {
-  return fail(errc::resource_not_found, std::string(why) +
-                                            " What there is: git://REPO/ and then overview, branches, tags, log, commit/REV, "
-                                            "tree/REV/PATH, blob/REV/PATH, diff/FROM..TO, blame/REV/PATH, history/REV/PATH, "
-                                            "stashes, worktrees or changes.");
+  return fail(errc::resource_not_found,
+              std::string(why) +
+                  " Supported: git://REPO/ followed by overview, branches, tags, log, commit/REV, tree/REV/PATH, "
+                  "blob/REV/PATH, diff/FROM..TO, blame/REV/PATH, history/REV/PATH, stashes, worktrees or changes.");
 }
 
 bool is_slug(std::string_view text) noexcept {
@@ -59,7 +59,7 @@ result<std::string> path_from(std::string_view written) {
     if (!name) return tl::unexpected(name.error());
     if (name->empty() || name->find('/') != std::string::npos)
       return fail(errc::resource_not_found,
-                  "path: a name in it is empty or has a slash that is written %2F. Write the path as trees list it.");
+                  "path: one of its names is empty or contains %2F. Write the path as it appears in tree listings.");
     path += (path.empty() ? "" : "/") + *name;
   }
   return path;
@@ -68,20 +68,19 @@ result<std::string> path_from(std::string_view written) {
 result<void> read_ends(address& into, std::string_view written) {
   const auto dots = written.find("..");
   if (dots == std::string_view::npos)
-    return fail(errc::invalid_argument, "from, to: a diff is asked for as diff/FROM..TO, with two dots between.");
+    return fail(errc::invalid_argument, "from, to: write a diff as diff/FROM..TO, with two dots between.");
   auto behind = written.substr(dots + 2);
   if (behind.starts_with('.'))
-    return fail(
-        errc::invalid_argument,
-        "from, to: FROM...TO, by the commit where both parted, is not offered. Find that commit in the log, and ask for "
-        "diff/THAT..TO with two dots.");
+    return fail(errc::invalid_argument,
+                "from, to: FROM...TO, from the merge base, is not supported. Find the merge base in the log, and read "
+                "diff/BASE..TO with two dots.");
   auto from = revision_from(written.substr(0, dots), "from");
   if (!from) return tl::unexpected(std::move(from.error()));
   auto to = revision_from(behind, "to");
   if (!to) return tl::unexpected(std::move(to.error()));
   // Beside the two between them it could not be told which dots are whose; git has no such names.
   if (from->ends_with('.') || to->starts_with('.'))
-    return fail(errc::invalid_argument, "from, to: FROM does not end with a dot, and TO does not begin with one.");
+    return fail(errc::invalid_argument, "from, to: FROM must not end with a dot, and TO must not begin with one.");
   into.from = std::move(*from);
   into.to = std::move(*to);
   return {};
@@ -103,12 +102,12 @@ std::string_view name_of(topic what) noexcept { return topic_names.at(static_cas
 
 result<address> parse_address(std::string_view uri) {
   const auto parts = split_uri(uri);
-  if (parts.scheme != "git" || !parts.authority || parts.fragment) return not_found("This is no URI of a repository.");
-  if (!is_slug(*parts.authority)) return not_found("A repository's name is made of a-z, 0-9 and -.");
+  if (parts.scheme != "git" || !parts.authority || parts.fragment) return not_found("This is not the URI of a repository.");
+  if (!is_slug(*parts.authority)) return not_found("The name of a repository contains only a-z, 0-9 and -.");
   auto rest = parts.path;
   if (rest.starts_with('/')) rest.remove_prefix(1);
   const auto named = std::find(topic_names.begin(), topic_names.end(), take_segment(rest));
-  if (named == topic_names.end()) return not_found("There is nothing of that name in a repository.");
+  if (named == topic_names.end()) return not_found("A repository has no entry of that name.");
   address one{std::string(*parts.authority), static_cast<topic>(named - topic_names.begin())};
   if (takes_revision(one.what)) {
     HONDANA_TRY(auto rev, revision_from(take_segment(rest), "rev"));
@@ -120,9 +119,9 @@ result<address> parse_address(std::string_view uri) {
     if (!path) return tl::unexpected(std::move(path.error()));
     one.path = std::move(*path);
     if (one.path.empty() && one.what != topic::tree)
-      return fail(errc::invalid_argument, "path: it is missing. Write the file's path behind the revision.");
+      return fail(errc::invalid_argument, "path: it is missing. Write the file's path after the revision.");
   } else if (!rest.empty()) {
-    return not_found("There is nothing below that.");
+    return not_found("That entry has nothing below it.");
   }
   HONDANA_TRY(read_parameters(one, parts.query.value_or(std::string_view())));
   return one;

@@ -26,9 +26,9 @@ result<path_trail> trail_of_file(const commit_store& store, const commit_node& a
   if (!trail->entry.is_there())
     return not_blamed(errc::resource_not_found, request, "commit " + text_of(at.id) + " has no such file");
   if (trail->entry.is_folder())
-    return not_blamed(errc::invalid_argument, request, "it is a folder; ask about one of the files in it");
+    return not_blamed(errc::invalid_argument, request, "it is a folder; request one of the files in it");
   if (trail->entry.is_submodule())
-    return not_blamed(errc::invalid_argument, request, "it is a submodule; ask in the repository that it is");
+    return not_blamed(errc::invalid_argument, request, "it is a submodule; request the file in the submodule's own repository");
   return trail;
 }
 
@@ -39,8 +39,8 @@ result<std::vector<traced_lines>> lines_of(std::string_view text, const blame_re
   const auto count = count_lines(text);
   if (count > request.most_lines) {
     return not_blamed(errc::response_too_large, request,
-                      "it has " + std::to_string(count) + " lines, and no more than " + std::to_string(request.most_lines) +
-                          " are compared; its history says which commits changed it");
+                      "it has " + std::to_string(count) + " lines, but at most " + std::to_string(request.most_lines) +
+                          " are compared; read its history for the commits that changed it");
   }
   const auto first = std::max<std::size_t>(request.first, 1);
   const auto last = request.last == 0 ? count : std::min(request.last, count);
@@ -52,7 +52,7 @@ result<std::vector<traced_lines>> lines_of(std::string_view text, const blame_re
   }
   if (first > count) {
     return not_blamed(errc::invalid_argument, request,
-                      "line " + std::to_string(first) + " is asked for, and it has " + std::to_string(count) +
+                      "line " + std::to_string(first) + " is requested, but the file has " + std::to_string(count) +
                           (count == 1 ? " line" : " lines"));
   }
   return std::vector<traced_lines>{{first - 1, first - 1, last - first + 1}};

@@ -103,7 +103,7 @@ result<std::vector<commit_node>> blame_search::parents_of(const commit_node& at)
       auto error = std::move(parent.error());
       error.code = errc::source_unavailable;
       error.public_text =
-          "the history cannot be followed beyond commit " + text_of(at.id) + ": of its parents, " + error.public_text;
+          "the history cannot be followed beyond commit " + text_of(at.id) + ": its parent " + error.public_text;
       return tl::unexpected(std::move(error));
     }
     parents.push_back(std::move(*parent));

@@ -58,20 +58,19 @@ class blame_view {
     for (const auto& [id, facts] : commits_) out += commit_line(what_.hides, at.repo, facts);
     if (!found_.open.empty()) {
       out +=
-          "\n## Not found yet\n\nThe search stopped at its budget of commits, or at a parent whose file is too large to "
-          "compare. "
-          "Those commits or older ones wrote these lines:\n\n";
+          "\n## Not found yet\n\nThe search stopped at its limit of commits, or at a parent whose file is too large to "
+          "compare. Those commits or older ones wrote these lines:\n\n";
       for (const auto& run : found_.open) {
         out += "- " + lines_text(run.first, run.count) + ": ";
         out += run.is_too_large ? commit_link(at.repo, run.commit) + ", whose parent's file is too large to compare\n"
-                                : link_to("ask there", uri_of(older(run))) + '\n';
+                                : link_to("continue there", uri_of(older(run))) + '\n';
       }
     }
     std::string listed;
     for (const auto& run : in_order())
       for (std::size_t i = 0; i < run.count; ++i)
         listed += short_id(run.commit) + ' ' + std::to_string(run.first + i) + ": " + std::string(line(run.first + i)) + '\n';
-    return out + "\n## Lines\n\nEach with the commit that wrote it, and its number.\n\n" + fenced(listed, "text");
+    return out + "\n## Lines\n\nEach line with the commit that wrote it and its number.\n\n" + fenced(listed, "text");
   }
 
   std::string json() const {
@@ -151,7 +150,7 @@ result<rendering> render_blame(const asking& what) {
   const auto text = read_file(what, file.entry, what.max_bytes);
   if (!text) return tl::unexpected(text.error());
   if (!text->is_text)
-    return fail(errc::invalid_argument, "path: " + in_quotes(what.at.path, 400) + " is no text, and has no lines.");
+    return fail(errc::invalid_argument, "path: " + in_quotes(what.at.path, 400) + " is not text, and has no lines.");
 
   blame_request request;
   request.commit = file.commit;

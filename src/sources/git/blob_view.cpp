@@ -74,7 +74,8 @@ result<void> render_file(rendering& made, const asking& what, const found_file& 
   // A part may be small where the whole is not.
   HONDANA_TRY(auto read, read_file(what, file.entry, what.at.lines ? largest_blob : what.max_bytes));
   if (what.at.lines && !read.is_text)
-    return fail(errc::invalid_argument, "lines: " + in_quotes(what.at.path, 400) + " is no text. Read it without.");
+    return fail(errc::invalid_argument,
+                "lines: " + in_quotes(what.at.path, 400) + " is not text. Read it without this parameter.");
   made.mime_type = media_type_of(what.at.path, read.bytes, read.is_text);
   made.form = read.is_text ? content_form::text : content_form::blob;
   if (read.is_text) tell_pointer(made, read.bytes);

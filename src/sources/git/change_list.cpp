@@ -40,7 +40,7 @@ std::string octal_mode(std::uint32_t mode) {
 std::string too_large_reason() {
   return "Files of more than " + std::to_string(largest_compared_file >> 20U) + " MiB, or of more than " +
          std::to_string(most_compared_lines) +
-         " lines on both sides together, are not compared here. Read them as blob/REV/PATH, or compare them with git.";
+         " lines on both sides together, are not compared. Read them as blob/REV/PATH, or compare them with git.";
 }
 
 void write_side(json::writer& to, const side& of, std::string_view id_name, std::string_view mode_name) {
@@ -53,8 +53,7 @@ void write_side(json::writer& to, const side& of, std::string_view id_name, std:
 
 std::string secrets_line(std::size_t count) {
   return "- " + std::to_string(count) +
-         " left out: their names are those of files that hold credentials, of the server's own, or of what .hondanaignore "
-         "names\n";
+         " left out: files with names of credential files, the server's own files, or paths listed in .hondanaignore\n";
 }
 
 std::uint64_t change_list::room() const noexcept {
@@ -178,8 +177,7 @@ void change_list::append_markdown(std::string& to, std::string_view advice) cons
     if (one.of.what == change::kind::renamed)
       list += " from " + code(shown_path_of(one.of.before.path)) + " (" + std::to_string(one.of.similarity) + " %)";
     if (one.is_measured) list += ", " + counts_of(one.of);
-    if (one.is_left_out)
-      list += one.is_too_large ? "; its patch is left out: too large to compare here" : "; its patch is left out here";
+    if (one.is_left_out) list += one.is_too_large ? "; patch left out: too large to compare" : "; patch left out";
     if (one.is_lacking) list += "; patch left out: its content was not fetched";
     list += '\n';
   }
@@ -190,7 +188,8 @@ void change_list::append_markdown(std::string& to, std::string_view advice) cons
   if (!patch.empty()) to += '\n' + fenced(patch, "diff");
   if (left_out > 0) to += "\nThe patches of " + std::to_string(left_out) + " files are left out. " + std::string(advice) + '\n';
   if (too_large > 0)
-    to += "\nThe patches of " + std::to_string(too_large) + " files are left out for their size. " + too_large_reason() + '\n';
+    to += "\nThe patches of " + std::to_string(too_large) + " files are left out because of their size. " + too_large_reason() +
+          '\n';
 }
 
 void change_list::write(json::writer& to) const {

@@ -70,7 +70,7 @@ std::string markdown_of(const asking& what, const sections& all) {
   if (!what.at.path.empty()) out += "Only " + code(shown_path_of(what.at.path)) + ".\n\n";
   if (all.are_empty()) return out + "None.\n";
   const auto advice =
-      "Ask for one of them, or for a folder, with `" + uri_of({.repo = what.at.repo, .what = topic::changes}) + "?path=PATH`.";
+      "Read one file or folder with `" + uri_of({.repo = what.at.repo, .what = topic::changes}) + "?path=PATH`.";
   append_paths(out, "In conflict", all.conflicted);
   for (const auto& [title, list] : {std::pair("Staged", &all.staged), std::pair("Not staged", &all.unstaged)}) {
     if (list->is_empty()) continue;
@@ -79,8 +79,7 @@ std::string markdown_of(const asking& what, const sections& all) {
     out += '\n';
   }
   append_paths(out, "Untracked", all.untracked);
-  if (all.unreadable > 0)
-    out += std::to_string(all.unreadable) + " could not be read: the operating system does not let the server.\n";
+  if (all.unreadable > 0) out += std::to_string(all.unreadable) + " could not be read: the operating system denied access.\n";
   if (out.ends_with("\n\n")) out.pop_back();
   return out;
 }

@@ -57,7 +57,7 @@ result<commit_facts> facts_of(const commit_store& from, const git_oid& id) {
   auto parts = parse_commit(bytes.text());
   if (!parts) {
     return fail(errc::source_unavailable,
-                "commit " + text_of(id) + " is malformed: its tree or a parent is no id; `git fsck` tells more");
+                "commit " + text_of(id) + " is malformed: its tree or a parent is not an id; run `git fsck` for details");
   }
   return facts_in(id, std::move(*parts));
 }

@@ -27,11 +27,10 @@ constexpr std::string_view kind_name(git_object_t kind) noexcept {
 result<std::string> shallow_text(git_repository* in) {
   const std::string path = std::string(git_repository_commondir(in)) + "shallow";
   const auto broken = [](std::string why) {
-    return fail(
-        errc::source_unavailable,
-        "the history cannot be walked: the repository's file `shallow`, which says where a shallow clone ends, cannot be "
-        "read; `git fetch --unshallow` removes it",
-        std::move(why));
+    return fail(errc::source_unavailable,
+                "the history cannot be walked: the repository's file `shallow`, the boundary of a shallow clone, cannot be "
+                "read; `git fetch --unshallow` removes it",
+                std::move(why));
   };
   const disk::handle file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
   if (file.get() < 0) {
@@ -78,8 +77,8 @@ result<commit_store> commit_store::open(git_repository* in) {
     git_oid id{};
     if (line.size() != GIT_OID_HEXSZ || git_oid_fromstrn(&id, line.data(), line.size()) != 0) {
       return fail(errc::source_unavailable,
-                  "the history cannot be walked: a line of the repository's file `shallow` is no commit id; "
-                  "`git fetch --unshallow` removes it");
+                  "the history cannot be walked: a line of the repository's file `shallow` is not a commit id; `git fetch "
+                  "--unshallow` removes it");
     }
     shallow.push_back(id);
   }
@@ -93,21 +92,21 @@ result<object_bytes> commit_store::object(const git_oid& id, git_object_t kind, 
   git_object_t found = GIT_OBJECT_INVALID;
   if (const int code = git_odb_read_header(&size, &found, objects_.get(), &id); code != 0) {
     const std::string what = std::string(kind_name(kind)) + ' ' + text_of(id);
-    if (code == GIT_ENOTFOUND) return failed(what + " is missing in this repository; `git fsck` tells what else is");
-    return failed(what + " cannot be read; `git fsck` tells more");
+    if (code == GIT_ENOTFOUND) return failed(what + " is missing from this repository; run `git fsck` for details");
+    return failed(what + " cannot be read; run `git fsck` for details");
   }
   if (found != kind) {
-    return fail(errc::invalid_argument, text_of(id) + " is no " + std::string(kind_name(kind)) + " but a " +
+    return fail(errc::invalid_argument, text_of(id) + " is not a " + std::string(kind_name(kind)) + " but a " +
                                             git_object_type2string(found) + "; give the id of a " +
                                             std::string(kind_name(kind)));
   }
   if (size > most) {
     return fail(errc::response_too_large, std::string(kind_name(kind)) + ' ' + text_of(id) + " has " + std::to_string(size) +
-                                              " bytes, and no more than " + std::to_string(most) + " are read");
+                                              " bytes, but at most " + std::to_string(most) + " are read");
   }
   git_odb_object* raw = nullptr;
   if (const int code = git_odb_read(&raw, objects_.get(), &id); code != 0)
-    return failed(std::string(kind_name(kind)) + ' ' + text_of(id) + " cannot be read; `git fsck` tells more");
+    return failed(std::string(kind_name(kind)) + ' ' + text_of(id) + " cannot be read; run `git fsck` for details");
   return object_bytes(odb_object_pointer(raw));
 }
 
@@ -124,7 +123,7 @@ result<commit_node> commit_store::read(const git_oid& id) const {
   auto parts = parse_commit(bytes.text());
   if (!parts) {
     return fail(errc::source_unavailable,
-                "commit " + text_of(id) + " is malformed: its tree or a parent is no id; `git fsck` tells more");
+                "commit " + text_of(id) + " is malformed: its tree or a parent is not an id; run `git fsck` for details");
   }
   if (std::binary_search(shallow_.begin(), shallow_.end(), id, oid_order())) parts->parents.clear();
   return commit_node{id, parts->tree, std::move(parts->parents), parts->time};

@@ -32,13 +32,13 @@ class commit_view {
                       person_line("Committer", what_.hides, facts_.committer);
     for (const auto& parent : facts_.parents) out += "- Parent: " + commit_link(repo, parent) + '\n';
     out += "- Files: " + link_to("tree", uri_of({.repo = repo, .what = topic::tree, .rev = id})) + '\n';
-    if (!facts_.encoding.empty()) out += "- The message was in " + escaped(facts_.encoding) + '\n';
+    if (!facts_.encoding.empty()) out += "- Original encoding of the message: " + escaped(facts_.encoding) + '\n';
     out += "\n## Message\n\n" + fenced(message_of(what_.hides, facts_), "text");
     if (facts_.cut_bytes > 0) out += "\n" + std::to_string(facts_.cut_bytes) + " bytes of the message are left out.\n";
     out += "\n## Changes\n\n";
-    if (facts_.parents.size() > 1) out += "A merge; what differs from its first parent:\n\n";
+    if (facts_.parents.size() > 1) out += "A merge. Differences from its first parent:\n\n";
     if (!facts_.parents.empty() && !has_parents_)
-      out += "This shallow clone does not have its parents, so that all files are new:\n\n";
+      out += "This shallow clone does not have its parents, so all files are shown as new:\n\n";
     changes_.append_markdown(out, advice());
     return out;
   }
@@ -57,10 +57,10 @@ class commit_view {
  private:
   /// A difference needs another commit, which a first one does not have.
   std::string advice() const {
-    if (!has_parents_) return "Read its files by the tree.";
+    if (!has_parents_) return "Read its files from the tree.";
     const auto diff =
         uri_of({.repo = what_.at.repo, .what = topic::diff, .from = text_of(facts_.parents.front()), .to = text_of(facts_.id)});
-    return "Ask for one of them, or for a folder, with `" + diff + "?path=PATH`.";
+    return "Read one file or folder with `" + diff + "?path=PATH`.";
   }
 
   const asking& what_;

@@ -13,8 +13,8 @@
 namespace hondana::git {
 namespace {
 
-constexpr std::string_view own_reason = "it is the server's own: its configuration names it";
-constexpr std::string_view ignored_reason = "a .hondanaignore file leaves it out";
+constexpr std::string_view own_reason = "it is one of the server's own files, named in its configuration";
+constexpr std::string_view ignored_reason = "a .hondanaignore file excludes it";
 
 /// What rules look at.
 resource entry_for_rules(std::string uri, std::string_view kind) {
@@ -28,7 +28,7 @@ resource entry_for_rules(std::string uri, std::string_view kind) {
 
 std::string concealment::secret_at(std::string_view path, bool is_folder) const {
   const auto reason_of = [](const secrets::secret_rule& rule) {
-    return "its name says that it holds " + std::string(rule.reason);
+    return "its name suggests that it contains " + std::string(rule.reason);
   };
   for (auto slash = path.find('/'); slash != std::string_view::npos; slash = path.find('/', slash + 1))
     if (const auto* rule = secrets::find_secret(path.substr(0, slash), true)) return reason_of(*rule);
@@ -39,7 +39,7 @@ std::string concealment::secret_at(std::string_view path, bool is_folder) const 
 
 failure concealment::refusal_of(std::string_view path, std::string_view reason) {
   return {errc::resource_not_found,
-          "path: " + in_quotes(path, 400) + " is not served at any revision, since " + std::string(reason) + '.',
+          "path: " + in_quotes(path, 400) + " is not served at any revision, because " + std::string(reason) + '.',
           {}};
 }
 

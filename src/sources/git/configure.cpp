@@ -39,7 +39,7 @@ result<std::shared_ptr<provider>> configure(config::section& from, const std::fu
   HONDANA_TRY(auto repositories, paths_of(from, "path", "paths"));
   HONDANA_TRY(auto folders, paths_of(from, "root", "roots"));
   if (repositories.empty() && folders.empty()) {
-    return tl::unexpected(from.wrong("path", "missing; name a repository, or with root a folder that holds some"));
+    return tl::unexpected(from.wrong("path", "missing; name a repository, or set root to a folder that contains repositories"));
   }
   HONDANA_TRY(const auto depth, from.integer("depth", 0, deepest));
   HONDANA_TRY(const auto redact, from.boolean("redact"));

@@ -23,9 +23,8 @@ namespace hondana::git {
 namespace {
 
 tl::unexpected<failure> refuse_entry(std::string_view name, std::string_view why) {
-  return fail(errc::invalid_argument,
-              "the repository's " + in_quotes(name) + ' ' + std::string(why) +
-                  ", so that the repository is not opened. Serve a clone made by `git clone --no-local`.");
+  return fail(errc::invalid_argument, "the repository's " + in_quotes(name) + ' ' + std::string(why) +
+                                          ", so the repository is not opened. Serve a clone made by `git clone --no-local`.");
 }
 
 /// `path` has no links. `largest` 0: any size will do.
@@ -53,14 +52,14 @@ class contents_walk {
     if (!list) {
       if (errno == ENOENT) return {};
       return fail(errc::source_unavailable,
-                  "the repository's folder " + in_quotes(name) + " cannot be listed. Give us the right to read it.",
+                  "the repository's folder " + in_quotes(name) + " cannot be listed. Give the server permission to read it.",
                   std::strerror(errno));
     }
     while (const dirent* const one = ::readdir(list.get())) {
       const std::string_view called = one->d_name;
       if (called == "." || called == "..") continue;
       if (left_-- == 0)
-        return fail(errc::unsupported, "the repository has more files than can be looked through. `git gc` makes them fewer.");
+        return fail(errc::unsupported, "the repository has too many files to check. Run `git gc` to reduce them.");
       HONDANA_TRY(check(::dirfd(list.get()), *one, folder, name, depth, largest));
     }
     return {};
@@ -73,8 +72,8 @@ class contents_walk {
                      std::uint64_t largest) {
     if (name == "objects/pack" && std::string_view(one.d_name).ends_with(".pack") && ++packs_ > most_packs_)
       return fail(errc::unsupported, "the repository has more packs than can be open at once (" + std::to_string(most_packs_) +
-                                         "). `git gc` there makes one of them; or raise the limit of open files "
-                                         "(`ulimit -n`), of which a quarter goes to packs.");
+                                         "). Run `git gc` to merge them, or raise the limit of open files (`ulimit -n`), a "
+                                         "quarter of which is for packs.");
     auto kind = one.d_type;
     struct stat facts{};
     if (kind == DT_UNKNOWN || (kind == DT_REG && largest > 0)) {
@@ -94,7 +93,7 @@ class contents_walk {
     if (kind != DT_LNK) return refuse_entry(named, text_of(astray::no_file));
     const auto led = inside_.file(folder + '/' + one.d_name);
     if (led) return check_size(*led, named, largest);
-    if (led.error() == astray::no_file) return refuse_entry(named, "is a link to what is no regular file");
+    if (led.error() == astray::no_file) return refuse_entry(named, "is a link to something other than a regular file");
     return refuse_entry(named, text_of(led.error()));
   }
 

@@ -19,10 +19,10 @@ namespace {
 result<tree_pointer> tree_of(git_repository* in, const git_oid& id) {
   git_tree* raw = nullptr;
   if (git_tree_lookup(&raw, in, &id) < 0)
-    return fail(
-        errc::source_unavailable,
-        "The tree " + text_of(id) + " cannot be read: it is missing from the repository or damaged. Run `git fsck` there.",
-        last_words());
+    return fail(errc::source_unavailable,
+                "The tree " + text_of(id) +
+                    " cannot be read: it is missing from the repository or damaged. Run `git fsck` in the repository.",
+                last_words());
   return tree_pointer(raw);
 }
 
@@ -34,8 +34,7 @@ std::string markdown_of(const asking& what, const revision& from, const revision
   auto one = at;
   one.path.clear();
   out += '\n';
-  changes.append_markdown(
-      out, "Ask for one of them, or for a folder, with `" + uri_of(one) + "?path=PATH`, or read it as blob/REV/PATH.");
+  changes.append_markdown(out, "Read one file or folder with `" + uri_of(one) + "?path=PATH`, or read it as blob/REV/PATH.");
   return out;
 }
 

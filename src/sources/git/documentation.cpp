@@ -6,42 +6,43 @@ namespace hondana::git {
 scheme_documentation describe() {
   return {
       "git",
-      "Git repositories: history, files at any revision, and what differs.",
+      "Git repositories: history, files at any revision, and differences.",
       {{"repository", "A repository as a whole: branch, state, remotes, latest commits."},
        {"branches", "Local and remote branches."},
-       {"changes", "What the work tree has that no commit has."},
+       {"changes", "Uncommitted changes in the work tree."},
        {"log", "Commits, newest first, page by page; next is the URI of the next page."},
-       {"stashes", "What has been stashed."},
+       {"stashes", "Stashed changes."},
        {"tags", "Tags."},
        {"tree", "A folder at a revision; its children are trees and blobs."},
        {"worktrees", "The main work tree and those linked to it."},
        {"commit", "A commit with its patch against its first parent."},
        {"blob",
-        "A file at a revision: text when it is some, converted to UTF-8 (dev.hondana/encoding says from what), else a blob."},
-       {"link", "A symbolic link at a revision; reading it gives where it leads."},
-       {"submodule", "Another repository's commit; reading it gives id and URL."},
-       {"diff", "What differs between two revisions."},
+        "A file at a revision. Text is converted to UTF-8 (dev.hondana/encoding names the original encoding); other contents "
+        "are blobs."},
+       {"link", "A symbolic link at a revision; reading it returns its target."},
+       {"submodule", "A commit of another repository; reading it returns its id and URL."},
+       {"diff", "Differences between two revisions."},
        {"blame", "Which commit wrote each line of a file."},
        {"history", "Commits that changed a file, across renames."}},
-      {{"git://REPO/overview", "The repository REPO: its folder's name made of a-z, 0-9 and -."},
-       {"git://REPO/branches", "Branches; all but blobs take format=json, and Markdown is usual."},
+      {{"git://REPO/overview", "The repository REPO: the name of its folder, converted to a-z, 0-9 and -."},
+       {"git://REPO/branches", "Branches. All URIs except blob accept format=json; the default is Markdown."},
        {"git://REPO/tags", "Tags."},
        {"git://REPO/log?ref=REV&path=PATH&author=PATTERN&grep=PATTERN&since=DATE&until=DATE&limit=N",
-        "Commits reachable from REV (HEAD unless given) for which everything given holds. A day means its first second in "
-        "since, its last in until."},
+        "Commits reachable from REV (default HEAD) that match all filters. A date without a time is its first second in since, "
+        "and its last in until."},
        {"git://REPO/commit/REV",
-        "A commit. REV is an id or four of its digits, a branch (feature%2Fx), a tag or HEAD, followed by any of ~N and ^N. A "
-        "patch is shown where git://REPO/blob/ID/PATH may be read."},
+        "A commit. REV is an id or at least its first four digits, a branch (feature%2Fx), a tag or HEAD, optionally followed "
+        "by ~N and ^N. The patch contains only files that the caller may read as git://REPO/blob/ID/PATH."},
        {"git://REPO/tree/REV/PATH",
-        "A folder at a revision; without a path the top one. Files whose names are those of files that "
-        "hold credentials are left out, and the server's own."},
+        "A folder at a revision; without a path, the top folder. Files with names of credential files and the server's own "
+        "files are left out."},
        {"git://REPO/blob/REV/PATH?lines=10-40", "A file at a revision; lines=10- goes to the end, lines=10 is one line."},
-       {"git://REPO/diff/FROM..TO?path=PATH", "What differs from FROM to TO, or in one file or folder of it."},
-       {"git://REPO/blame/REV/PATH?lines=10-40", "Who wrote which line."},
+       {"git://REPO/diff/FROM..TO?path=PATH", "Differences from FROM to TO, or only those in one file or folder."},
+       {"git://REPO/blame/REV/PATH?lines=10-40", "Which commit wrote which line."},
        {"git://REPO/history/REV/PATH?limit=N", "The commits that changed a file."},
        {"git://REPO/stashes", "Stashes."},
        {"git://REPO/worktrees", "Work trees."},
-       {"git://REPO/changes?path=PATH", "What is staged, changed and untracked in the work tree."}},
+       {"git://REPO/changes?path=PATH", "Staged, unstaged and untracked changes in the work tree."}},
   };
 }
 

@@ -53,11 +53,11 @@ std::string_view text_of(astray why) noexcept {
     case astray::missing:
       return "does not exist";
     case astray::outside:
-      return "leads out of the folders that are served";
+      return "leads out of the served folders";
     case astray::no_file:
-      return "is no regular file";
+      return "is not a regular file";
     case astray::no_folder:
-      return "is no folder";
+      return "is not a folder";
     case astray::too_large:
       return "is too large";
     case astray::unreadable:

@@ -23,7 +23,7 @@ enum class astray {
   unreadable,
 };
 
-/// For sentences: "…" + " leads out of the folders that are served".
+/// For sentences: "…" + " leads out of the served folders".
 [[nodiscard]] std::string_view text_of(astray why) noexcept;
 
 /// The roots, opened once. The kernel resolves beneath them; a way that leaves them and comes back, as absolute links do, is

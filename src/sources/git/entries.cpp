@@ -60,17 +60,17 @@ std::string_view description_of(topic what) noexcept {
   constexpr std::array<std::string_view, 13> descriptions{
       "Branch, state of the work tree, remotes and the latest commits of a git repository.",
       "Local and remote branches with their commits.",
-      "Tags and what they lead to.",
+      "Tags and their targets.",
       "Commits, newest first.",
-      "A commit's message, people, changed files and patch.",
+      "A commit's message, author, committer, changed files and patch.",
       "Files and folders at a revision.",
-      "A file as it was at a revision.",
-      "What differs between two revisions.",
+      "A file at a revision.",
+      "Differences between two revisions.",
       "Which commit wrote each line of a file.",
       "Commits that changed a file.",
-      "What has been stashed.",
-      "Work trees of the repository and what they have checked out.",
-      "What the work tree has that no commit has, with patches."};
+      "Stashed changes.",
+      "Work trees of the repository and what each has checked out.",
+      "Uncommitted changes in the work tree, with patches."};
   return descriptions.at(static_cast<std::size_t>(what));
 }
 

@@ -97,7 +97,7 @@ result<file_history_page> page_of(walk& through, commit_filter& filter, follower
 result<file_history_page> file_history(git_repository* in, const git_oid& from, const std::string& path,
                                        const log_request& request) {
   if (path.empty() || path.size() > longest_path)
-    return fail(errc::invalid_argument, "the argument `path` must name a file, with at most 4096 bytes");
+    return fail(errc::invalid_argument, "the argument `path` must name a file and have at most 4096 bytes");
   HONDANA_TRY(const auto store, commit_store::open(in));
   auto asked = request;
   asked.from = from;

@@ -15,16 +15,16 @@ namespace {
 tl::unexpected<failure> unreadable(const git_oid& id) {
   return fail(errc::source_unavailable,
               "The blob " + text_of(id) +
-                  " cannot be read: it is missing from the repository or damaged, or was not fetched into a partial clone, "
-                  "which `git fetch --refetch` mends. Run `git fsck` there to see what else is.",
+                  " cannot be read: it is missing, damaged, or was not fetched into a partial clone. Run `git fsck` in the "
+                  "repository, or `git fetch --refetch` in a partial clone.",
               last_words());
 }
 
 tl::unexpected<failure> too_large(const address& at, std::uint64_t size, std::uint64_t limit) {
-  return fail(errc::response_too_large, in_quotes(at.path, 400) + " has " + std::to_string(size) +
-                                            " bytes; the read limit is " + std::to_string(limit) +
-                                            " bytes. Read it from a work tree, or ask whoever runs the "
-                                            "server to raise read_limit (up to 64 MiB count here).");
+  return fail(
+      errc::response_too_large,
+      in_quotes(at.path, 400) + " has " + std::to_string(size) + " bytes; the read limit is " + std::to_string(limit) +
+          " bytes. Read it from a work tree, or ask the operator of the server to raise read_limit (at most 64 MiB for git).");
 }
 
 }  // namespace
@@ -78,7 +78,7 @@ result<std::string_view> cut_lines(std::string_view text, const std::optional<li
   for (; line < wanted->first && begin < text.size(); ++line) begin = next(begin);
   if (begin == text.size())
     return fail(errc::invalid_argument, "lines: the file has " + std::to_string(line - 1) + (line == 2 ? " line" : " lines") +
-                                            ", and the range begins behind them.");
+                                            ", and the range begins after them.");
   if (!wanted->last) return text.substr(begin);
   auto end = begin;
   for (; line <= *wanted->last && end < text.size(); ++line) end = next(end);

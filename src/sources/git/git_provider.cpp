@@ -32,7 +32,7 @@ namespace {
 constexpr std::chrono::hours fixed_ttl{24};
 
 tl::unexpected<failure> missing(std::string_view why, std::string private_text = {}) {
-  return fail(errc::resource_not_found, std::string(why) + " List the resources to see what there is.",
+  return fail(errc::resource_not_found, std::string(why) + " List the resources to see what is available.",
               std::move(private_text));
 }
 
@@ -42,8 +42,7 @@ std::function<bool()> stopper(const call& by) {
 
 /// Libgit2 passes over packs that it cannot open, and says that there is no such object; screening finds no folders.
 failure too_many_files() {
-  return fail(errc::source_unavailable,
-              "The repository cannot be read now: the server has too many files open. Ask again later.")
+  return fail(errc::source_unavailable, "The repository cannot be read now: the server has too many files open. Retry later.")
       .value();
 }
 
@@ -165,8 +164,8 @@ result<std::shared_ptr<git_provider>> git_provider::open(git_options from) {
       found.erase(found.begin() + static_cast<std::ptrdiff_t>(from.most_repositories), found.end());
       left_out.push_back(folder);
       if (from.log)
-        from.log("the repositories below " + folder + " are more than " + std::to_string(from.most_repositories) +
-                 "; the others are left out. Name the folders that they are in");
+        from.log("the folder " + folder + " has more than " + std::to_string(from.most_repositories) +
+                 " repositories; the others are left out. Name the folders that contain them");
     }
     for (auto& one : found) {
       if (one.what) {
@@ -185,7 +184,7 @@ result<std::shared_ptr<git_provider>> git_provider::open(git_options from) {
   for (std::size_t i = 0; i < places.size(); ++i) {
     auto opened = repository::open(slugs[i], places[i], roots, own_files_in(places[i], places, from.keep_back));
     if (opened) {
-      if (from.log && paths.size() > 1) from.log("the repository " + paths[i] + " is git://" + slugs[i] + "/");
+      if (from.log && paths.size() > 1) from.log("the repository " + paths[i] + " is served as git://" + slugs[i] + "/");
       all.emplace(slugs[i], std::move(*opened));
       continue;
     }
@@ -195,8 +194,9 @@ result<std::shared_ptr<git_provider>> git_provider::open(git_options from) {
     if (from.log) from.log(opened.error().public_text);
   }
   if (all.empty())
-    return fail(errc::invalid_argument,
-                "There is no git repository to serve. Give the path of one, or of a folder above some.");
+    return fail(
+        errc::invalid_argument,
+        "No git repository to serve was found. Give the path of a repository, or of a folder that contains repositories.");
   return std::shared_ptr<git_provider>(new git_provider(std::move(from), std::move(all), std::move(left_out)));
 }
 
@@ -264,7 +264,7 @@ hondana::needs git_provider::needs() const {
 
 hondana::health git_provider::health() const {
   if (left_out_.empty()) return {};
-  return {true, std::to_string(left_out_.size()) + " repositories were left out at the start; the log says why"};
+  return {true, std::to_string(left_out_.size()) + " repositories were left out at startup; the log says why"};
 }
 
 result<git_provider::target> git_provider::target_in(const std::shared_ptr<repository>& of, address at) {
@@ -290,8 +290,7 @@ result<git_provider::target> git_provider::find(const std::string& uri, const ca
       through == nullptr || canonical == uri || (is_read ? through->may_read(canonical) : through->may_see(canonical));
   const auto found = repositories_.find(at.repo);
   if (found == repositories_.end() || !is_shown)
-    return missing("There is no repository " + in_quotes(at.repo) + ", or nothing of that in it.",
-                   "no such repository, or hidden");
+    return missing("Unknown repository " + in_quotes(at.repo) + ", or no such entry in it.", "no such repository, or hidden");
   HONDANA_TRY(still_wanted(by));
   return target_in(found->second, std::move(at));
 }
@@ -369,7 +368,7 @@ result<list_result> git_provider::children(const children_request& request) {
       [&](attempt& now) -> result<list_result> {
         if (now.what.at.what != topic::tree)
           return fail(errc::invalid_argument,
-                      in_quotes(request.uri, 400) + " is no folder. Folders are git://REPO/tree/REV/PATH.");
+                      in_quotes(request.uri, 400) + " is not a folder. Folders are git://REPO/tree/REV/PATH.");
         return child_entries(now.what.handle.get(), now.what.at, now.hides,
                              {.after = request.after, .limit = request.limit, .is_stopped = now.is_stopped});
       });

@@ -42,9 +42,9 @@ result<head_state> head_of(git_repository* in) {
   if (!found || (found->name == "HEAD" && !found->id))
     return fail(errc::source_unavailable,
                 !found && found.error() == lost::circular
-                    ? "HEAD leads in a circle of references. `git symbolic-ref HEAD refs/heads/NAME` mends it."
-                    : "HEAD, or the reference that it leads to, cannot be read. `git symbolic-ref HEAD refs/heads/NAME` there "
-                      "names another; `git fsck` tells more.");
+                    ? "HEAD is part of a cycle of references. Run `git symbolic-ref HEAD refs/heads/NAME` to fix it."
+                    : "HEAD or the reference that it points to cannot be read. Run `git fsck` for details, or choose another "
+                      "branch with `git symbolic-ref HEAD refs/heads/NAME`.");
   head_state state;
   state.commit = found->id;
   if (found->name != "HEAD")

@@ -153,7 +153,7 @@ class hunk_writer {
 }  // namespace
 
 tl::unexpected<failure> patch_too_long() {
-  return fail(errc::response_too_large, "The patch is too long. Ask for that of one path, or read the files themselves.");
+  return fail(errc::response_too_large, "The patch is too long. Request the patch of one path, or read the files themselves.");
 }
 
 result<void> append_hunks(std::string& to, std::string_view before, std::string_view after, const std::vector<line_edit>& edits,

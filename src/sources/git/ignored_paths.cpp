@@ -218,10 +218,10 @@ ignored_paths::found_list ignored_paths::in_work_tree(std::string_view folder) {
     give_up(there.error());
     return {};
   }
-  if (!there) return unusable("it cannot be looked at");
+  if (!there) return unusable("it cannot be accessed");
   const auto mode = there->facts.st_mode;
   if (mode == 0 || S_ISLNK(mode)) return {};
-  if (!S_ISREG(mode)) return unusable("it is no regular file");
+  if (!S_ISREG(mode)) return unusable("it is not a regular file");
   const auto text = files_->read(path, most_list_bytes);
   if (!text && is_ours(text.error())) {
     give_up(text.error());
@@ -234,10 +234,10 @@ ignored_paths::found_list ignored_paths::in_work_tree(std::string_view folder) {
 
 ignored_paths::found_list ignored_paths::in_tree(const git_oid& tree) {
   const auto found = trees_.find(tree, hondana_ignore);
-  if (!found) return unusable_for(found.error(), "it cannot be looked at");
+  if (!found) return unusable_for(found.error(), "it cannot be accessed");
   const auto& entry = *found;
   if (!entry || (entry->mode & kind_bits) == link_kind) return {};
-  if (!is_regular(entry->mode)) return unusable("it is no regular file");
+  if (!is_regular(entry->mode)) return unusable("it is not a regular file");
   side_contents contents(in_);
   const auto read = contents.read({{}, entry->id, entry->mode}, most_list_bytes);
   if (!read) return unusable_for(read.error(), "it cannot be read");
@@ -253,9 +253,9 @@ void ignored_paths::count(std::size_t bytes) {
   bytes_ += bytes;
   if (bytes_ <= most_) return;
   give_up({errc::response_too_large,
-           "What .hondanaignore files leave out of this cannot be told: they, and the folders to look for them in, take more "
-           "than " +
-               std::to_string(most_ >> 20) + " MiB. Ask for one folder or file.",
+           "The .hondanaignore rules for this resource cannot be loaded: the files and the folders to search for them need "
+           "more than " +
+               std::to_string(most_ >> 20) + " MiB. Request one folder or file.",
            {}});
 }
 

@@ -47,7 +47,7 @@ result<git_tree*> kept_trees::open(const git_oid& id) {
   git_tree* raw = nullptr;
   if (git_tree_lookup(&raw, in_, &id) < 0)
     return failed("The tree " + text_of(id) +
-                  " cannot be read: it is missing from the repository or damaged. Run `git fsck` there.");
+                  " cannot be read: it is missing from the repository or damaged. Run `git fsck` in the repository.");
   ++reads_;
   all_.push_front({std::move(key), tree_pointer(raw), size_in_memory(raw)});
   by_id_.emplace(all_.front().id, all_.begin());

@@ -83,7 +83,7 @@ result<std::vector<linked_work_tree>> linked_work_trees(git_repository* in, cons
   if (!real || *real != all)
     return fail(errc::source_unavailable, "The repository's folder of work trees, .git/worktrees, " +
                                               std::string(real ? "is a link" : text_of(real.error())) +
-                                              ", and is not looked into. Make it an ordinary folder.");
+                                              ", so linked work trees cannot be listed. Make it an ordinary folder.");
   for (auto& name : folders_of(all)) {
     const auto folder = all + '/' + name;
     linked_work_tree one;

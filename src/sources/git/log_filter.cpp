@@ -19,9 +19,9 @@ constexpr std::size_t most_trails = 10'000;
 result<std::unique_ptr<const RE2>> compile(const std::string& pattern, const char* argument) {
   if (pattern.empty()) return nullptr;
   const auto refused = [argument](const std::string& why) {
-    return fail(errc::invalid_argument, std::string("the argument `") + argument +
-                                            "` is no regular expression that is understood: " + why +
-                                            "; see the syntax of RE2, and put a backslash before what is meant literally");
+    return fail(errc::invalid_argument,
+                std::string("the argument `") + argument + "` is not a valid regular expression: " + why +
+                    "; use RE2 syntax, and put a backslash before special characters that are meant literally");
   };
   if (pattern.size() > longest_pattern) return refused("it is longer than " + std::to_string(longest_pattern) + " bytes");
   RE2::Options options;

@@ -43,7 +43,7 @@ std::string next_uri(const asking& what, const std::optional<std::string>& curso
 
 std::string foot(const std::string& next, bool is_empty) {
   if (next.empty()) return is_empty ? "No commits.\n" : "";
-  return (is_empty ? "None of the commits looked at so far. " : "\n") + link_to("Older commits", next) + '\n';
+  return (is_empty ? "No matching commits so far. " : "\n") + link_to("Older commits", next) + '\n';
 }
 
 /// Members common to both, and the end of the object.
@@ -120,9 +120,10 @@ bool has_deleted(git_repository* in, const commit_store& store, const file_step&
 
 tl::unexpected<failure> history_of_folder_refused(const asking& what) {
   const auto& at = what.at;
-  return fail(errc::invalid_argument, "path: " + in_quotes(at.path, 400) +
-                                          " is a folder, and a history is that of one file. Ask for the commits that changed "
-                                          "something in it as log?ref=REV&path=PATH.");
+  return fail(
+      errc::invalid_argument,
+      "path: " + in_quotes(at.path, 400) +
+          " is a folder, and only files have a history. For the commits that changed files in it, read log?ref=REV&path=PATH.");
 }
 
 }  // namespace

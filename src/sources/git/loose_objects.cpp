@@ -123,7 +123,7 @@ int open_loose(disk::handle& file, git_odb_backend* from, const git_oid* id) {
     return GIT_ENOTFOUND;
   }
   struct stat facts{};
-  if (::fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) return is_broken("a loose object is no regular file");
+  if (::fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) return is_broken("a loose object is not a regular file");
   return 0;
 }
 
@@ -134,7 +134,7 @@ int read_loose_header(std::size_t* size, git_object_t* kind, git_odb_backend* fr
   std::array<char, longest_header> front{};
   const auto begun = unpacked->read(front);
   const auto header = begun ? header_of({front.data(), *begun}) : std::nullopt;
-  if (!header) return is_broken("a loose object has no proper header");
+  if (!header) return is_broken("a loose object has an invalid header");
   *size = header->size;
   *kind = header->kind;
   return 0;
@@ -147,7 +147,7 @@ int read_loose(void** bytes, std::size_t* size, git_object_t* kind, git_odb_back
   std::array<char, longest_header> front{};
   const auto begun = unpacked->read(front);
   const auto header = begun ? header_of({front.data(), *begun}) : std::nullopt;
-  if (!header) return is_broken("a loose object has no proper header");
+  if (!header) return is_broken("a loose object has an invalid header");
   if (header->size > largest_loose) return is_broken("a loose object is larger than 512 MiB");
   const auto taken = *begun - header->length;
   if (taken > header->size) return is_broken("a loose object is longer than its header says");

@@ -41,7 +41,7 @@ class least_names {
 
 result<names_page> names_behind(git_repository* in, std::initializer_list<const char*> prefixes, const std::string& after,
                                 std::size_t limit) {
-  constexpr std::string_view said = "the references cannot be listed; `git fsck` tells more";
+  constexpr std::string_view said = "the references cannot be listed; run `git fsck` for details";
   least_names least(after, limit + 1);
   for (const char* const prefix : prefixes) {
     HONDANA_TRY(check_references(in, prefix));

@@ -19,7 +19,7 @@ class alternates_walk {
   result<void> enter(const std::string& folder, std::size_t depth) {
     if (std::find(found_.begin(), found_.end(), folder) != found_.end()) return {};
     if (found_.size() > limits_.alternates) return refuse("names more than " + std::to_string(limits_.alternates) + " folders");
-    if (depth > deepest_alternate) return refuse("leads through more than five repositories, one after the other");
+    if (depth > deepest_alternate) return refuse("chains more than five repositories");
     found_.push_back(folder);
     const auto text = inside_.read(folder + "/info/alternates", limits_.pointer_bytes * limits_.alternates);
     if (!text) {
@@ -41,7 +41,7 @@ class alternates_walk {
   result<void> enter_line(std::string_view text, std::size_t line, const std::string& folder, std::size_t depth) {
     if (text.empty() || text.starts_with('#')) return {};
     const auto at = ", line " + std::to_string(line) + ",";
-    if (text.starts_with('"')) return refuse("has a path in quotes" + at + " which is not read");
+    if (text.starts_with('"')) return refuse("has a path in quotes" + at + " which is not supported");
     const auto path = text.starts_with('/') ? std::string(text) : folder + '/' + std::string(text);
     const auto next = inside_.folder(path);
     if (next) return enter(*next, depth + 1);
@@ -50,9 +50,8 @@ class alternates_walk {
   }
 
   static tl::unexpected<failure> refuse(const std::string& why) {
-    return fail(errc::invalid_argument,
-                std::string(alternates_name) + ' ' + why +
-                    ". `git repack -a -d` copies the objects it borrows; then the file can be removed.");
+    return fail(errc::invalid_argument, std::string(alternates_name) + ' ' + why +
+                                            ". Run `git repack -a -d` to copy the borrowed objects, then remove the file.");
   }
 
   const enclosure& inside_;
@@ -66,8 +65,7 @@ result<std::vector<std::string>> object_folders_of(const enclosure& inside, cons
                                                    const screening_limits& limits) {
   const auto own = inside.folder(common_folder + "/objects");
   if (!own) {
-    const auto said =
-        "the repository's folder \"objects\" " + std::string(text_of(own.error())) + ", so that nothing can be read";
+    const auto said = "the repository's folder \"objects\" " + std::string(text_of(own.error())) + ", so nothing can be read";
     return fail(own.error() == astray::outside ? errc::invalid_argument : errc::resource_not_found, said + ". Serve a clone.");
   }
   alternates_walk walk(inside, limits);

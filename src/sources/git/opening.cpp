@@ -16,7 +16,7 @@ namespace hondana::git {
 namespace {
 
 constexpr std::string_view cannot_open =
-    "the repository cannot be opened, though its files look right. `git fsck` may tell why";
+    "the repository cannot be opened, though its files look right. Run `git fsck` for details";
 
 /// As git weighs them: packs before loose objects, a repository's own before those it borrows.
 constexpr int of_packs = 2, of_loose = 1;

@@ -72,11 +72,10 @@ result<facts> gather(const asking& what) {
 std::string markdown_of(const asking& what, const facts& all) {
   const auto& repo = what.at.repo;
   const auto link = [&](std::string_view label, topic to) { return link_to(label, uri_of({.repo = repo, .what = to})); };
-  std::string out =
-      "# " + repo + "\n\n- Branch: " +
-      (all.head.branch.empty() ? std::string("none (a commit is checked out)") : code(shown_path_of(all.head.branch)));
-  out += all.head.commit ? ", at " + commit_link(repo, *all.head.commit) + '\n' : ", without a commit yet\n";
-  if (!all.head.operation.empty()) out += "- Under way: " + escaped(all.head.operation) + '\n';
+  std::string out = "# " + repo + "\n\n- Branch: " +
+                    (all.head.branch.empty() ? std::string("none (detached HEAD)") : code(shown_path_of(all.head.branch)));
+  out += all.head.commit ? ", at " + commit_link(repo, *all.head.commit) + '\n' : ", no commits yet\n";
+  if (!all.head.operation.empty()) out += "- In progress: " + escaped(all.head.operation) + '\n';
   if (!what.has_work_tree) out += "- Bare: it has no work tree\n";
   if (all.work && all.work->is_clean()) out += "- Work tree: clean\n";
   if (all.work && !all.work->is_clean())
@@ -85,7 +84,7 @@ std::string markdown_of(const asking& what, const facts& all) {
            (all.work->conflicted > 0 ? ", " + std::to_string(all.work->conflicted) + " in conflict" : "") +
            (all.work->unreadable > 0 ? ", " + std::to_string(all.work->unreadable) + " could not be read" : "") + " (" +
            link("changes", topic::changes) + ")\n";
-  if (!all.unknown.empty()) out += "- Work tree: not looked at. " + escaped(all.unknown) + '\n';
+  if (!all.unknown.empty()) out += "- Work tree: unknown. " + escaped(all.unknown) + '\n';
   if (all.is_shallow) out += "- Shallow: the history ends where the clone was cut off\n";
   for (const auto& one : all.remotes) out += "- Remote " + code(one.name) + ": " + code(one.url) + '\n';
   out += "- More: " + link("branches", topic::branches) + ", " + link("tags", topic::tags) + ", " + link("log", topic::log) +

@@ -63,7 +63,7 @@ result<void> read_moment(std::optional<std::int64_t>& into, std::string_view nam
   into = moment_from(value, name == "until");
   if (!into)
     return wrong(name, value,
-                 "is no time. Write a date (2026-01-31), a date and time (2026-01-31T08:00:00Z) or seconds since 1970.");
+                 "is not a time. Write a date (2026-01-31), a date and time (2026-01-31T08:00:00Z) or seconds since 1970.");
   return {};
 }
 
@@ -82,7 +82,7 @@ const std::vector<parameter>& parameters() {
        {overview, branches, tags, log, commit, tree, diff, blame, history, stashes, worktrees, changes},
        [](address& into, const std::string& value) -> result<void> {
          into.is_json = value == "json";
-         if (!into.is_json && value != "markdown") return wrong("format", value, "is no format. There are markdown and json.");
+         if (!into.is_json && value != "markdown") return wrong("format", value, "is not a format. Use markdown or json.");
          return {};
        }},
       {"cursor",
@@ -96,7 +96,7 @@ const std::vector<parameter>& parameters() {
        [](address& into, const std::string& value) -> result<void> {
          into.limit = whole_number<std::size_t>(value);
          if (!into.limit || *into.limit == 0 || *into.limit > most_a_page)
-           return wrong("limit", value, "is no number from 1 to " + std::to_string(most_a_page) + '.');
+           return wrong("limit", value, "is not a number from 1 to " + std::to_string(most_a_page) + '.');
          return {};
        }},
       {"lines",
@@ -119,7 +119,7 @@ const std::vector<parameter>& parameters() {
          into.path = value;
          while (into.path.ends_with('/')) into.path.pop_back();
          if (into.path.find('\0') != std::string::npos || into.path.starts_with('/'))
-           return wrong("path", value, "is no path below the top folder. Write it as trees list it.");
+           return wrong("path", value, "is not a path below the top folder. Write it as it appears in tree listings.");
          return {};
        }},
       {"author",
@@ -162,7 +162,7 @@ result<void> read_parameters(address& into, std::string_view query) {
       return fail(errc::resource_not_found, std::string(name_of(into.what)) + " has no parameter " + in_quotes(name) +
                                                 ". Its parameters: " + names_for(into.what) + '.');
     if (std::find(seen.begin(), seen.end(), name) != seen.end())
-      return fail(errc::invalid_argument, std::string(name) + ": it is given twice. Give it once.");
+      return fail(errc::invalid_argument, std::string(name) + ": it is given more than once. Give it once.");
     seen.push_back(name);
     const auto value = percent_decode(written);
     if (!value || value->size() > longest_value)

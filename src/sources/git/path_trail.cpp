@@ -28,7 +28,7 @@ constexpr std::uint32_t canonical_mode(std::uint32_t raw) noexcept {
 /// Entries are sorted, but not by name alone, and not for sure: all are looked at.
 result<path_entry> entry_in(std::string_view tree, std::string_view name, const git_oid& id) {
   const auto malformed = [&id] {
-    return fail(errc::source_unavailable, "tree " + text_of(id) + " is malformed; `git fsck` tells more");
+    return fail(errc::source_unavailable, "tree " + text_of(id) + " is malformed; run `git fsck` for details");
   };
   while (!tree.empty()) {
     const auto space = tree.find(' ');

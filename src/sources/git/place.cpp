@@ -46,7 +46,7 @@ class surveyor {
       const bool is_gone = ::access(path.c_str(), F_OK) != 0 && errno == ENOENT;
       return no_repository(is_gone                             ? text_of(astray::missing)
                            : folder.error() == astray::outside ? text_of(astray::outside)
-                                                               : "is no folder that is there");
+                                                               : "is not an existing folder");
     }
     HONDANA_TRY(find_git_folder(*folder));
     HONDANA_TRY(find_common_folder());
@@ -64,14 +64,14 @@ class surveyor {
  private:
   static tl::unexpected<failure> no_repository(std::string_view why) {
     return fail(errc::resource_not_found, "the path " + std::string(why) +
-                                              ", so that no git repository is found there. Give the folder of a work tree or "
-                                              "of a bare repository, within those that are served.");
+                                              ", so no git repository was found. Give the folder of a work tree or of a bare "
+                                              "repository, within the served folders.");
   }
 
   static tl::unexpected<failure> another_owner(const std::string& what) {
     return fail(errc::access_denied,
-                "the repository belongs to another user, and as git does, nothing of it is read. Run hondana as its owner, or "
-                "give the work tree and its git folder to the user who runs hondana (chown).",
+                "the repository belongs to another user, and like git, hondana does not read it. Run hondana as its owner, or "
+                "chown the work tree and its git folder to the user that runs hondana.",
                 "another owner's: " + what);
   }
 
@@ -96,7 +96,7 @@ class surveyor {
   result<void> follow_git_file(const std::string& folder) {
     constexpr std::string_view label = "gitdir: ";
     constexpr std::string_view advice =
-        "Name the folder of the main repository as well; `git worktree repair` mends a pointer that leads nowhere.";
+        "Serve the folder of the main repository as well; `git worktree repair` fixes a broken pointer.";
     const auto text = inside_.read(dot_git_, limits_.pointer_bytes);
     if (!text) return refuse_pointer("the file .git", text.error(), advice);
     const auto line = first_line_of(*text);
@@ -116,7 +116,7 @@ class surveyor {
     at_.common_folder = at_.git_folder;
     if (is_there("commondir")) {
       constexpr std::string_view advice =
-          "Name the folder of the main repository as well; `git worktree repair` mends a pointer that leads nowhere.";
+          "Serve the folder of the main repository as well; `git worktree repair` fixes a broken pointer.";
       const auto text = inside_.read(at_.git_folder + "/commondir", limits_.pointer_bytes);
       if (!text) return refuse_pointer("the file commondir of the work tree's git folder", text.error(), advice);
       auto found = inside_.folder(from_folder(at_.git_folder, first_line_of(*text)));
@@ -137,8 +137,8 @@ class surveyor {
     if (bytes.error() == astray::missing) return screened_config{};
     if (bytes.error() == astray::too_large)
       return fail(errc::invalid_argument, shown + " has more than " + std::to_string(limits_.config_bytes) +
-                                              " bytes, which no repository needs. Remove what is not needed from it.");
-    return refuse_pointer(shown, bytes.error(), "Make it a file of the repository's own.");
+                                              " bytes, the limit. Remove unneeded settings from it.");
+    return refuse_pointer(shown, bytes.error(), "Replace it with a regular file in the repository.");
   }
 
   result<void> read_configuration() {

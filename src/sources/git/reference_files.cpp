@@ -28,7 +28,7 @@ bool is_harmless(int folder, const char* name) noexcept {
 
 tl::unexpected<failure> unlistable(std::string_view name, std::string_view why) {
   return fail(errc::source_unavailable, "the references cannot be listed: " + in_quotes(name) + ' ' + std::string(why) +
-                                            ". `git fsck` there tells more.");
+                                            ". Run `git fsck` in the repository.");
 }
 
 /// `name` is that of the folder, below the git folder.
@@ -41,7 +41,7 @@ result<void> check_below(disk::handle folder, const std::string& name, std::size
     const std::string_view called = one->d_name;
     if (called == "." || called == ".." || one->d_type == DT_REG) continue;
     const auto inner_name = name + '/' + one->d_name;
-    if (!is_harmless(descriptor, one->d_name)) return unlistable(inner_name, "is no regular file");
+    if (!is_harmless(descriptor, one->d_name)) return unlistable(inner_name, "is not a regular file");
     disk::handle inner(::openat(descriptor, one->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     if (!inner.is_open() && (errno == EMFILE || errno == ENFILE)) return unlistable(inner_name, "cannot be listed");
     if (!inner.is_open()) continue;  // a link, or it has gone
@@ -66,7 +66,8 @@ bool may_look_up(git_repository* in, const std::string& name) {
 result<void> check_references(git_repository* in, std::string folder) {
   while (folder.ends_with('/')) folder.pop_back();
   const auto folders = folders_of_references(in);
-  if (!is_harmless(AT_FDCWD, (folders[0] + std::string(list_name)).c_str())) return unlistable(list_name, "is no regular file");
+  if (!is_harmless(AT_FDCWD, (folders[0] + std::string(list_name)).c_str()))
+    return unlistable(list_name, "is not a regular file");
   for (std::size_t i = 0; i < (folders[0] == folders[1] ? 1U : 2U); ++i) {
     // What becomes of a folder that is itself a link is for the screening to say.
     disk::handle top(::open((folders[i] + folder).c_str(), O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC));

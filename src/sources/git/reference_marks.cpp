@@ -47,7 +47,7 @@ struct gone_through {
 };
 
 result<void> go_through(git_repository* in, gone_through& all, const std::function<bool()>& is_stopped) {
-  constexpr std::string_view said = "the references cannot be listed; `git fsck` tells more";
+  constexpr std::string_view said = "the references cannot be listed; run `git fsck` for details";
   HONDANA_TRY(check_references(in, "refs"));
   git_reference_iterator* raw = nullptr;
   if (const int code = git_reference_iterator_new(&raw, in); code < 0) return failed(std::string(said));

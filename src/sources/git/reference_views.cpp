@@ -32,7 +32,7 @@ std::string log_uri(const asking& what, const std::string& ref) {
 std::string distance_of(const branch& one) {
   if (!one.ahead_behind) return "far from " + name_shown(one.upstream);
   const auto [ahead, behind] = *one.ahead_behind;
-  if (ahead == 0 && behind == 0) return "even with " + name_shown(one.upstream);
+  if (ahead == 0 && behind == 0) return "up to date with " + name_shown(one.upstream);
   return std::to_string(ahead) + " ahead of and " + std::to_string(behind) + " behind " + name_shown(one.upstream);
 }
 
@@ -61,7 +61,7 @@ void append(std::string& to, const asking& what, const tag& one) {
   if (one.kind == "commit") {
     to += commit_link(what.at.repo, one.target);
   } else {
-    to += escaped(one.kind.empty() ? "an object that cannot be read," : one.kind) + " `" + text_of(one.target) + '`';
+    to += escaped(one.kind.empty() ? "unreadable object" : one.kind) + " `" + text_of(one.target) + '`';
   }
   if (one.tagger) to += ' ' + time_of(*one.tagger) + ' ' + escaped(shown_person(what.hides, *one.tagger).name);
   if (!one.message.empty()) {
@@ -90,14 +90,14 @@ void write(json::writer& to, const asking& what, const stash& one) {
 }
 
 void append(std::string& to, const asking& what, const linked_work_tree& one) {
-  to += "- " + (one.name.empty() ? std::string("the main one") : name_shown(one.name)) + ": " +
+  to += "- " + (one.name.empty() ? std::string("main work tree") : name_shown(one.name)) + ": " +
         (one.branch.empty() ? std::string("no branch") : name_shown(one.branch));
   if (git_oid_is_zero(&one.head) == 0) to += " at " + commit_link(what.at.repo, one.head);
   if (one.is_locked) to += ", locked";
   if (one.is_outside) {
     to += ", in a folder that is not served";
   } else if (!one.is_present) {
-    to += ", its folder is gone";
+    to += ", its folder is missing";
   }
   to += '\n';
 }

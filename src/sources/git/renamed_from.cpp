@@ -18,7 +18,7 @@ constexpr std::size_t most_copied = 20'000;
 result<tree_pointer> tree_at(git_repository* in, const git_oid& id) {
   git_tree* raw = nullptr;
   if (const int code = git_tree_lookup(&raw, in, &id); code != 0)
-    return failed("tree " + text_of(id) + " cannot be read; `git fsck` tells more");
+    return failed("tree " + text_of(id) + " cannot be read; run `git fsck` for details");
   return tree_pointer(raw);
 }
 

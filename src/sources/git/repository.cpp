@@ -93,8 +93,9 @@ result<void> repository::screen(const snapshot& known) {
     if (auto again = survey(before.what->where.git_folder, roots_); is_this_one(again)) found = std::move(again);
   if (!found) return tl::unexpected(std::move(found.error()));
   if (!is_this_one(found))
-    return fail(errc::source_unavailable, "another repository has taken the place of \"" + slug_ +
-                                              "\" since hondana started. Reload its configuration to serve that one.");
+    return fail(errc::source_unavailable,
+                "the repository \"" + slug_ +
+                    "\" was replaced by another one after hondana started. Reload the configuration to serve the new one.");
   auto screened = std::make_shared<const surveyed>(std::move(*found));
   std::vector<opened> outdated;  // closed without the lock
   outdated.reserve(most_idle);

@@ -36,7 +36,7 @@ class resolution {
     if (commit->kind != GIT_OBJECT_COMMIT)
       return refuse(
           errc::resource_not_found, words.base,
-          std::string("is a ") + git_object_type2string(commit->kind) + ", and no commit. Give a commit, or what leads to one");
+          std::string("is a ") + git_object_type2string(commit->kind) + ", not a commit. Give a commit, or a reference to one");
     return go_back(words, commit->id, is_fixed);
   }
 
@@ -51,9 +51,9 @@ class resolution {
 
   result<git_oid> whole_id(const std::string& digits) const {
     git_oid id{};
-    if (const int code = git_oid_fromstr(&id, digits.c_str()); code < 0) return failed("no id");
+    if (const int code = git_oid_fromstr(&id, digits.c_str()); code < 0) return failed("not an id");
     if (git_odb_exists(objects_.get(), &id) == 0)
-      return refuse(errc::resource_not_found, digits, "is the id of no object that this repository has");
+      return refuse(errc::resource_not_found, digits, "is not the id of an object in this repository");
     return id;
   }
 
@@ -61,9 +61,7 @@ class resolution {
   result<git_oid> named(const std::string& base) const {
     if (base == "HEAD") {
       HONDANA_TRY(auto found, reference("HEAD", base));
-      if (!found)
-        return refuse(errc::invalid_argument, base,
-                      "leads to no commit, since there is none on its branch yet. Name another branch");
+      if (!found) return refuse(errc::invalid_argument, base, "points to a branch without commits. Name another branch");
       return *found;
     }
     const std::array<std::string, 6> names{base.starts_with("refs/") ? base : std::string(),
@@ -83,9 +81,9 @@ class resolution {
   }
 
   tl::unexpected<failure> no_commit(std::string_view base) const {
-    return refuse(errc::invalid_argument, base,
-                  "is the name of no branch and no tag, and the id of no commit. The branches, the tags and the log say what "
-                  "there is; a slash in a name is written %2F");
+    return refuse(
+        errc::invalid_argument, base,
+        "is not a branch, a tag or a commit id. See the branches, the tags and the log; write a slash in a name as %2F");
   }
 
   result<std::optional<git_oid>> reference(const std::string& name, std::string_view base) const {
@@ -94,9 +92,9 @@ class resolution {
     if (found) return found->id;
     if (found.error() == lost::invalid) return std::optional<git_oid>();
     if (found.error() == lost::circular)
-      return refuse(errc::resource_not_found, base, "leads in a circle of references, and to no commit. Name another branch");
+      return refuse(errc::resource_not_found, base, "is part of a cycle of references. Name another branch");
     return refuse(errc::source_unavailable, base,
-                  "is a broken reference, which git could not read either. `git fsck` tells more");
+                  "is a broken reference, which git cannot read either. Run `git fsck` for details");
   }
 
   result<git_oid> abbreviated(const std::string& digits) const {
@@ -116,7 +114,7 @@ class resolution {
     for (std::size_t i = 0; i < std::min(most_named, candidates.size()); ++i)
       some += (i == 0 ? "" : ", ") + text_of(candidates[i]);
     if (candidates.size() > most_named) some += " and others";
-    return refuse(errc::invalid_argument, digits, "is how several objects begin: " + some + ". Give more digits");
+    return refuse(errc::invalid_argument, digits, "is ambiguous, it is the beginning of " + some + ". Give more digits");
   }
 
   result<revision> go_back(const revision_words& words, git_oid at, bool is_fixed) const {
@@ -131,9 +129,9 @@ class resolution {
                         "is followed by more than 100000 steps back. Give an id from the log");
         if (step.parent > node->parents.size())
           return refuse(errc::resource_not_found, words.base,
-                        "has no such commit before it: " + text_of(node->id) + " has " +
-                            (node->parents.empty() ? "no parent that this repository knows"
-                                                   : std::to_string(node->parents.size()) + " of them"));
+                        "has no such ancestor: " + text_of(node->id) + " has " +
+                            (node->parents.empty() ? "no parent in this repository"
+                                                   : std::to_string(node->parents.size()) + " parent(s)"));
         node = store->read(node->parents[step.parent - 1]);
       }
     }

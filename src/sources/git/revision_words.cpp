@@ -17,22 +17,21 @@ constexpr std::size_t most_ancestry_steps = 64;
 
 /// Why it is not taken, and what to write instead; empty: it may be.
 std::string_view objection_to(std::string_view text) noexcept {
-  if (text.empty()) return "is empty. Give a commit's id, a branch, a tag or HEAD";
-  if (text.find('\0') != std::string_view::npos) return "has a NUL byte. Give a commit's id, a branch, a tag or HEAD";
-  if (text.starts_with('-'))
-    return "looks like an option, and there are none. A reference of such a name is written in full, as in refs/heads/-x";
+  if (text.empty()) return "is empty. Give a commit id, a branch, a tag or HEAD";
+  if (text.find('\0') != std::string_view::npos) return "contains a NUL byte. Give a commit id, a branch, a tag or HEAD";
+  if (text.starts_with('-')) return "looks like an option. Write the name of such a reference in full, as in refs/heads/-x";
   if (text.find("@{") != std::string_view::npos)
-    return "asks a reflog, and these are not served. Find the commit in the log, by since and until if need be, and give its "
-           "id";
+    return "refers to a reflog, which is not served. Find the commit in the log, for example with since and until, and give "
+           "its id";
   if (text.find("..") != std::string_view::npos)
-    return "is a range where one commit is expected. Give one, or ask for a diff of two";
+    return "is a range, but one commit is expected. Give one commit, or read a diff of two";
   if (text.starts_with(":/") || text.find("^{/") != std::string_view::npos)
-    return "searches messages. Ask the log, by grep, and give the id it finds";
-  if (text.find(':') != std::string_view::npos) return "names a path. Give the revision alone, and the path in its own place";
+    return "searches commit messages. Search the log with grep instead, and give the id that it finds";
+  if (text.find(':') != std::string_view::npos) return "contains a path. Give the revision alone, and the path separately";
   if (text.starts_with('^')) return "excludes commits. Give one commit: its id, a branch, a tag or HEAD";
   for (const char c : text)
     if ((c >= 0 && c <= ' ') || c == '\x7f' || std::string_view("?*[\\").find(c) != std::string_view::npos)
-      return "has characters that no revision has. Give a commit's id, a branch, a tag or HEAD";
+      return "has characters that a revision cannot have. Give a commit id, a branch, a tag or HEAD";
   return {};
 }
 
@@ -75,9 +74,9 @@ result<revision_words> parse_revision(std::string_view text, std::string_view ar
   revision_words words;
   words.base = text.substr(0, text.find_first_of("~^"));
   if (words.base.empty())
-    return no_revision(text, argument, "has nothing to begin with. Give a commit's id, a branch, a tag or HEAD");
+    return no_revision(text, argument, "has no starting point. Give a commit id, a branch, a tag or HEAD");
   if (!take_steps(text.substr(words.base.size()), words.steps))
-    return no_revision(text, argument, "has an ending that is not taken: at most 64 of ~N, ^N and ^{commit} are");
+    return no_revision(text, argument, "has an unsupported suffix: at most 64 of ~N, ^N and ^{commit} are allowed");
   return words;
 }
 

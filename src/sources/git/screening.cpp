@@ -21,8 +21,8 @@ std::string place_in(std::string_view file, const setting& one) {
 
 tl::unexpected<failure> no_value(std::string_view file, const setting& one, std::string_view wanted) {
   return fail(errc::invalid_argument, place_in(file, one) + one.name + " is " +
-                                          (one.value ? in_quotes(*one.value) : "without a value") + ", which is no " +
-                                          std::string(wanted) + ". Correct it there.");
+                                          (one.value ? in_quotes(*one.value) : "without a value") + ", which is not a " +
+                                          std::string(wanted) + ". Correct this line.");
 }
 
 bool is_include(std::string_view name) noexcept {
@@ -58,17 +58,17 @@ result<void> screen_extension(const setting& one, std::string_view file, std::ve
       return fail(errc::unsupported, place_in(file, one) +
                                          "the repository has SHA-256 objects, which are not supported yet. Serve a clone with "
                                          "SHA-1 objects.");
-    return fail(errc::unsupported,
-                place_in(file, one) + "the object format " + in_quotes(value) + " is not known. Serve one with SHA-1 objects.");
+    return fail(errc::unsupported, place_in(file, one) + "the object format " + in_quotes(value) +
+                                       " is not supported. Serve a clone with SHA-1 objects.");
   }
   if (name == "refstorage") {
     if (value == "files") return {};
     if (value == "reftable")
       return fail(errc::unsupported, place_in(file, one) +
-                                         "the repository keeps its references in a reftable, which is not supported yet. "
-                                         "`git refs migrate --ref-format=files` makes files of them.");
+                                         "the repository stores its references in a reftable, which is not supported yet. Run "
+                                         "`git refs migrate --ref-format=files`.");
     return fail(errc::unsupported, place_in(file, one) + "the reference storage " + in_quotes(value) +
-                                       " is not known. `git refs migrate --ref-format=files` makes files of it.");
+                                       " is not supported. Run `git refs migrate --ref-format=files`.");
   }
   constexpr std::array<std::string_view, 6> harmless{"noop",         "noop-v1",        "preciousobjects",
                                                      "partialclone", "worktreeconfig", "relativeworktrees"};
@@ -81,12 +81,12 @@ result<void> screen_setting(const setting& one, std::string_view file, screened_
   if (is_include(one.name))
     return fail(errc::invalid_argument, place_in(file, one) +
                                             "\"include\" and \"includeIf\" are not followed, since they could read files "
-                                            "anywhere. Copy what they include into the file itself, and remove them.");
+                                            "anywhere. Copy the included settings into this file, and remove them.");
   if (one.name.starts_with(extension_prefix)) {
     HONDANA_TRY(screen_extension(one, file, unknown));
     if (one.name == "extensions.worktreeconfig") {
       const auto is_true = truth_of(one);
-      if (!is_true) return no_value(file, one, "truth value");
+      if (!is_true) return no_value(file, one, "boolean");
       into.has_work_tree_config = *is_true;
     }
   } else if (one.name == "core.repositoryformatversion") {
@@ -94,11 +94,11 @@ result<void> screen_setting(const setting& one, std::string_view file, screened_
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), version);
     if (problem != std::errc() || end != text.data() + text.size()) return no_value(file, one, "number");
     if (version > 1)
-      return fail(errc::unsupported, place_in(file, one) + "the repository's format is of version " + std::to_string(version) +
-                                         ", and 0 and 1 are supported. Serve a clone made by `git clone`.");
+      return fail(errc::unsupported, place_in(file, one) + "the repository format has version " + std::to_string(version) +
+                                         ", but only 0 and 1 are supported. Serve a clone made by `git clone`.");
   } else if (one.name == "core.bare") {
     into.is_bare = truth_of(one);
-    if (!into.is_bare) return no_value(file, one, "truth value");
+    if (!into.is_bare) return no_value(file, one, "boolean");
   } else if (one.name == "core.worktree") {
     if (!one.value || one.value->empty()) return no_value(file, one, "path");
     into.work_tree = one.value;
@@ -112,7 +112,7 @@ result<screened_config> screen_config(std::string_view bytes, std::string_view f
   auto settings = read_settings(bytes);
   if (!settings)
     return fail(errc::invalid_argument, std::string(file) + ", line " + std::to_string(settings.error().line) + ": " +
-                                            settings.error().why + ". git cannot read it either; correct it there.");
+                                            settings.error().why + ". git cannot read it either. Correct this line.");
   screened_config found;
   long version = 0;
   std::vector<extension> unknown;
@@ -121,7 +121,7 @@ result<screened_config> screen_config(std::string_view bytes, std::string_view f
   if (version > 0 && !unknown.empty())
     return fail(errc::unsupported, std::string(file) + ", line " + std::to_string(unknown.front().line) + ": the extension " +
                                        in_quotes(unknown.front().name) +
-                                       " is not known. Serve a clone made by `git clone`, which does without it.");
+                                       " is not supported. Serve a clone made by `git clone`, which does not need it.");
   for (auto& one : *settings)
     if (is_kept(one.name)) found.kept.push_back(std::move(one));
   return found;

@@ -29,7 +29,7 @@ class settings_reader {
       } else {
         setting one;
         if (!ascii::is_letter(c)) {
-          refuse("a key begins with a letter");
+          refuse("a key must begin with a letter");
         } else if (read_setting(c, one)) {
           if (all.size() == most_settings) refuse("there are more than 100000 settings");
           all.push_back(std::move(one));
@@ -68,8 +68,8 @@ class settings_reader {
     for (;;) {
       const char c = next();
       if (c == ']') return !section_.empty() || refuse("a section has no name");
-      if (ascii::is_json_space(c)) return c == '\n' ? refuse("the line ends within a section's name") : read_subsection();
-      if (!is_key_letter(c) && c != '.') return refuse("a section's name has letters, digits, '-' and '.' only");
+      if (ascii::is_json_space(c)) return c == '\n' ? refuse("the line ends inside a section name") : read_subsection();
+      if (!is_key_letter(c) && c != '.') return refuse("a section name may contain only letters, digits, '-' and '.'");
       section_ += ascii::lower(c);
     }
   }
@@ -77,14 +77,14 @@ class settings_reader {
   bool read_subsection() {
     char c = ' ';
     while (c != '\n' && ascii::is_json_space(c)) c = next();
-    if (c != '"') return refuse("a subsection stands in double quotes");
+    if (c != '"') return refuse("a subsection name must be in double quotes");
     section_ += '.';
     while ((c = next()) != '"') {
       if (c == '\\') c = next();
-      if (c == '\n') return refuse("the line ends within a subsection's name");
+      if (c == '\n') return refuse("the line ends inside a subsection name");
       section_ += c;
     }
-    return next() == ']' || refuse("a section's name ends with ']'");
+    return next() == ']' || refuse("a section name must end with ']'");
   }
 
   bool read_setting(char first, setting& into) {
@@ -94,7 +94,7 @@ class settings_reader {
     for (; is_key_letter(c); c = next()) into.name += ascii::lower(c);
     while (c == ' ' || c == '\t') c = next();
     if (c == '\n') return true;
-    if (c != '=') return refuse("a key is followed by '=' or nothing");
+    if (c != '=') return refuse("a key must be followed by '=' or the end of the line");
     return read_value(into.value.emplace());
   }
 
@@ -102,7 +102,7 @@ class settings_reader {
     bool is_quoted = false;
     for (std::size_t spaces = 0;;) {
       char c = next();
-      if (c == '\n') return !is_quoted || refuse("a quotation is not closed on its line");
+      if (c == '\n') return !is_quoted || refuse("a double quote is not closed on its line");
       if (!is_quoted && ascii::is_json_space(c)) {
         if (!into.empty()) ++spaces;
         continue;
@@ -117,7 +117,7 @@ class settings_reader {
       } else if (c != '\\') {
         into += c;
       } else if (!read_escape(into)) {
-        return refuse("'\\' is followed by one of n, t, b, '\"', '\\' or the end of the line");
+        return refuse("'\\' must be followed by n, t, b, '\"', '\\' or the end of the line");
       }
     }
   }
@@ -156,7 +156,7 @@ tl::expected<std::vector<setting>, misread> read_settings(std::string_view bytes
   if (const auto nul = bytes.find('\0'); nul != std::string_view::npos) {
     std::size_t line = 1;
     for (const char c : bytes.substr(0, nul)) line += c == '\n' ? 1 : 0;
-    return tl::unexpected(misread{line, "there is a NUL byte"});
+    return tl::unexpected(misread{line, "the file contains a NUL byte"});
   }
   if (bytes.starts_with(utf8_mark)) bytes.remove_prefix(utf8_mark.size());
   return settings_reader(bytes).read();

@@ -20,8 +20,7 @@ std::string submodule_line(const git_oid& id) { return "Subproject commit " + te
 
 std::string unreadable(const side& of) {
   return "The object " + text_of(of.id) +
-         " cannot be read: it is missing from the repository or damaged, or was not fetched into a partial clone. "
-         "Run `git fsck` there to see what else is.";
+         " cannot be read: it is missing, damaged, or was not fetched into a partial clone. Run `git fsck` in the repository.";
 }
 
 }  // namespace
@@ -63,7 +62,7 @@ result<std::uint64_t> side_contents::size_of(const side& of) {
   std::size_t size = 0;
   git_object_t type{};
   if (const int code = git_odb_read_header(&size, &type, odb, &of.id); code < 0) return failed(unreadable(of));
-  if (type != GIT_OBJECT_BLOB) return fail(errc::source_unavailable, unreadable(of), "it is no blob");
+  if (type != GIT_OBJECT_BLOB) return fail(errc::source_unavailable, unreadable(of), "it is not a blob");
   return size;
 }
 
@@ -95,7 +94,7 @@ result<side_content> side_contents::read(const side& of, std::uint64_t most) {
     git_odb_object* raw = nullptr;
     if (const int code = git_odb_read(&raw, objects_.get(), &of.id); code < 0) return failed(unreadable(of));
     out.held = odb_object_pointer(raw);
-    if (git_odb_object_type(raw) != GIT_OBJECT_BLOB) return fail(errc::source_unavailable, unreadable(of), "it is no blob");
+    if (git_odb_object_type(raw) != GIT_OBJECT_BLOB) return fail(errc::source_unavailable, unreadable(of), "it is not a blob");
   }
   out.is_binary = has_nul_early(out.bytes());
   return out;

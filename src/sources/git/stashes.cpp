@@ -33,7 +33,7 @@ result<std::vector<stash>> stashes(git_repository* in, std::size_t limit) {
   if (!log && log.error() == astray::missing) return std::vector<stash>();
   if (!log)
     return fail(log.error() == astray::too_large ? errc::response_too_large : errc::source_unavailable,
-                "the list of stashes " + std::string(text_of(log.error())) + ". `git stash list` may tell more.");
+                "the list of stashes " + std::string(text_of(log.error())) + ". Run `git stash list` for details.");
   std::vector<stash> found;
   std::string_view rest = *log;
   for (std::size_t index = 0; !rest.empty() && found.size() < limit; ++index) {

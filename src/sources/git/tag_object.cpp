@@ -44,11 +44,10 @@ result<odb_object_pointer> read_tag(git_odb* from, const git_oid& id) {
   git_object_t kind = GIT_OBJECT_INVALID;
   if (const int code = git_odb_read_header(&size, &kind, from, &id); code < 0)
     return failed("the object " + text_of(id) + (code == GIT_ENOTFOUND ? " is missing" : " is corrupt") + " in the repository");
-  if (size > largest_tag)
-    return fail(errc::source_unavailable, "the tag " + text_of(id) + " has more than 16 MiB, and is not read");
+  if (size > largest_tag) return fail(errc::source_unavailable, "the tag " + text_of(id) + " has more than 16 MiB, the limit");
   git_odb_object* raw = nullptr;
   if (const int code = git_odb_read(&raw, from, &id); code < 0)
-    return failed("the tag " + text_of(id) + " cannot be read; `git fsck` tells more");
+    return failed("the tag " + text_of(id) + " cannot be read; run `git fsck` for details");
   return odb_object_pointer(raw);
 }
 
@@ -58,15 +57,16 @@ result<object_facts> behind_tags(git_odb* from, const git_oid& id) {
     std::size_t size = 0;
     if (const int code = git_odb_read_header(&size, &at.kind, from, &at.id); code < 0)
       return failed("the object " + text_of(at.id) + (code == GIT_ENOTFOUND ? " is missing" : " is corrupt") +
-                    " in the repository; `git fsck` tells more");
+                    " in the repository; run `git fsck` for details");
     if (at.kind != GIT_OBJECT_TAG) return at;
     HONDANA_TRY(const auto bytes, read_tag(from, at.id));
     const auto parts =
         parse_tag({static_cast<const char*>(git_odb_object_data(bytes.get())), git_odb_object_size(bytes.get())});
-    if (!parts) return fail(errc::source_unavailable, "the tag " + text_of(at.id) + " is malformed; `git fsck` tells more");
+    if (!parts)
+      return fail(errc::source_unavailable, "the tag " + text_of(at.id) + " is malformed; run `git fsck` for details");
     at.id = parts->target;
   }
-  return fail(errc::source_unavailable, "the tag " + text_of(id) + " leads through more than 100 tags, and is not followed");
+  return fail(errc::source_unavailable, "the tag " + text_of(id) + " points through more than 100 other tags, the limit");
 }
 
 result<odb_pointer> objects_of(git_repository* in) {

@@ -77,8 +77,8 @@ result<void> catch_torn_pages() {
   static const int error = install();
   if (error == 0) return {};
   return fail(errc::source_unavailable,
-              "git repositories cannot be read: the signal cannot be handled that tells of files that became shorter. Ask "
-              "whoever runs this server to look into its log.",
+              "git repositories cannot be read: the handler for files that are truncated while being read (SIGBUS) cannot be "
+              "installed. Ask the operator of the server to check its log.",
               std::strerror(error));
 }
 
@@ -125,8 +125,8 @@ bool mapped_folders::shares_with(const mapped_folders& other) const noexcept {
 }
 
 tl::unexpected<failure> torn() {
-  return fail(errc::source_unavailable, "The repository's files changed while they were being read. Ask again.",
-              "a mapped file has become shorter");
+  return fail(errc::source_unavailable, "The repository's files changed while they were being read. Retry.",
+              "a mapped file was truncated");
 }
 
 torn_page_guard::torn_page_guard(std::shared_ptr<const mapped_folders> what) noexcept

@@ -17,10 +17,10 @@ namespace {
 result<tree_pointer> open_tree(git_repository* in, const git_oid& id) {
   git_tree* raw = nullptr;
   if (const int code = git_tree_lookup(&raw, in, &id); code < 0)
-    return fail(
-        errc::source_unavailable,
-        "The tree " + text_of(id) + " cannot be read: it is missing from the repository or damaged. Run `git fsck` there.",
-        last_words());
+    return fail(errc::source_unavailable,
+                "The tree " + text_of(id) +
+                    " cannot be read: it is missing from the repository or damaged. Run `git fsck` in the repository.",
+                last_words());
   return tree_pointer(raw);
 }
 
@@ -70,7 +70,7 @@ std::string_view tree_entry::kind() const noexcept {
 
 failure missing_file(std::string_view path) {
   return {errc::resource_not_found,
-          "path: there is no " + in_quotes(path, 400) + " at that revision. The tree of the folder says what there is.",
+          "path: " + in_quotes(path, 400) + " does not exist at that revision. List the tree of its folder.",
           {}};
 }
 
@@ -92,11 +92,11 @@ result<tree_listing> tree_listing::open(git_repository* in, const git_oid& tree)
   HONDANA_TRY(auto opened, open_tree(in, tree));
   if (git_tree_entrycount(opened.get()) > most_entries)
     return fail(errc::response_too_large, "The tree " + text_of(tree) + " has more than " + std::to_string(most_entries) +
-                                              " entries, and is not listed. Read what is in it by its path.");
+                                              " entries, too many to list. Read its entries by path.");
   if (!is_sorted_tree(opened.get()))
-    return fail(errc::source_unavailable, "The tree " + text_of(tree) +
-                                              " cannot be listed: its entries are not in order, which `git fsck` calls "
-                                              "treeNotSorted. Have it written anew with git.");
+    return fail(errc::source_unavailable,
+                "The tree " + text_of(tree) +
+                    " cannot be listed: its entries are not sorted (`git fsck`: treeNotSorted). Rewrite it with git.");
   return tree_listing(std::move(opened));
 }
 
@@ -121,7 +121,7 @@ result<found_folder> find_folder(git_repository* in, const address& at, const co
   HONDANA_TRY(const auto entry, find_entry(in, rev.tree, at.path));
   if (!entry.is_folder() && !hides.shows_file(at.rev, at.path)) return tl::unexpected(missing_file(at.path));
   if (!entry.is_folder())
-    return fail(errc::invalid_argument, "path: " + in_quotes(at.path, 400) + " is no folder. Read it as blob/REV/PATH.");
+    return fail(errc::invalid_argument, "path: " + in_quotes(at.path, 400) + " is not a folder. Read it as blob/REV/PATH.");
   return found_folder{entry.id, rev.is_fixed};
 }
 

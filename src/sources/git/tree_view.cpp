@@ -68,13 +68,13 @@ class tree_view {
     const auto& at = what_.at;
     std::string out = "# " + (at.path.empty() ? std::string("Top folder") : code(shown_path_of(at.path))) + " of " + at.repo +
                       " at " + code(at.rev) + "\n\n";
-    if (shown_.entries.empty()) out += "Nothing is shown here.\n";
+    if (shown_.entries.empty()) out += "No entries.\n";
     for (const auto& one : shown_.entries) append_line(out, one);
     if (!shown_.next.empty()) out += '\n' + link_to("More entries", next_uri_of_folder()) + '\n';
     if (shown_.secrets > 0)
-      out += "\n" + std::to_string(shown_.secrets) +
-             " more left out: their names are those of files that hold credentials, of the server's own, or of what "
-             ".hondanaignore names.\n";
+      out +=
+          "\n" + std::to_string(shown_.secrets) +
+          " more left out: files with names of credential files, the server's own files, or paths listed in .hondanaignore.\n";
     return out;
   }
 

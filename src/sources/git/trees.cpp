@@ -94,7 +94,7 @@ class tree_comparison {
         continue;
       }
       HONDANA_TRY(stopping_.step());
-      if (stopping_.steps() > most_steps) return too_much("More than ten million entries would have to be looked at");
+      if (stopping_.steps() > most_steps) return too_much("More than ten million entries would have to be compared");
       const auto before = here.before, after = here.after;
       const int first = before.is_end() ? 1 : after.is_end() ? -1 : order(before, after);
       if (first <= 0) here.before.next();
@@ -119,12 +119,12 @@ class tree_comparison {
   result<void> entry(const tree_position* before, const tree_position* after) {
     const auto& any = before != nullptr ? *before : *after;
     path_ += any.name();
-    if (path_.size() > longest_path) return too_much("It has a path of more than 65536 bytes");
+    if (path_.size() > longest_path) return too_much("A path has more than 65536 bytes");
     return any.is_folder() ? below(before, after) : file(before, after);
   }
 
   result<void> below(const tree_position* before, const tree_position* after) {
-    if (levels_.size() > most_depth) return too_much("Its folders are nested more than 2048 deep");
+    if (levels_.size() > most_depth) return too_much("Folders are nested more than 2048 levels deep");
     if (!filter_.enters(path_)) return {};
     tree_pointer from, to;
     for (auto [position, tree] : {std::pair(before, &from), std::pair(after, &to)}) {
@@ -132,7 +132,7 @@ class tree_comparison {
       git_tree* raw = nullptr;
       if (const int code = git_tree_lookup(&raw, in_, &position->id()); code < 0) {
         return failed("The tree " + text_of(position->id()) + " cannot be read: it is missing from the repository or " +
-                      "damaged. Run `git fsck` there to see what else is.");
+                      "damaged. Run `git fsck` in the repository.");
       }
       tree->reset(raw);
     }
@@ -163,7 +163,7 @@ class tree_comparison {
   }
 
   static result<void> too_much(std::string why) {
-    return fail(errc::response_too_large, std::move(why) + ". Ask for the changes of one path, or between closer revisions.");
+    return fail(errc::response_too_large, std::move(why) + ". Request the changes of one path, or between closer revisions.");
   }
 
   git_repository* in_;

@@ -33,7 +33,7 @@ class untracked_search {
   /// `path` is empty or ends in a slash. With `is_for_any` it ends with the first that is found.
   result<void> folder(const std::string& path, const ignore::stack* above, bool is_for_any) {
     if (std::count(path.begin(), path.end(), '/') > most_nested) {
-      return fail(errc::response_too_large, "The work tree has folders that are nested more than 512 deep.");
+      return fail(errc::response_too_large, "The work tree has folders nested more than 512 levels deep.");
     }
     const auto entries = files_.list(path.empty() ? path : path.substr(0, path.size() - 1), entries_left_);
     if (!entries && entries.error().code == errc::access_denied) {
@@ -82,7 +82,7 @@ class untracked_search {
   result<void> add(std::string path) {
     if (found_.all.size() == options_.most_changes) {
       return fail(errc::response_too_large, "More than " + std::to_string(options_.most_changes) +
-                                                " files of the work tree are not tracked. Ask for one folder.");
+                                                " files of the work tree are untracked. Request one folder.");
     }
     found_.all.push_back(std::move(path));
     return {};

@@ -106,7 +106,7 @@ result<std::vector<commit_node>> walk::parents_of(const commit_node& node) const
       auto error = std::move(parent.error());
       error.code = errc::source_unavailable;
       error.public_text =
-          "the history cannot be followed beyond commit " + text_of(node.id) + ": of its parents, " + error.public_text;
+          "the history cannot be followed beyond commit " + text_of(node.id) + ": its parent " + error.public_text;
       return tl::unexpected(std::move(error));
     }
     parents.push_back(std::move(*parent));

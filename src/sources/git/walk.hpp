@@ -40,7 +40,8 @@ struct walk_state {
   static constexpr std::size_t most_recent = 32;
 };
 
-inline constexpr std::string_view foreign_cursor = "the argument `cursor` is not one of this log; ask without it to begin anew";
+inline constexpr std::string_view foreign_cursor =
+    "the argument `cursor` does not belong to this log; omit it to start at the beginning";
 
 /// Every commit comes once: the newest of those that wait is next, and of equally new ones the one that has waited longest, and
 /// its parents are added to them then, as git does it without --topo-order and the like. A parent that is newer than its child

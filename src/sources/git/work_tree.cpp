@@ -44,8 +44,8 @@ std::uint32_t mode_of(mode_t mode) noexcept {
 }
 
 std::string cause_of(int error) {
-  if (error == EMFILE || error == ENFILE) return "the server has too many files open. Ask again later.";
-  return "the log says why. Ask again later.";
+  if (error == EMFILE || error == ENFILE) return "the server has too many files open. Retry later.";
+  return "the server's log says why. Retry later.";
 }
 
 // Nobody has asked here who may know of the path: it is for the log.
@@ -53,7 +53,7 @@ tl::unexpected<failure> refused(const std::string& path, int error) {
   auto said = path + ": " + std::generic_category().message(error);
   if (error == EACCES || error == EPERM)
     return fail(errc::access_denied,
-                "The operating system does not let a file or folder of the work tree be read. Check who may read them.",
+                "The operating system denied access to a file or folder of the work tree. Check the permissions.",
                 std::move(said));
   return fail(errc::source_unavailable, "A file or folder of the work tree cannot be read now: " + cause_of(error),
               std::move(said));
@@ -65,7 +65,7 @@ tl::unexpected<failure> unopened(int error) {
 }
 
 tl::unexpected<failure> changed(const std::string& path) {
-  return fail(errc::content_changed, "A file changed while the work tree was compared. Ask again.", path);
+  return fail(errc::content_changed, "A file changed while the work tree was compared. Retry.", path);
 }
 
 }  // namespace
@@ -123,7 +123,7 @@ result<std::string> work_tree::read(const std::string& path, std::uint64_t most)
   if (again.st_dev != facts.st_dev || again.st_ino != facts.st_ino) return changed(path);
   if (static_cast<std::uint64_t>(again.st_size) > most) {
     return fail(errc::response_too_large,
-                "A file of the work tree has more than " + std::to_string(most) + " bytes, which are not compared.", path);
+                "A file of the work tree has more than " + std::to_string(most) + " bytes, the limit for comparison.", path);
   }
   bytes.resize(static_cast<std::size_t>(again.st_size));
   const auto count = disk::read_at(file.get(), bytes.data(), bytes.size(), 0);
@@ -148,7 +148,7 @@ result<std::vector<work_entry>> work_tree::list(const std::string& folder, std::
     const std::string_view name = one->d_name;
     if (name == "." || name == "..") continue;
     if (entries.size() == most) {
-      return fail(errc::response_too_large, "The work tree has too many files to look for those that are not tracked.");
+      return fail(errc::response_too_large, "The work tree has too many files to search for untracked ones.");
     }
     struct stat facts{};
     mode_t kind = DTTOIF(one->d_type);

@@ -47,7 +47,7 @@ bool is_at(const git_index_time& noted, const timespec& now) noexcept {
 }
 
 tl::unexpected<failure> unreadable_exclude(int error) {
-  return fail(errc::source_unavailable, "info/exclude of the repository cannot be read now. Ask again later.",
+  return fail(errc::source_unavailable, "info/exclude of the repository cannot be read now. Retry later.",
               std::generic_category().message(error));
 }
 
@@ -111,13 +111,13 @@ class working_comparison {
     const auto path = std::string(git_repository_path(in_)) + "index";
     const bool is_there = ::lstat(path.c_str(), &facts) == 0;
     if (is_there && !S_ISREG(facts.st_mode)) {
-      return fail(errc::source_unavailable, "The index of the work tree cannot be read: it is no regular file.");
+      return fail(errc::source_unavailable, "The index of the work tree cannot be read: it is not a regular file.");
     }
     index_time_ = is_there ? facts.st_mtim.tv_sec : 0;
     git_index* raw = nullptr;
     const auto unreadable =
-        "The index of the work tree cannot be read: it is damaged, or of a kind that is not supported (split or sparse). "
-        "`git update-index --no-split-index` there makes an ordinary one.";
+        "The index of the work tree cannot be read: it is damaged, or has an unsupported format (split or sparse). Run `git "
+        "update-index --no-split-index` in the repository.";
     if (const int code = git_repository_index(&raw, in_); code < 0) return failed(unreadable);
     index_.reset(raw);
     if (const int code = git_index_read(raw, 0); code < 0) return failed(unreadable);
@@ -141,12 +141,12 @@ class working_comparison {
     const auto id = *head.commit;
     git_commit* commit = nullptr;
     if (const int found = git_commit_lookup(&commit, in_, &id); found < 0) {
-      return failed("The commit " + text_of(id) + ", which HEAD names, cannot be read. Run `git fsck` there.");
+      return failed("The commit " + text_of(id) + ", which HEAD points to, cannot be read. Run `git fsck` in the repository.");
     }
     const commit_pointer owner(commit);
     git_tree* tree = nullptr;
     if (const int found = git_commit_tree(&tree, commit); found < 0) {
-      return failed("The tree of the commit " + text_of(id) + " cannot be read. Run `git fsck` there.");
+      return failed("The tree of the commit " + text_of(id) + " cannot be read. Run `git fsck` in the repository.");
     }
     return tree_pointer(tree);
   }
@@ -251,7 +251,7 @@ class working_comparison {
 
   [[nodiscard]] tl::unexpected<failure> too_many() const {
     return fail(errc::response_too_large,
-                "More than " + std::to_string(options_.most_changes) + " files differ. Ask for the changes of one path.");
+                "More than " + std::to_string(options_.most_changes) + " files differ. Request the changes of one path.");
   }
 
   result<void> add(std::vector<change>& to, side was, side is) const {

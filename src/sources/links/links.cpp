@@ -26,10 +26,9 @@ std::string usual_authority(std::string_view authority) {
 result<resource> make_link(resource link) {
   // Before anything else, so that no other error repeats a password.
   if (const auto given = split_uri(link.uri); given.authority && given.authority->find('@') != std::string_view::npos) {
-    return fail(
-        errc::invalid_argument,
-        "link.uri has user information before its host, which every client would be told. Write it as https://host/path, "
-        "without a user name and password.");
+    return fail(errc::invalid_argument,
+                "link.uri contains a user name or password, which every client would see. Write it as https://host/path, "
+                "without them.");
   }
   HONDANA_TRY(auto uri, canonical_uri(link.uri));
   const auto parts = split_uri(uri);
@@ -39,9 +38,9 @@ result<resource> make_link(resource link) {
     return fail(errc::invalid_argument, shown + " is not an https:// URL with a host. Write it as https://host/path.");
   }
   if (authority.find('%') != std::string::npos) {
-    return fail(errc::invalid_argument, "The link " + uri +
-                                            " has a host name that is not in ASCII, which few clients could fetch. Write the "
-                                            "host in punycode (xn--...).");
+    return fail(
+        errc::invalid_argument,
+        "The link " + uri + " has a non-ASCII host name, which few clients can fetch. Write the host in punycode (xn--...).");
   }
   uri.replace(std::string_view("https://").size(), parts.authority->size(), authority);
   if (link.name.empty()) link.name = uri;
@@ -63,10 +62,10 @@ std::vector<std::string> links_provider::claims() const {
 
 scheme_documentation links_provider::documentation() const {
   return {"https",
-          "Pages of the web that the configuration names; clients fetch them, this server never does.",
+          "Web pages listed in the configuration. Clients fetch them; this server never does.",
           {{"link", "A configured URL."}},
           {{"https://{+host_and_path}",
-            "As configured, with the host in lower case; a read answers that the client fetches it itself."}}};
+            "The configured URL, with the host in lower case. A read tells the client to fetch it directly."}}};
 }
 
 result<list_result> links_provider::list(const list_request& request) { return links_.page(request); }

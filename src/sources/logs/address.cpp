@@ -55,8 +55,7 @@ const std::array<query_parameter, 8>& query_parameters() {
        [](reading_of_query& by, const std::string& value) -> result<void> {
          by.into.what.at_least = records::severity_named(value);
          if (!by.into.what.at_least)
-           return wrong_value("level",
-                              "there is no such level. There are trace, debug, info, notice, warning, error and critical.");
+           return wrong_value("level", "unknown level. Use trace, debug, info, notice, warning, error or critical.");
          return {};
        }},
       {"grep", false,
@@ -69,7 +68,7 @@ const std::array<query_parameter, 8>& query_parameters() {
          std::size_t count = 0;
          const auto [end, problem] = std::from_chars(value.data(), value.data() + value.size(), count);
          if (problem != std::errc() || end != value.data() + value.size() || count == 0 || count > most_lines)
-           return wrong_value("lines", "this is no number from 1 to " + std::to_string(most_lines) + '.');
+           return wrong_value("lines", "expected a number from 1 to " + std::to_string(most_lines) + '.');
          by.into.lines = count;
          return {};
        }},
@@ -83,8 +82,8 @@ const std::array<query_parameter, 8>& query_parameters() {
          by.into.is_json = value == "json";
          if (by.into.is_json) return {};
          if (value != (by.into.is_summary ? "markdown" : "text"))
-           return wrong_value("format", by.into.is_summary ? "there is no such format. There are markdown and json."
-                                                           : "there is no such format. There are text and json.");
+           return wrong_value(
+               "format", by.into.is_summary ? "unknown format. Use markdown or json." : "unknown format. Use text or json.");
          return {};
        }},
       // Read by itself, since it may be given more than once.
@@ -103,8 +102,10 @@ std::string names_of_parameters(bool is_summary) {
 /// The value of one parameter, or of one item of a list.
 result<std::string> decoded(std::string_view name, std::string_view written) {
   auto value = percent_decode(written);
-  if (!value || value->size() > longest_parameter) return wrong_value(name, "its value is malformed or too long.");
-  if (!json::is_utf8(*value) || json::has_nul(*value)) return wrong_value(name, "its value is no UTF-8 text.");
+  if (!value || value->size() > longest_parameter)
+    return wrong_value(name, "the value has malformed percent-encoding or is too long.");
+  if (!json::is_utf8(*value) || json::has_nul(*value))
+    return wrong_value(name, "the value is not valid UTF-8 or contains a NUL.");
   return value;
 }
 
@@ -116,9 +117,9 @@ result<void> read_fields(address& into, std::string_view written) {
     if (!value) return tl::unexpected(value.error());
     if (!value->empty()) {
       auto field = parse_field(*value);
-      if (!field) return wrong_value("field", "this is no field. Write the path of a member and its value: http.status:500.");
+      if (!field) return wrong_value("field", "expected the path of a member and its value, such as http.status:500.");
       if (into.what.fields.size() == most_fields)
-        return wrong_value("field", "these are more than " + std::to_string(most_fields) + " fields.");
+        return wrong_value("field", "more than " + std::to_string(most_fields) + " fields.");
       into.what.fields.push_back(std::move(*field));
     }
     if (item.size() == written.size()) return {};
@@ -135,14 +136,15 @@ result<void> read_query(address& into, std::string_view query, records::instant 
     const auto* const known = std::find_if(
         all.begin(), all.end(), [&](const auto& one) { return one.name == name && (one.has_summary || !into.is_summary); });
     if (known == all.end())
-      return fail(errc::invalid_argument,
-                  std::string(into.is_summary ? "A summary" : "A log") +
-                      " has no such parameter. Its parameters: " + names_of_parameters(into.is_summary) + '.');
+      return fail(errc::invalid_argument, "Unknown parameter. Parameters of " +
+                                              std::string(into.is_summary ? "a summary" : "a log") + ": " +
+                                              names_of_parameters(into.is_summary) + '.');
     if (known->read == nullptr) {
       HONDANA_TRY(read_fields(into, value));
       continue;
     }
-    if (std::find(seen.begin(), seen.end(), name) != seen.end()) return wrong_value(name, "it is given twice. Give it once.");
+    if (std::find(seen.begin(), seen.end(), name) != seen.end())
+      return wrong_value(name, "given more than once. Give it once.");
     seen.push_back(name);
     HONDANA_TRY(const auto text, decoded(name, value));
     // As a template leaves out what is not set, so an empty value is none.
@@ -158,7 +160,7 @@ result<void> read_query(address& into, std::string_view query, records::instant 
 
 result<address> parse_address(std::string_view uri, records::instant now) {
   const auto missing = [] {
-    return fail(errc::resource_not_found, "A log has no such resource. There are log://NAME/ and log://NAME/summary.");
+    return fail(errc::resource_not_found, "Unknown log resource. Use log://NAME/ or log://NAME/summary.");
   };
   const auto parts = split_uri(uri);
   if (parts.scheme != "log" || !parts.authority || !ascii::is_slug(*parts.authority) || parts.fragment) return missing();

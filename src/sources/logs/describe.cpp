@@ -12,16 +12,16 @@ constexpr std::string_view summary_parameters = "{?since,until,format}";
 scheme_documentation describe() {
   scheme_documentation out;
   out.scheme = "log";
-  out.summary = "Records of logs, from files with all that they were rotated into or from a journal, and a summary of each.";
-  out.kinds = {{"log", "Records of one log, the newest page first."},
-               {"log-summary", "What a log says on the whole: rates by level, repeated messages, what is unusual."}};
-  out.forms = {
-      {"log://NAME/{?since,until,level,grep,field,lines,cursor,format}",
-       "Records. since and until are times (2026-01-31T08:00:00Z, 2026-01-31) or how long ago (15m, 2h, 1d); level is the "
-       "least grave one; grep is an RE2 expression; field is path:value of JSON or logfmt records, or several with commas; "
-       "lines is how many records (100, up to 10000); cursor goes on where a page ended; format is text or json."},
-      {"log://NAME/summary{?since,until,format}",
-       "The summary of the last day, or of another stretch of time; format is markdown or json."}};
+  out.summary = "Log records from files, including their rotated files, or from a journal, and a summary of each log.";
+  out.kinds = {{"log", "Records of one log, newest page first."},
+               {"log-summary", "A summary of a log: rates by level, repeated messages and anomalies."}};
+  out.forms = {{"log://NAME/{?since,until,level,grep,field,lines,cursor,format}",
+                "Records. since and until are times (2026-01-31T08:00:00Z, 2026-01-31) or how long ago (15m, 2h, 1d). level is "
+                "the minimum level. grep is an RE2 regular expression. field is path:value of JSON or logfmt records; separate "
+                "several with commas. lines is the number of records (100 by default, up to 10000). cursor continues where a "
+                "page ended. format is text or json."},
+               {"log://NAME/summary{?since,until,format}",
+                "The summary of the last day, or of the time from since to until; format is markdown or json."}};
   return out;
 }
 
@@ -31,8 +31,9 @@ resource entry_of(const address& at, bool is_journal) {
   entry.kind = at.is_summary ? "log-summary" : "log";
   entry.name = at.is_summary ? at.name + "/summary" : at.name;
   entry.title = at.is_summary ? "Summary of the log " + at.name : (is_journal ? "Journal " : "Log ") + at.name;
-  entry.description = at.is_summary ? "Rates by level, messages that repeat, and what is unusual; its priority follows that."
-                                    : "The newest records; since, until, level, grep, field, lines and cursor choose others.";
+  entry.description = at.is_summary
+                          ? "Rates by level, repeated messages and anomalies. Its priority is the highest weight of an anomaly."
+                          : "The newest records. Select others with since, until, level, grep, field, lines and cursor.";
   entry.mimeType = at.is_json ? "application/json" : at.is_summary ? "text/markdown" : "text/plain";
   return entry;
 }
@@ -44,16 +45,15 @@ std::vector<resource_template> templates_of(std::string_view name) {
   page.name = log + "-records";
   page.title = "Records of the log " + log;
   page.description =
-      "Records by time (since, until: 2026-01-31T08:00:00Z, 2026-01-31, 15m, 2h, 1d), least level (trace to critical), an RE2 "
-      "expression (grep) and fields of JSON or logfmt (path:value, several with commas); so many lines at once, older ones by "
-      "cursor; format text or json.";
+      "Log records. since, until: 2026-01-31T08:00:00Z, 2026-01-31, 15m, 2h, 1d. level: the minimum, trace to critical. grep: "
+      "an RE2 regular expression. field: path:value of JSON or logfmt records, several with commas. lines: records per page. "
+      "cursor: older records. format: text or json.";
   page.mimeType = "text/plain";
   resource_template whole;
   whole.uriTemplate = summary_uri_of(name) + std::string(summary_parameters);
   whole.name = log + "-summary";
   whole.title = "Summary of the log " + log;
-  whole.description =
-      "Rates by level, messages that repeat and what is unusual, of a stretch of time; format markdown or json.";
+  whole.description = "Rates by level, repeated messages and anomalies of a time range; format is markdown or json.";
   whole.mimeType = "text/markdown";
   return {page, whole};
 }

@@ -62,7 +62,7 @@ int count_files(int at, const char* path, const std::string& machine, bool goes_
 std::string journal_files::remark() const {
   if (refused == 0 || readable == 0) return {};
   return std::to_string(refused) + " of " + std::to_string(refused + readable) +
-         " files of the journal are left out: the server's user may not read them. Members of the group systemd-journal may.";
+         " journal files are left out: the server's user has no permission to read them. Add it to the group systemd-journal.";
 }
 
 result<journal_files> look_at_journal(const std::string& folder) {
@@ -84,24 +84,22 @@ result<journal_files> look_at_journal(const std::string& folder) {
   if (out.refused != 0) {
     return fail(
         errc::access_denied,
-        "The journal may not be read by the server's user. Make it a member of the group systemd-journal, and start the "
-        "server again.",
+        "The server's user has no permission to read the journal. Add it to the group systemd-journal, and restart the server.",
         tried);
   }
   if (problem != 0) {
-    return fail(errc::source_unavailable, "The folder of the journal cannot be opened now. Ask again later.", tried);
+    return fail(errc::source_unavailable, "The journal's folder cannot be opened now. Retry later.", tried);
   }
   if (!folder.empty() && !out.has_folder) {
-    return fail(
-        errc::resource_not_found,
-        "There is no journal (yet): its folder is not there. Ask again when it is, or correct journal_folder in its table.",
-        tried);
+    return fail(errc::resource_not_found,
+                "The journal's folder does not exist (yet). Retry when it does, or correct journal_folder in its table.",
+                tried);
   }
   return fail(
       errc::resource_not_found,
       folder.empty()
-          ? "There are no files of the system's journal (yet); is systemd-journald running, and does it keep its journal?"
-          : "There are no journal files (yet) in the journal's folder; correct journal_folder in its table if it is another.",
+          ? "The system journal has no files (yet). Check that systemd-journald is running and stores its journal."
+          : "The journal's folder contains no journal files (yet). Retry when it does, or correct journal_folder in its table.",
       tried);
 }
 

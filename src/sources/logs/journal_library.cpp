@@ -20,10 +20,10 @@ constexpr const char* journal_library_name = "libsystemd.so.0";
 result<journal_library> load_journal_library(const char* name) {
   const auto why_not = [name](std::string_view advice) {
     const char* const said = ::dlerror();
-    return fail(errc::source_unavailable,
-                "libsystemd cannot be loaded, without which no journal can be read; " + std::string(advice) + " " + name +
-                    " (Debian: libsystemd0)",
-                said != nullptr ? said : std::string());
+    return fail(
+        errc::source_unavailable,
+        "journals require libsystemd, which cannot be loaded; " + std::string(advice) + " " + name + " (Debian: libsystemd0)",
+        said != nullptr ? said : std::string());
   };
   void* const handle = ::dlopen(name, RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) return why_not("install");
@@ -59,7 +59,7 @@ result<journal_library> load_journal_library(const char* name) {
   find(out.get_events, "sd_journal_get_events");
   find(out.get_timeout, "sd_journal_get_timeout");
   find(out.process, "sd_journal_process");
-  if (!is_whole) return why_not("it lacks functions; install a newer");
+  if (!is_whole) return why_not("functions are missing: install a newer");
   return out;
 }
 

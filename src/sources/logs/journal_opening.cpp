@@ -72,10 +72,11 @@ int priority_of(records::severity level) noexcept {
 
 failure journal_failure(std::string_view doing, int code) {
   const bool is_denied = code == -EACCES || code == -EPERM;
-  return {is_denied ? errc::access_denied : errc::source_unavailable,
-          "The journal cannot be " + std::string(doing) +
-              (is_denied ? ": the server's user may not; the group systemd-journal may." : " now. Ask again later."),
-          errno_text(code)};
+  return {
+      is_denied ? errc::access_denied : errc::source_unavailable,
+      "The journal cannot be " + std::string(doing) +
+          (is_denied ? ": the server's user has no permission. Add it to the group systemd-journal." : " now. Retry later."),
+      errno_text(code)};
 }
 
 result<journal_handle> open_matching(const journal_library& by, const journal_options& what) {

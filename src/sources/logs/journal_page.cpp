@@ -77,7 +77,7 @@ class paging {
     return {};
   }
   static tl::unexpected<failure> foreign() {
-    return fail(errc::invalid_argument, "cursor: it is none of this query. Leave it out to begin with the newest records.");
+    return fail(errc::invalid_argument, "cursor: not a cursor of this query. Leave it out to begin with the newest records.");
   }
 
   /// Up to `deciding_entries` older ones. Once they hold much, those that only decide about others (`are_all`: as many as that
@@ -91,7 +91,7 @@ class paging {
       if (is_much && !are_all) return {};
       const int code = by_.previous(in_);
       if (code < 0) {
-        out_.remarks.emplace_back("The journal is damaged: what is older than this could not be read.");
+        out_.remarks.emplace_back("The journal is damaged: older records could not be read.");
         is_at_beginning_ = true;
       }
       if (code == 0) is_at_beginning_ = true;
@@ -139,9 +139,9 @@ class paging {
     }
     if (is_full_) return;
     if (scanned_ >= most_.scanned_bytes)
-      out_.ended_early = size_text(most_.scanned_bytes) + " were looked through";
+      out_.ended_early = size_text(most_.scanned_bytes) + " were searched, the limit of one answer";
     else if (steady::now() >= most_.deadline)
-      out_.ended_early = "the time for one answer was over";
+      out_.ended_early = "the time limit of one answer was reached";
   }
 
   void take_one(journal_entry one, std::size_t masked) {
@@ -153,7 +153,7 @@ class paging {
     out_.records.push_back(std::move(record));
     if (out_.records.size() >= of_.what.lines) is_full_ = true;
     if (!is_full_ && bytes_ >= most_.answer_bytes) {
-      out_.ended_early = size_text(most_.answer_bytes) + " of records are enough for one answer";
+      out_.ended_early = size_text(most_.answer_bytes) + " of records are the limit of one answer";
       is_full_ = true;
     }
   }
@@ -228,9 +228,9 @@ result<std::string> cursor_in(const journal_query& of, std::string_view text) {
                  ? std::nullopt
                  : json::decode_base64url(text.substr(point + 1));
   if (!raw || raw->empty() || raw->find('\0') != std::string::npos)
-    return fail(
-        errc::invalid_argument,
-        "cursor: it is none of this query. Leave it out to begin with the newest records, or ask for the same as before.");
+    return fail(errc::invalid_argument,
+                "cursor: not a cursor of this query. Leave it out to begin with the newest records, or repeat the query that "
+                "returned it.");
   return std::move(*raw);
 }
 

@@ -140,7 +140,8 @@ records::instant log_provider::now() const { return options_.now ? options_.now(
 
 result<address> log_provider::find(const std::string& uri) const {
   auto at = parse_address(uri, now());
-  if (at && at->name != options_.name) return fail(errc::resource_not_found, "There is no such log. List the resources.");
+  if (at && at->name != options_.name)
+    return fail(errc::resource_not_found, "Unknown log. List the resources to see the logs.");
   return at;
 }
 
@@ -225,8 +226,8 @@ result<log_provider::rendered> log_provider::render(const address& at, const cal
   troubles_->note(options_.of->trouble());
   if (!made->text) return made;
   if (made->text->size() > max_bytes)
-    return fail(errc::response_too_large, "This page has " + std::to_string(made->text->size()) + " bytes, and " +
-                                              std::to_string(max_bytes) + " may be sent. Ask for fewer lines.");
+    return fail(errc::response_too_large, "This page has " + std::to_string(made->text->size()) + " bytes, and at most " +
+                                              std::to_string(max_bytes) + " may be sent. Request fewer lines.");
   if (made->version.empty()) {
     made->version = bytes::to_hex(bytes::digest_of(*made->text));
     if (known == made->version) made->text.reset();

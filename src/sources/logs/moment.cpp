@@ -141,10 +141,9 @@ result<moment> parse_moment(std::string_view name, std::string_view text, instan
     if (const auto at = since_1970(text)) return moment{*at, false};
     if (const auto at = by_calendar(text)) return moment{*at, false};
   }
-  return fail(errc::invalid_argument,
-              std::string(name) +
-                  ": this is no time. Write how long ago (15m, 2h, 1d), a day (2026-01-31), a date and time "
-                  "(2026-01-31T08:00:00Z) or seconds since 1970.");
+  return fail(errc::invalid_argument, std::string(name) +
+                                          ": not a valid time. Write how long ago (15m, 2h, 1d), a day (2026-01-31), a date "
+                                          "and time (2026-01-31T08:00:00Z) or seconds since 1970.");
 }
 
 std::string text_of(instant when) {

@@ -41,7 +41,7 @@ result<void> read_name(config::section& from, settings& into) {
   if (*name) {
     if (!ascii::is_slug(**name))
       return tl::unexpected(
-          from.wrong("name", "expected at most 64 lower-case letters, digits and hyphens: it is the NAME of log://NAME/"));
+          from.wrong("name", "expected at most 64 lower-case letters, digits and hyphens: it becomes NAME in log://NAME/"));
     into.name = **name;
     return {};
   }
@@ -52,12 +52,13 @@ result<void> read_name(config::section& from, settings& into) {
   } else {
     into.name = ascii::slug_of(std::filesystem::path(into.files.path).stem().string());
   }
-  if (into.name.empty()) return tl::unexpected(from.wrong("name", "missing; the log cannot be named after its file"));
+  if (into.name.empty())
+    return tl::unexpected(from.wrong("name", "missing, and no name can be derived from the name of the file"));
   return {};
 }
 
 result<void> read_files(config::section& from, const std::string& written, settings& into) {
-  constexpr std::string_view why = "this is for journals; it goes with journal = true and without path";
+  constexpr std::string_view why = "allowed only for journals: with journal = true and without path";
   HONDANA_TRY(refuse_keys(from, {"journal_folder", "units", "identifiers", "priority"}, why));
   std::error_code problem;
   into.files.path = std::filesystem::absolute(from.path_from(written), problem).lexically_normal().string();
@@ -74,7 +75,7 @@ result<void> read_files(config::section& from, const std::string& written, setti
   struct stat facts{};
   const bool is_own = own.has_name(file.filename().string()) || (::stat(file.c_str(), &facts) == 0 && own.is_one(facts));
   if (is_own || std::any_of(back.begin(), back.end(), is_above))
-    return tl::unexpected(from.wrong("path", "this file is the server's own and is not served"));
+    return tl::unexpected(from.wrong("path", "this file belongs to the server itself and is not served"));
   into.files.kept_back = back;
   for (const auto& [key, member] :
        {std::pair("pattern", &records::file_log_options::pattern),
@@ -87,14 +88,14 @@ result<void> read_files(config::section& from, const std::string& written, setti
 }
 
 result<void> read_journal(config::section& from, settings& into) {
-  constexpr std::string_view why = "this is for logs in files; it goes with path and without journal";
+  constexpr std::string_view why = "allowed only for log files: with path and without journal";
   HONDANA_TRY(refuse_keys(from, {"pattern", "multi_line", "zone", "member_bytes", "kept_bytes"}, why));
   journal_options how;
   HONDANA_TRY(const auto folder, from.string("journal_folder"));
   if (folder) {
     std::error_code problem;
     how.folder = std::filesystem::absolute(from.path_from(*folder), problem).lexically_normal().string();
-    if (problem) return tl::unexpected(from.wrong("journal_folder", "cannot be made absolute: " + problem.message()));
+    if (problem) return tl::unexpected(from.wrong("journal_folder", "the path cannot be made absolute: " + problem.message()));
   }
   for (const auto& [key, member] :
        {std::pair("units", &journal_options::units), std::pair("identifiers", &journal_options::identifiers)}) {
@@ -107,7 +108,7 @@ result<void> read_journal(config::section& from, settings& into) {
     how.at_least = records::severity_named(**priority);
     if (!how.at_least)
       return tl::unexpected(from.wrong(
-          "priority", "expected one of debug, info, notice, warning, error and critical: the least grave that is served"));
+          "priority", "expected one of debug, info, notice, warning, error and critical: the minimum level to serve"));
   }
   into.journal = std::move(how);
   return {};
@@ -126,8 +127,8 @@ result<void> read_budgets(config::section& from, settings& into) {
     const auto span = parse_span(*text);
     const bool fits = span && (is_time ? *span >= 50 * millisecond && *span <= longest_time : *span >= 5 * minute);
     if (!fits)
-      return tl::unexpected(from.wrong(key, is_time ? "expected how long one answer may take, from 50ms to 10m, such as \"2s\""
-                                                    : "expected how far summaries go back, at least 5m, such as \"24h\""));
+      return tl::unexpected(from.wrong(key, is_time ? "expected the time limit of one answer, from 50ms to 10m, such as \"2s\""
+                                                    : "expected how far back summaries reach, at least 5m, such as \"24h\""));
     if (is_time) into.time = std::chrono::milliseconds(*span / millisecond);
     if (!is_time) into.look_back = *span;
   }
@@ -143,7 +144,7 @@ result<settings> read_settings(config::section& from) {
   const auto journal = from.boolean("journal");
   if (!journal) return tl::unexpected(journal.error());
   if (path->has_value() == journal->value_or(false))
-    return tl::unexpected(from.wrong("path", "expected either path, the log file, or journal = true"));
+    return tl::unexpected(from.wrong("path", "set either path, the log file, or journal = true"));
   HONDANA_TRY(*path ? read_files(from, **path, out) : read_journal(from, out));
   HONDANA_TRY(read_name(from, out));
   HONDANA_TRY(take_value(from, "redact", out.redact, &config::section::boolean));

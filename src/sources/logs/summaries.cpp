@@ -215,8 +215,7 @@ result<std::shared_ptr<const summary>> summaries::get(const call& by) {
   HONDANA_TRY(const auto present, state_->of->version(by));
   if (auto known = state_->fresh_one(present)) return known;
   const std::unique_lock one(state_->making, std::min(by.deadline, steady::now() + 2 * state_->with.time));
-  if (!one.owns_lock())
-    return fail(errc::timed_out, "The summary is being made for somebody else, which takes too long. Ask again later.");
+  if (!one.owns_lock()) return fail(errc::timed_out, "The summary is still being computed for another request. Retry later.");
   if (auto known = state_->fresh_one(present)) return known;
   return state_->make(by);
 }

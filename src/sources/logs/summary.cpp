@@ -171,7 +171,7 @@ class summarising {
     for (auto record = page->records.rbegin(); record != page->records.rend(); ++record) one->add(*record);
     one->is_whole = !page->next;
     out_.is_whole = one->is_whole;
-    out_.remarks.emplace_back("No times were recognised in the newest records, so they are summed up without them.");
+    out_.remarks.emplace_back("No timestamps were found in the newest records, so they are summarized without times.");
     out_.slices.push_back(std::move(one));
     return {};
   }
@@ -199,10 +199,11 @@ class summarising {
       out_.slices.erase(out_.slices.begin());
       out_.begin = out_.slices.front()->begin;
       choose_recent(out_.begin);
-      out_.remarks.push_back("There is more than could be gone through: this goes back to " + text_of(out_.begin) + '.');
+      out_.remarks.push_back("The log has more records than the limits allow: this summary goes back to " +
+                             text_of(out_.begin) + '.');
     } else {
       out_.has_newest = false;
-      out_.remarks.emplace_back("There is more than could be gone through: the newest records are not in this.");
+      out_.remarks.emplace_back("The log has more records than the limits allow: the newest ones are not included.");
     }
   }
 

@@ -58,7 +58,7 @@ void write_head(std::string& out, const summary& what, std::string_view name) {
 }
 
 void write_levels(std::string& out, const summary& what) {
-  out += "\n## Levels\n\n| level | records | an hour |\n| --- | --- | --- |\n";
+  out += "\n## Levels\n\n| level | records | per hour |\n| --- | --- | --- |\n";
   for (std::size_t i = severities; i-- > 0;)
     if (what.levels[i] != 0)
       out += "| " + name_of_level(i) + " | " + std::to_string(what.levels[i]) + " | " +
@@ -86,7 +86,7 @@ void write_times(std::string& out, const summary& what) {
 }
 
 void write_messages(std::string& out, const summary& what) {
-  out += "\n## Messages that came most often\n\n";
+  out += "\n## Most frequent messages\n\n";
   for (const auto& one : what.messages) {
     out += "- " + std::to_string(one.count) + "× ";
     if (one.gravest) out += (one.is_mixed ? "up to " : "") + std::string(records::name_of(*one.gravest)) + ' ';
@@ -96,7 +96,7 @@ void write_messages(std::string& out, const summary& what) {
     if (one.count > 1) out += "  - first: " + as_code(one.example) + '\n';
   }
   if (what.count_error != 0)
-    out += "\nRare messages were forgotten while counting: each number may be up to " + std::to_string(what.count_error) +
+    out += "\nRare messages were dropped while counting: each count may be up to " + std::to_string(what.count_error) +
            " too low.\n";
 }
 
@@ -125,11 +125,11 @@ std::string as_code(std::string_view text) {
 std::string markdown_of(const summary& what, std::string_view name) {
   std::string out;
   write_head(out, what, name);
-  out += "\n## What is unusual\n\n";
+  out += "\n## Anomalies\n\n";
   for (const auto& one : what.unusual) out += "- " + one.text + (one.message.empty() ? "" : ' ' + as_code(one.message)) + '\n';
   if (what.unusual.empty()) out += "Nothing.\n";
   if (what.errors != 0 && what.has_times)
-    out += "\nThe errors: " + uri_since(name, what.begin, records::severity::error) + '\n';
+    out += "\nAll errors: " + uri_since(name, what.begin, records::severity::error) + '\n';
   if (what.total == 0) return out;
   write_levels(out, what);
   if (what.has_times) write_times(out, what);

@@ -97,7 +97,7 @@ class questions {
     if (times < least_times) return;
     tell("errors", std::min(most_weight, 0.5 + 0.1 * std::log2(times)),
          std::to_string(compared_.recent.errors) + " errors " + recently() + ", " + rate_text(rate) +
-             " an hour; before it were " + rate_text(before) + " an hour.");
+             " per hour; before: " + rate_text(before) + " per hour.");
   }
 
   void critical() {
@@ -140,7 +140,7 @@ class questions {
     const auto quiet = now_ - *in_.last;
     if (quiet < 10 * minute || quiet < 3 * compared_.longest_gap) return;
     tell("silence", 0.6,
-         "No record since " + text_of(*in_.last) + ", which is " + text_of_span(quiet) + "; before, the longest silence was " +
+         "No record since " + text_of(*in_.last) + ", for " + text_of_span(quiet) + "; the longest silence before was " +
              text_of_span(compared_.longest_gap) + '.');
   }
 
@@ -153,7 +153,7 @@ class questions {
     if (rate < least_times * std::max(before, 1 / compared_.before_hours)) return;
     tell("burst", 0.5,
          std::to_string(compared_.recent.total) + " records " + recently() + ", " + rate_text(rate) +
-             " an hour; before it were " + rate_text(before) + " an hour.");
+             " per hour; before: " + rate_text(before) + " per hour.");
   }
 
   summary& in_;

@@ -15,7 +15,7 @@ constexpr std::size_t longest_id = 64;
 
 std::string random_id() {
   const auto raw = bytes::random_bytes(16);
-  if (!raw) throw std::runtime_error("no mount can have an id: " + raw.error().public_text);
+  if (!raw) throw std::runtime_error("cannot create the id of a mount: " + raw.error().public_text);
   return 'm' + bytes::to_hex(*raw);
 }
 
@@ -49,7 +49,7 @@ std::string chain::circle(const std::vector<std::string>& mounts) {
   if (auto why = standing_circle(); !why.empty()) return why;
   const bool comes_round = holds(mounts, id_) || holds(mounts, command_);
   if (!comes_round && mounts.size() > most_in_a_row)
-    return "the request has come through more than " + std::to_string(most_in_a_row) + " mounts";
+    return "the request passed through more than " + std::to_string(most_in_a_row) + " mounts";
   const std::lock_guard lock(mutex_);
   for (const auto& one : mounts) {
     if (!is_id(one) || one == id_ || one == command_ || holds(before_, one)) continue;
@@ -59,12 +59,12 @@ std::string chain::circle(const std::vector<std::string>& mounts) {
     ++generation_;
   }
   // Those in the circle are remembered as well, so that they leave out, too, what comes round to here.
-  return comes_round ? "the request has come through this mount before" : "";
+  return comes_round ? "the request already passed through this mount" : "";
 }
 
 std::string chain::standing_circle() const {
   const std::lock_guard lock(mutex_);
-  if (holds(before_, command_)) return "this server was itself started by the command that the mount would start";
+  if (holds(before_, command_)) return "this server was itself started by the command of this mount";
   if (generation_ == 0 && before_.size() > most_in_a_row)
     return "this server was started through more than " + std::to_string(most_in_a_row) + " mounts";
   return {};

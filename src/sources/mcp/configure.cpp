@@ -79,7 +79,7 @@ result<std::shared_ptr<provider>> configure(config::section& from, const std::fu
   if (auto* http = std::get_if<http_target>(&settings.target)) {
     auto tokens = credentials::stored_log_in(
         *http, credentials::make_store(),
-        "log in with 'hondana login --on " + settings.name + "' and the --config of this server, as who runs it", log);
+        "log in with 'hondana login --on " + settings.name + "' and this server's --config, as the user that runs it", log);
     if (tokens) http->tokens = std::make_shared<discreet_tokens>(std::move(tokens));
   }
   return make_mcp_provider(std::move(settings));

@@ -187,7 +187,7 @@ failure passed_on(const failure& why, const std::string& name, bool masks) {
       out.public_text = said;
       return out;
     case errc::refused:
-      out.public_text = "The mounted server \"" + name + "\" refused: " + said;
+      out.public_text = "The mounted server \"" + name + "\" rejected the request: " + said;
       return out;
     default:
       out.public_text = "The mounted server \"" + name + "\" failed: " + said;

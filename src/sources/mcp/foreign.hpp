@@ -18,8 +18,7 @@ inline constexpr std::size_t longest_line = 1024;       ///< Names and titles.
 inline constexpr std::size_t longest_text = 16u << 10;  ///< Descriptions.
 
 /// What whoever asks hears of a mounted server that wants to know who this one is.
-inline constexpr std::string_view refuses_us =
-    "it does not let this server in; whoever runs this server finds in its log what to do";
+inline constexpr std::string_view refuses_us = "it did not authorize this server; this server's log says what to do";
 
 /// At most `most` bytes, cut between characters and then with an ellipsis. Ill-formed UTF-8 is replaced; control characters,
 /// and those that turn the direction of what follows, become a space. Line breaks and tabs stay when `has_lines`.

@@ -61,7 +61,7 @@ class gathering {
   /// Errors: timed_out when it should have ended by now.
   [[nodiscard]] result<void> still_in_time() const {
     if (allowance::clock::now() < room_.until) return {};
-    return fail(errc::timed_out, "its list does not come to an end in time");
+    return fail(errc::timed_out, "its list did not end in time");
   }
   [[nodiscard]] std::vector<T> taken() && { return std::move(all_); }
 

@@ -66,23 +66,33 @@ bool has_open_variables(const complete_request& request) {
   });
 }
 
+/// The URI that a template gives with the other variables' values and this one; nothing while some are open.
+std::optional<std::string> completed_uri(const uri_template& compiled, const complete_request& request,
+                                         const std::string& value) {
+  uri_template_values values;
+  for (const auto& [name, chosen] : request.context) values[name] = chosen;
+  values[request.argument] = value;
+  auto uri = compiled.expand(values);
+  return uri ? std::optional(std::move(*uri)) : std::nullopt;
+}
+
 tl::unexpected<failure> not_found() { return fail(errc::resource_not_found, "Resource not found"); }
 
 }  // namespace
 
 scheme_documentation describe() {
   return {"mcp",
-          "Other MCP servers, each mounted under a prefix: their resources, templates and skills become ours.",
-          {{"*", "What the mounted server says, where it tells kinds."}},
+          "Other MCP servers, each mounted under a prefix. Their resources, templates and skills are served here.",
+          {{"*", "The kind that the mounted server declares, if any."}},
           {{"mcp://NAME/URI",
-            "What the server that the configuration calls NAME has under URI, for instance "
-            "mcp://everything/demo://resource/1; its templates have the same prefix."}}};
+            "The resource URI of the server that is configured as NAME, for example mcp://everything/demo://resource/1. Its "
+            "templates have the same prefix."}}};
 }
 
 scheme_documentation mcp_provider::documentation() const {
   auto document = mcp::describe();
   document.scheme = split_uri(upstream_.names().prefix()).scheme;
-  document.forms.push_back({upstream_.names().prefix() + "URI", "What \"" + name() + "\" has under URI."});
+  document.forms.push_back({upstream_.names().prefix() + "URI", "The resource URI of \"" + name() + "\"."});
   return document;
 }
 
@@ -103,8 +113,8 @@ result<mcp_provider::place> mcp_provider::find(const call& by, const std::string
   auto theirs = upstream_.names().theirs(ours);
   if (!theirs) return not_found();
   if (const auto why = upstream_.circle(by); !why.empty()) {
-    return fail(errc::source_unavailable, "The mount \"" + name() + "\" goes in a circle: " + why +
-                                              ". Ask the server that has the resource, without the way round.");
+    return fail(errc::source_unavailable,
+                "The mount \"" + name() + "\" forms a circle: " + why + ". Read the resource from the server that owns it.");
   }
   HONDANA_TRY(auto with, upstream_.reach(by));
   if (const auto known = upstream_.known()) {
@@ -173,7 +183,7 @@ result<list_result> mcp_provider::children(const children_request& request) {
   auto done = take_all(at.with->children(at.theirs, at.how), all);
   if (done && all.has_more())
     done = fail(errc::response_too_large, "the folder has more than " + std::to_string(upstream_.options().max_entries) +
-                                              " entries, or they are longer than " + std::to_string(most_list_bytes >> 20) +
+                                              " entries, or its list is larger than " + std::to_string(most_list_bytes >> 20) +
                                               " MiB");
   if (!done) return tl::unexpected(ended(done.error(), at.theirs));
   upstream_.succeeded();
@@ -208,6 +218,13 @@ result<complete_result> mcp_provider::complete(const complete_request& request) 
   if (!got) return tl::unexpected(ended(got.error(), {}));
   upstream_.succeeded();
   make_fit(*got);
+  if (const auto compiled = uri_template::compile(at.theirs); compiled && !has_open_variables(request)) {
+    const auto removed = std::erase_if(got->values, [&](const std::string& value) {
+      const auto uri = completed_uri(*compiled, request, value);
+      return uri && !upstream_.which().reason_against(*uri).empty();
+    });
+    if (removed != 0) got->total.reset();
+  }
   // They counted what our caller may not see.
   if (request.who.view) {
     got->total.reset();
@@ -218,12 +235,13 @@ result<complete_result> mcp_provider::complete(const complete_request& request) 
 
 result<void> mcp_provider::survey(const call& request, const std::function<void(const survey_item&)>& each) {
   if (const auto why = upstream_.circle(request); !why.empty())
-    return fail(errc::source_unavailable, "The mount \"" + name() + "\" goes in a circle: " + why + '.');
+    return fail(errc::source_unavailable, "The mount \"" + name() + "\" forms a circle: " + why + '.');
   const auto all = upstream_.lists(request);
   if (auto why = upstream_.trouble()) return tl::unexpected(std::move(*why));
   if (!all) {
-    return fail(errc::timed_out, "The mounted server \"" + name() +
-                                     "\" did not list its resources in time. Raise list_wait_ms, or look at what it says.");
+    return fail(errc::timed_out,
+                "The mounted server \"" + name() +
+                    "\" did not list its resources in time. Raise list_wait_ms, or check its output in the log.");
   }
   for (std::size_t i = 0; i < all->entries().size(); ++i) {
     const auto entry = all->entries().at(i);

@@ -73,6 +73,8 @@ class mcp_provider final : public provider, public model::mount {
   [[nodiscard]] result<reading> read_if_changed(const place& at, const read_request& request);
   [[nodiscard]] result<reading> read_through(const place& at, const read_request& request);
   [[nodiscard]] content content_of(const read_item& from, const std::string& theirs) const;
+  /// Whether a content that came with another resource (a file of a folder) is excluded by its own URI.
+  [[nodiscard]] bool is_excluded(const read_item& from, const std::string& theirs) const;
 
   upstream upstream_;
 };

@@ -48,7 +48,7 @@ result<std::string> naming::ours(std::string_view theirs) const {
   if (!plain) return plain;
   // Dot segments at its front would lead out of the mount.
   if (!plain->starts_with(prefix_) || plain->size() == prefix_.size())
-    return fail(errc::invalid_argument, "it leads out of the mount");
+    return fail(errc::invalid_argument, "it leads outside the mount's prefix");
   return plain;
 }
 
@@ -84,9 +84,9 @@ std::string rules::reason_against(std::string_view theirs) const {
                                               (!plain || std::any_of(include_.begin(), include_.end(), fits_plainly)));
   const auto barred = std::find_if(exclude_.begin(), exclude_.end(),
                                    [&](const pattern& one) { return fitting(one) || (plain && fits_plainly(one)); });
-  if (steps > most_steps) return "include and exclude take too long to compare with this URI";
-  if (!is_wanted) return "it fits no pattern of include";
-  if (barred != exclude_.end()) return "exclude has \"" + barred->text + '"';
+  if (steps > most_steps) return "matching include and exclude against this URI takes too long";
+  if (!is_wanted) return "no include pattern matches it";
+  if (barred != exclude_.end()) return "it matches the exclude pattern \"" + barred->text + '"';
   return {};
 }
 

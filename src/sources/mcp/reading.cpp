@@ -15,14 +15,14 @@ constexpr std::size_t most_items = 10'000;
 
 failure too_large(const std::string& uri, std::uint64_t limit) {
   return {errc::response_too_large,
-          uri + " has more than " + std::to_string(limit) +
-              " bytes, which is the limit of a read. Raise read_limit and the "
-              "mount's max_read, or ask the mounted server for a part of it.",
+          uri + " is larger than " + std::to_string(limit) +
+              " bytes, the limit of a read. Raise read_limit and the mount's max_read, or request a part of it from the "
+              "mounted server.",
           {}};
 }
 
 failure late(const std::string& name) {
-  return {errc::timed_out, "The mounted server \"" + name + "\" did not send all of it in time.", {}};
+  return {errc::timed_out, "The mounted server \"" + name + "\" did not send the whole resource in time.", {}};
 }
 
 /// Takes the items of one answer.
@@ -68,6 +68,10 @@ content mcp_provider::content_of(const read_item& from, const std::string& their
   return made;
 }
 
+bool mcp_provider::is_excluded(const read_item& from, const std::string& theirs) const {
+  return !from.uri.empty() && from.uri != theirs && !upstream_.which().reason_against(from.uri).empty();
+}
+
 result<reading> mcp_provider::read(const read_request& request) {
   HONDANA_TRY(const auto at, find(request, request.uri));
   const bool asks_for_news = request.if_version && at.with->server().has_versions;
@@ -94,6 +98,7 @@ result<reading> mcp_provider::read_if_changed(const place& at, const read_reques
   const auto most = std::min(request.max_bytes, upstream_.options().max_read);
   std::uint64_t total = 0;
   for (auto& item : got->items) {
+    if (is_excluded(item, at.theirs)) continue;
     total += item.bytes.size();
     if (total > most) return tl::unexpected(too_large(request.asked_uri, most));
     auto one = content_of(item, at.theirs);
@@ -130,11 +135,13 @@ result<reading> mcp_provider::read_through(const place& at, const read_request& 
   made.ttl = got->ttl;
   made.version = clean(got->items.front().version, longest_word);
   for (std::size_t item = 0; item < got->items.size(); ++item) {
+    if (is_excluded(got->items[item], at.theirs)) continue;
     auto one = content_of(got->items[item], at.theirs);
     HONDANA_TRY(auto data, into.content(item));
     one.data = std::move(data);
     made.contents.push_back(std::move(one));
   }
+  if (made.contents.empty()) return fail(errc::resource_not_found, "Resource not found", "all contents of a read are excluded");
   return made;
 }
 

@@ -71,7 +71,7 @@ std::optional<child_target> read_child(config::section& from, const environment_
   }
   for (auto& one : *command) {
     fill_in(one, from, "command", lookup, errors);
-    if (one.find('\0') != std::string::npos) errors.note(from.wrong("command", "has a NUL"));
+    if (one.find('\0') != std::string::npos) errors.note(from.wrong("command", "contains a NUL"));
   }
   child_target child;
   child.command = std::move(*command);
@@ -82,7 +82,7 @@ std::optional<child_target> read_child(config::section& from, const environment_
   for (const auto& [name, text] : environment) {
     const bool is_name = !name.empty() && name.find('=') == std::string::npos && name.find('\0') == std::string::npos;
     if (!is_name || text.find('\0') != std::string::npos)
-      errors.note(from.wrong("environment", "\"" + name + "\" is no name of a variable, or its value has a NUL"));
+      errors.note(from.wrong("environment", "\"" + name + "\" is not a variable name, or its value contains a NUL"));
   }
   child.environment = std::move(environment);
   if (folder) child.folder = from.path_from(*folder);
@@ -100,7 +100,7 @@ void read_identity(config::section& from, http_target& into, bool is_url, config
     if (path->empty() || path->find('\0') != std::string::npos) errors.note(from.wrong(key, "expected the path of a PEM file"));
     *to = from.path_from(*path);
   }
-  if (!into.key.empty() && into.certificate.empty()) errors.note(from.wrong("certificate", "missing; the key belongs to one"));
+  if (!into.key.empty() && into.certificate.empty()) errors.note(from.wrong("certificate", "missing; key requires it"));
 }
 
 std::optional<http_target> read_http(config::section& from, const environment_lookup& lookup, config::collector& errors) {
@@ -121,10 +121,10 @@ std::optional<http_target> read_http(config::section& from, const environment_lo
   const bool is_web = (parts.scheme == "http" || parts.scheme == "https") && parts.authority && !parts.authority->empty();
   if (!is_web || has_control(*url)) errors.note(from.wrong("url", "expected an address such as \"https://host/mcp\""));
   if (parts.authority && parts.authority->find('@') != std::string_view::npos)
-    errors.note(from.wrong("url", "has a user name or password in it; put what the server asks for into headers"));
+    errors.note(from.wrong("url", "contains a user name or password; put credentials into headers"));
   for (const auto& [name, text] : headers) {
     if (!is_token(name) || has_control(text))
-      errors.note(from.wrong("headers", "\"" + name + "\" is no name of a header, or its value has a control character"));
+      errors.note(from.wrong("headers", "\"" + name + "\" is not a header name, or its value has a control character"));
   }
   target.url = std::move(*url);
   if (socket) target.socket = from.path_from(*socket);
@@ -134,9 +134,9 @@ std::optional<http_target> read_http(config::section& from, const environment_lo
 
 /// What is wrong with a name; empty when nothing is.
 std::string fault_of_name(std::string_view name) {
-  if (name.empty()) return "missing; name the server with a-z, 0-9 and -";
+  if (name.empty()) return "missing; write a name of a-z, 0-9 and -";
   if (is_slug(name)) return {};
-  return "expected at most " + std::to_string(longest_name) + " of a-z, 0-9 and -, not - first";
+  return "expected at most " + std::to_string(longest_name) + " characters of a-z, 0-9 and -, and no - at the start";
 }
 
 std::string fault_of_prefix(const std::string& prefix) {
@@ -150,7 +150,7 @@ std::string fault_of_prefix(const std::string& prefix) {
 
 std::string fault_of_pattern(const std::string& pattern) {
   const auto compiled = ignore::glob::for_path(pattern);
-  return compiled.fault().empty() ? "" : '"' + pattern + "\" can fit nothing: " + std::string(compiled.fault());
+  return compiled.fault().empty() ? "" : '"' + pattern + "\" matches nothing: it has " + std::string(compiled.fault());
 }
 
 void read_place(config::section& from, mcp_settings& into, config::collector& errors) {
@@ -200,7 +200,7 @@ result<std::string> with_variables(std::string_view text, const environment_look
     if (start == std::string_view::npos) return filled;
     text.remove_prefix(start + variable_start.size());
     const auto end = text.find('}');
-    if (end == std::string_view::npos) return fail(errc::invalid_argument, "has ${env: without a } behind the name");
+    if (end == std::string_view::npos) return fail(errc::invalid_argument, "has ${env: without a closing }");
     const std::string name(text.substr(0, end));
     auto value = name.empty() ? std::nullopt : lookup(name);
     if (!value) return fail(errc::invalid_argument, "the environment variable \"" + name + "\" is not set");
@@ -234,7 +234,7 @@ result<mcp_settings> read_settings(config::section& from, const environment_look
   if (child && http) errors.note(from.wrong("url", "a server has a command or a url, not both"));
   if (!child && !http)
     errors.note(
-        from.wrong("command", "missing; say how to start the server (command = [\"npx\", …]) or where it is (url = \"…\")"));
+        from.wrong("command", "missing; set how to start the server (command = [\"npx\", …]) or where it is (url = \"…\")"));
   if (child) made.target = std::move(*child);
   if (http) made.target = std::move(*http);
   errors.take(from.string("revision"), made.revision);

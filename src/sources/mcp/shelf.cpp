@@ -52,7 +52,7 @@ shelf::shelf(gathered from, const naming& names, const rules& which)
   add(from.has_more_templates, templates_.size(), "templates");
   add(from.has_more_skills, skills_.size(), "skills");
   if (!shortness_.empty())
-    shortness_ += " of the mounted server are served; raise max_entries or max_templates, unless its lists are longer than " +
+    shortness_ += " of the mounted server are served; raise max_entries or max_templates, unless its lists are larger than " +
                   std::to_string(most_list_bytes >> 20) + " MiB";
 }
 
@@ -83,7 +83,7 @@ void shelf::adopt(std::vector<resource_template> theirs, const naming& names, co
       continue;
     }
     if (names.turns(one.uriTemplate) >= most_turns) {
-      leave_out(one.uriTemplate, one.name, "it has come round through this mount");
+      leave_out(one.uriTemplate, one.name, "it already passed through this mount");
       continue;
     }
     auto text = names.prefix() + one.uriTemplate;
@@ -91,7 +91,7 @@ void shelf::adopt(std::vector<resource_template> theirs, const naming& names, co
     if (!compiled || !covers(names.prefix(), compiled->literal_prefix())) {
       leave_out(one.uriTemplate, one.name,
                 "the template cannot be used: " +
-                    (compiled ? "it leads out of the mount" : clean(compiled.error().public_text, longest_line)));
+                    (compiled ? "it leads outside the mount's prefix" : clean(compiled.error().public_text, longest_line)));
       continue;
     }
     one.uriTemplate = std::move(text);
@@ -109,7 +109,7 @@ void shelf::adopt(std::vector<skill> theirs, const naming& names, const rules& w
     if (!take(one.uri, name, names, which)) continue;
     auto ours = mcp::adopted(std::move(one), names, which);
     if (!ours) {
-      leave_out(name, name, "one of its files has a URI that cannot be ours");
+      leave_out(name, name, "one of its files has a URI that cannot be served here");
       continue;
     }
     skills_.push_back(std::move(*ours));
@@ -126,7 +126,7 @@ std::optional<std::string> shelf::take(const std::string& theirs, const std::str
     return std::nullopt;
   }
   if (names.turns(theirs) >= most_turns) {
-    leave_out(theirs, name, "it has come round through this mount");
+    leave_out(theirs, name, "it already passed through this mount");
     return std::nullopt;
   }
   auto ours = names.ours(theirs);

@@ -95,14 +95,14 @@ void subscriptions::look_again(group& one) {
 }
 
 void subscriptions::take(group made, const std::set<std::string>& asked) {
-  for (const auto& one : without(asked, made.uris)) refuse(one, "it does not take the subscription on");
+  for (const auto& one : without(asked, made.uris)) refuse(one, "it rejected the subscription");
   for (const auto& one : made.uris) around_.begun(one);
   groups_.push_back(std::move(made));
 }
 
 void subscriptions::refuse(const std::string& uri, const std::string& why) {
   if (refused_.insert(uri).second)
-    around_.log("changes of " + clean(uri, longest_line) + " are not told: " + clean_masked(why, longest_line));
+    around_.log("clients are not notified of changes of " + clean(uri, longest_line) + ": " + clean_masked(why, longest_line));
 }
 
 result<void> subscriptions::add(client& on, const std::set<std::string>& uris, bool lists, const call_options& how) {
@@ -113,7 +113,7 @@ result<void> subscriptions::add(client& on, const std::set<std::string>& uris, b
   }
   if (!with.has_subscriptions) {
     if (!uris.empty() && !std::exchange(said_there_are_none_, true))
-      around_.log("it has no subscriptions, so that changes of its contents are not told");
+      around_.log("it does not support subscriptions; clients are not notified of changed contents");
     refused_.insert(uris.begin(), uris.end());
   }
   const auto possible = with.has_subscriptions ? uris : std::set<std::string>();
@@ -134,7 +134,7 @@ result<void> subscriptions::add(client& on, const std::set<std::string>& uris, b
         lists_refused_ = !alone;
       } else if (lists) {
         lists_refused_ = true;
-        around_.log("changed lists are not told: " + clean_masked(made.error().public_text, longest_line));
+        around_.log("clients are not notified of changed lists: " + clean_masked(made.error().public_text, longest_line));
       }
       HONDANA_TRY(add_one_by_one(on, part, how));
     }

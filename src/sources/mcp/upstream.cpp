@@ -75,7 +75,7 @@ std::string upstream::circle(const call& by) {
     }
   }
   if (is_news)
-    log("it is mounted in a circle (" + why + "); what would come round is left out of lists, and reads of it are refused");
+    log("it is mounted in a circle (" + why + "); looping entries are left out of lists, and reads of them are rejected");
   return why;
 }
 
@@ -93,7 +93,7 @@ result<std::shared_ptr<client>> upstream::reach(const call& by) {
   if (pauses(now)) {
     auto why = *trouble_;
     const auto left = std::chrono::duration_cast<std::chrono::seconds>(retry_at_ - now).count() + 1;
-    why.public_text += " It is tried again within " + std::to_string(left) + " s.";
+    why.public_text += " The next attempt is within " + std::to_string(left) + " s.";
     why.retry = std::chrono::seconds(left);
     return tl::unexpected(std::move(why));
   }
@@ -103,7 +103,7 @@ result<std::shared_ptr<client>> upstream::reach(const call& by) {
   if (by.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
   if (!client_ && trouble_) return tl::unexpected(*trouble_);
   if (!client_)
-    return fail(errc::timed_out, "The mounted server \"" + options_.name + "\" cannot be reached yet. Ask again later.");
+    return fail(errc::timed_out, "The mounted server \"" + options_.name + "\" cannot be reached yet. Try again later.");
   // Only its lists tell how it spells its URIs.
   (void)monotonic_clock::wait_until(changed_, lock, by.stop, std::min(by.deadline, clock::now() + options_.list_wait),
                                     [&] { return gathers_ != 0; });
@@ -274,17 +274,16 @@ hondana::health upstream::health() const {
   if (auto why = chain_.standing_circle(); !why.empty()) return {false, "mounted in a circle: " + why};
   const std::lock_guard lock(mutex_);
   if (failures_ != 0) return {false, trouble_->public_text};
-  if (!client_) return {true, is_wanted_ ? "connecting" : "not asked for anything yet"};
+  if (!client_) return {true, is_wanted_ ? "connecting" : "not used yet"};
   const auto now = clock::now();
   if (now - heard_at_ > longest_silence && !std::exchange(is_doubted_, true)) happened();
-  std::string detail = shelf_ ? shelf_->shortness() : "asking for its lists";
+  std::string detail = shelf_ ? shelf_->shortness() : "loading its lists";
   const bool is_waited_for = silent_since_ && (calls_under_way_ != 0 || now - *silent_since_ < options_.timeout);
   if (is_waited_for && now - *silent_since_ > longest_silence) {
     const auto silence = std::chrono::duration_cast<std::chrono::seconds>(now - *silent_since_).count();
     detail += (detail.empty() ? "" : "; ") + ("busy: no answer for " + std::to_string(silence)) + " s";
   }
-  if (saw_circle_)
-    detail += (detail.empty() ? "" : "; ") + std::string("mounted in a circle, and left out where it would come round");
+  if (saw_circle_) detail += (detail.empty() ? "" : "; ") + std::string("mounted in a circle; looping entries are left out");
   return {true, std::move(detail)};
 }
 

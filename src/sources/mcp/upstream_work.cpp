@@ -43,7 +43,7 @@ result<void> gather_entries(client& from, const call_options& how, gathering<res
     if (got->ttl > std::chrono::milliseconds(0) && (ttl == std::chrono::milliseconds(0) || got->ttl < ttl)) ttl = got->ttl;
     if (!got->cursor) return {};
     if (got->cursor == cursor || pages == most_pages || empty_pages > most_empty_pages)
-      return fail(errc::broken_protocol, "its list does not end: the same cursor comes again, or too many pages");
+      return fail(errc::broken_protocol, "its list does not end: it repeats a cursor or has too many pages");
     HONDANA_TRY(into.still_in_time());
     cursor = std::move(got->cursor);
   }
@@ -101,7 +101,7 @@ void upstream::run_on(const std::stop_token& stop) {
       std::unique_lock lock(mutex_);
       ++attempts_;
       failed(lock, {errc::source_unavailable,
-                    "The mounted server \"" + options_.name + "\" is not asked for a moment: this server lacks memory.",
+                    "The mounted server \"" + options_.name + "\" is paused for a moment: this server is out of memory.",
                     {}});
     });
     if (is_noted) continue;  // there is a pause now
@@ -163,7 +163,7 @@ client_target upstream::target_now() const {
   if (auto* child = std::get_if<child_target>(&made)) {
     child->environment.emplace_back(chain_variable, chain_.variable());
     child->on_end = [this](std::string_view how, unsigned) {
-      log("its program " + clean_masked(how, longest_line) + "; it is started again when it is needed");
+      log("its program " + clean_masked(how, longest_line) + "; it is restarted when needed");
     };
     if (!child->on_stderr) {
       child->on_stderr = [this, lines = secrets::line_masker()](std::string_view line) mutable {
@@ -178,7 +178,7 @@ void upstream::connect(const std::stop_token& stop) {
   const auto circle = chain_.standing_circle();
   auto made = circle.empty() ? client::connect(target_now(), client_options_now(), how(stop))
                              : fail(errc::source_unavailable, "it is mounted in a circle: " + circle +
-                                                                  ". Take one of the mounts out of its configuration.");
+                                                                  ". Remove one of the mounts from its configuration.");
   if (stop.stop_requested()) return;
   std::unique_lock lock(mutex_);
   ++attempts_;
@@ -246,7 +246,7 @@ void upstream::gather(const std::stop_token& stop) {
     if (!now->shortness().empty()) log(now->shortness());
     for (const auto& one : now->left_out()) log("left out: " + one.name + ": " + one.reason);
     if (now->left_out_count() > now->left_out().size())
-      log("left out, too: " + std::to_string(now->left_out_count() - now->left_out().size()) + " more");
+      log("also left out: " + std::to_string(now->left_out_count() - now->left_out().size()) + " more");
   }
   lock.lock();
   ++gathers_;
@@ -324,7 +324,7 @@ void upstream::hear(const change& what) {
       return;
     }
     case change_kind::connection_lost: {
-      log("the connection is lost: " + clean_masked(what.text, longest_line));
+      log("the connection was lost: " + clean_masked(what.text, longest_line));
       const std::lock_guard lock(mutex_);
       is_lost_ = true;
       return;
@@ -346,7 +346,7 @@ void upstream::hear(const change& what) {
       return;
     }
     case change_kind::refused:
-      return log("changes are not told any more: " + clean_masked(what.text, longest_line));
+      return log("change notifications have stopped: " + clean_masked(what.text, longest_line));
     case change_kind::tool_list:
     case change_kind::prompt_list:
       return;

@@ -131,8 +131,8 @@ struct memory_provider::state {
   result<void> add(resource entry, decltype(item::content) from) {
     HONDANA_TRY(auto uri, canonical_uri(entry.uri));
     if (!covers(prefix, uri)) {
-      return fail(errc::invalid_argument, "The entry " + uri + " does not lie below " + prefix +
-                                              ", the prefix of the source \"" + name + "\". Change its URI.");
+      return fail(errc::invalid_argument, "The entry " + uri + " is not under " + prefix + ", the prefix of the source \"" +
+                                              name + "\". Change its URI.");
     }
     if (entry.name.empty()) return fail(errc::invalid_argument, "The entry " + uri + " has no name. Give it one.");
     entry.uri = std::move(uri);
@@ -162,7 +162,7 @@ memory_provider::memory_provider(std::string name, std::string prefix) : state_(
 memory_provider::~memory_provider() = default;
 
 result<void> memory_provider::add(resource entry, maker make) {
-  if (!make) return fail(errc::invalid_argument, "The entry " + entry.uri + " has no function that makes its content.");
+  if (!make) return fail(errc::invalid_argument, "The entry " + entry.uri + " has no function that produces its content.");
   return state_->add(std::move(entry), std::move(make));
 }
 
@@ -177,7 +177,7 @@ result<void> memory_provider::add_template(resource_template entry, maker make, 
     return fail(errc::invalid_argument, "The template " + entry.uriTemplate + " has no name. Give it one.");
   }
   if (!make) {
-    return fail(errc::invalid_argument, "The template " + entry.uriTemplate + " has no function that makes contents.");
+    return fail(errc::invalid_argument, "The template " + entry.uriTemplate + " has no function that produces its content.");
   }
   auto text = entry.uriTemplate;
   auto added = std::make_shared<const offered>(offered{std::move(entry), std::move(make), std::move(complete)});
@@ -212,14 +212,14 @@ std::vector<std::string> memory_provider::claims() const { return {state_->prefi
 scheme_documentation memory_provider::documentation() const {
   scheme_documentation document;
   document.scheme = split_uri(state_->prefix).scheme;
-  document.summary = "Entries that the program keeps in memory.";
-  document.forms.push_back({state_->prefix, "What entries of the source \"" + state_->name + "\" start with."});
+  document.summary = "Entries in the memory of the program.";
+  document.forms.push_back({state_->prefix, "The prefix of the entries of the source \"" + state_->name + "\"."});
   std::set<std::string> kinds;
   const std::shared_lock lock(state_->mutex);
   for (const auto& one : state_->items) {
     if (auto kind = model::unpack(one.packed).kind; !kind.empty()) kinds.insert(std::move(kind));
   }
-  for (const auto& kind : kinds) document.kinds.push_back({kind, "As the program that added it defines."});
+  for (const auto& kind : kinds) document.kinds.push_back({kind, "Defined by the program that added it."});
   for (const auto& [text, one] : state_->templates) {
     document.forms.push_back({text, one->entry.description.empty() ? one->entry.name : one->entry.description});
   }

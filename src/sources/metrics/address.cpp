@@ -52,7 +52,7 @@ result<double> read_level(std::string_view name, const std::string& value) {
   double out = 0;
   const auto [end, problem] = std::from_chars(value.data(), value.data() + value.size(), out);
   if (problem != std::errc() || end != value.data() + value.size() || !std::isfinite(out))
-    return wrong_value(name, "this is no number, such as 0.9 or 1e9.");
+    return wrong_value(name, "expected a number, such as 0.9 or 1e9.");
   return out;
 }
 
@@ -75,7 +75,7 @@ result<void> read_pixels(const reading_of_query& by, const std::string& value) {
   unsigned out = 0;
   const auto [end, problem] = std::from_chars(value.data(), value.data() + value.size(), out);
   if (problem != std::errc() || end != value.data() + value.size() || out < least_pixels || out > most_pixels)
-    return wrong_value(by.name, "this is no number of pixels from 200 to 4000.");
+    return wrong_value(by.name, "expected a number of pixels from 200 to 4000.");
   by.into.*member = out;
   return {};
 }
@@ -90,7 +90,7 @@ result<void> read_match(const reading_of_query& by, const std::string& value) {
 template <series::duration& (*member)(address&)>
 result<void> read_span(const reading_of_query& by, const std::string& value) {
   const auto span = series::parse_duration(value);
-  if (!span) return wrong_value(by.name, "this is no length of time. Write 15s, 5m, 1h30m, 1d or bare seconds.");
+  if (!span) return wrong_value(by.name, "expected a duration: 15s, 5m, 1h30m, 1d or a number of seconds.");
   member(by.into) = *span;
   return {};
 }
@@ -108,7 +108,7 @@ result<void> read_aggregation(const reading_of_query& by, const std::string& val
 
 result<void> read_absent(const reading_of_query& by, const std::string& value) {
   by.into.when.is_absent = value == "true" || value == "1";
-  if (!by.into.when.is_absent && value != "false" && value != "0") return wrong_value("absent", "it is true or false.");
+  if (!by.into.when.is_absent && value != "false" && value != "0") return wrong_value("absent", "expected true or false.");
   return {};
 }
 
@@ -121,8 +121,8 @@ result<void> read_format(const reading_of_query& by, const std::string& value) {
       return {};
     }
   }
-  return wrong_value("format", is_summary ? "there is no such format. There are json and text."
-                                          : "there is no such format. There are json, csv, openmetrics, svg and png.");
+  return wrong_value(
+      "format", is_summary ? "unknown format. Use json or text." : "unknown format. Use json, csv, openmetrics, svg or png.");
 }
 
 /// Which places have a parameter.
@@ -177,14 +177,16 @@ result<void> read_query(address& into, std::string_view query, series::instant n
     const auto* const known =
         std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.name == name && (one.where & where) != 0; });
     if (known == all.end())
-      return fail(errc::invalid_argument, "There is no parameter '" + std::string(name.substr(0, longest_shown)) +
-                                              "' here. Parameters: " + names_of_parameters(where) + '.');
+      return fail(errc::invalid_argument, "Unknown parameter '" + std::string(name.substr(0, longest_shown)) +
+                                              "'. Parameters of this resource: " + names_of_parameters(where) + '.');
     if (std::find(seen.begin(), seen.end(), known->name) != seen.end())
-      return wrong_value(known->name, "it is given twice. Give it once.");
+      return wrong_value(known->name, "given more than once. Give it once.");
     seen.push_back(known->name);
     const auto text = percent_decode(written);
-    if (!text || text->size() > longest_value) return wrong_value(known->name, "its value is malformed or too long.");
-    if (!json::is_utf8(*text) || json::has_nul(*text)) return wrong_value(known->name, "its value is no UTF-8 text.");
+    if (!text || text->size() > longest_value)
+      return wrong_value(known->name, "the value has malformed percent-encoding or is too long.");
+    if (!json::is_utf8(*text) || json::has_nul(*text))
+      return wrong_value(known->name, "the value is not valid UTF-8 or contains a NUL.");
     // As a template leaves out what is not set, so an empty value is none.
     if (text->empty()) continue;
     if (auto read = known->read({into, now, known->name}, *text); !read) return read;
@@ -195,21 +197,22 @@ result<void> read_query(address& into, std::string_view query, series::instant n
 /// What goes together.
 result<void> check(const address& at) {
   if (at.of == place::query && at.promql.empty())
-    return wrong_value("promql", "it is missing. Write the expression, percent-encoded.");
-  if (at.when.wait > 0 && !at.when.is_any()) return wrong_value("for", "it goes with above, below or absent.");
+    return wrong_value("promql", "missing. Give a PromQL expression, percent-encoded.");
+  if (at.when.wait > 0 && !at.when.is_any()) return wrong_value("for", "requires above, below or absent.");
   const auto as = at.as.value_or(format::json);
   if (at.when.is_any() && (as == format::csv || as == format::openmetrics))
-    return wrong_value("format", "a condition is answered as json, svg or png. Leave it out to have the values as " +
-                                     std::string(name_of(as)) + '.');
+    return wrong_value(
+        "format", "conditions are available as json, svg or png only. Leave out above, below and absent to get the values as " +
+                      std::string(name_of(as)) + '.');
   if ((at.width || at.height) && as != format::svg && as != format::png)
-    return wrong_value(at.width ? "width" : "height", "it goes with format=svg or format=png.");
+    return wrong_value(at.width ? "width" : "height", "requires format=svg or format=png.");
   return {};
 }
 
 tl::unexpected<failure> missing_resource() {
-  return fail(errc::resource_not_found,
-              "A source of metrics has no such resource. There are metrics://NAME/METRIC, metrics://NAME/summary and what the "
-              "list of resources says.");
+  return fail(
+      errc::resource_not_found,
+      "Unknown metrics resource. Use metrics://NAME/METRIC, metrics://NAME/summary, or a URI from the list of resources.");
 }
 
 bool is_called_like_a_place(std::string_view metric) {

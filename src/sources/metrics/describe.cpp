@@ -22,28 +22,29 @@ scheme_documentation describe() {
   scheme_documentation out;
   out.scheme = "metrics";
   out.summary =
-      "Time series of a machine, its services and this server, from an embedded store or a Prometheus: values, charts, "
-      "conditions to be told of, and what is unusual.";
+      "Time series of a machine, its services and this server, from an embedded store or a Prometheus server: values, charts, "
+      "conditions to subscribe to, and anomalies.";
   out.kinds = {{"metrics", "The list of a source's metrics."},
-               {"metric", "The series of one metric over time."},
-               {"metrics-summary", "What is unusual now, with the evidence; its priority follows that."},
-               {"metrics-targets", "What is scraped, and how that goes."},
-               {"metrics-alerts", "Alerts of a Prometheus."},
-               {"metrics-rules", "Rules of a Prometheus."}};
+               {"metric", "The time series of one metric."},
+               {"metrics-summary", "Current anomalies with their evidence. Its priority is the anomaly score."},
+               {"metrics-targets", "Scrape targets and their state."},
+               {"metrics-alerts", "Alerts of a Prometheus server."},
+               {"metrics-rules", "Rules of a Prometheus server."}};
   out.forms = {
       {"metrics://NAME/{name}{?match,start,end,step,agg,format,above,below,absent,for,width,height}",
-       "A metric over time. match is the body of a PromQL selector (mode=\"idle\",cpu=~\"0|1\"); start and end are times "
-       "(2026-01-31T08:00:00Z, seconds since 1970) or relative (-1h, now); step and for are lengths of time (15s, 5m); agg is "
-       "what is made of it (rate[5m], sum by (mode), p99, raw); format is json, csv, openmetrics, svg or png, the last two "
-       "of so many pixels. With above, below or absent=true it is whether that holds, since when and for which series."},
-      {"metrics://NAME/metric/{name}",
-       "The same, for metrics that are called query, targets, alerts, rules, summary or metric."},
-      {"metrics://NAME/query{?promql,start,end,step,format,width,height}", "A PromQL expression; of a Prometheus only."},
-      {"metrics://NAME/summary{?format}", "What is unusual now, as json or text."},
-      {"metrics://NAME/targets", "What is scraped: up or down, since when, the last error."},
-      {"metrics://NAME/alerts", "Alerts, of a Prometheus only."},
-      {"metrics://NAME/rules", "Rules, of a Prometheus only."},
-      {"metrics://NAME/", "The metrics there are, with kinds, units and help."}};
+       "A metric over time. match is the body of a PromQL selector (mode=\"idle\",cpu=~\"0|1\"). start and end are absolute "
+       "times (2026-01-31T08:00:00Z, seconds since 1970) or relative ones (-1h, now). step and for are durations (15s, 5m). "
+       "agg is the aggregation (rate[5m], sum by (mode), p99, raw). format is json, csv, openmetrics, svg or png; width and "
+       "height are the size of svg and png in pixels. With above, below or absent=true, the answer says whether that condition "
+       "is met, since when and by which series."},
+      {"metrics://NAME/metric/{name}", "The same, for metrics named query, targets, alerts, rules, summary or metric."},
+      {"metrics://NAME/query{?promql,start,end,step,format,width,height}",
+       "The result of a PromQL expression. Prometheus sources only."},
+      {"metrics://NAME/summary{?format}", "Current anomalies, as json or text."},
+      {"metrics://NAME/targets", "Scrape targets: up or down, the last scrape and the last error."},
+      {"metrics://NAME/alerts", "Alerts. Prometheus sources only."},
+      {"metrics://NAME/rules", "Rules. Prometheus sources only."},
+      {"metrics://NAME/", "All metrics, with kinds, units and help texts."}};
   return out;
 }
 
@@ -56,16 +57,17 @@ resource entry_of(std::string_view source, place of) {
   entry.kind = of == place::index ? "metrics" : "metrics-" + std::string(word_of(of));
   switch (of) {
     case place::summary:
-      entry.title = "What is unusual in " + name;
-      entry.description = "Values unlike before, targets that are down, alerts, disks that fill up; its priority follows that.";
+      entry.title = "Anomalies in " + name;
+      entry.description =
+          "Unusual values, targets that are down, alerts, and disks that fill up. Its priority is the anomaly score.";
       break;
     case place::targets:
       entry.title = "Targets of " + name;
-      entry.description = "What is scraped, whether it is up, and the last error.";
+      entry.description = "Scrape targets, whether each is up, and its last error.";
       break;
     case place::alerts:
       entry.title = "Alerts of " + name;
-      entry.description = "Alerts that are firing or pending.";
+      entry.description = "Firing and pending alerts.";
       break;
     case place::rules:
       entry.title = "Rules of " + name;
@@ -75,7 +77,7 @@ resource entry_of(std::string_view source, place of) {
     case place::metric:
     case place::query:
       entry.title = "Metrics of " + name;
-      entry.description = "Names, kinds, units and help of all metrics.";
+      entry.description = "Names, kinds, units and help texts of all metrics.";
       break;
   }
   return entry;
@@ -87,7 +89,7 @@ resource entry_of(std::string_view source, const metric& of) {
   entry.name = of.name;
   entry.title = front_of(of.of.help);
   entry.description = std::string(series::name_of(of.of.kind)) + (of.of.unit.empty() ? "" : ", " + of.of.unit) +
-                      "; the last hour, or as match, start, end, step and agg say.";
+                      "; the last hour by default. Parameters: match, start, end, step, agg.";
   entry.mimeType = "application/json";
   entry.kind = "metric";
   entry.metadata.emplace_back("dev.hondana/metricKind", std::string(series::name_of(of.of.kind)));
@@ -103,26 +105,26 @@ std::vector<resource_template> templates_of(std::string_view source, bool has_qu
   values.name = name + "-metric";
   values.title = "A metric of " + name;
   values.description =
-      "Series by the body of a selector (match: mode=\"idle\",cpu=~\"0|1\"), time (start, end: -1h, now, "
-      "2026-01-31T08:00:00Z), "
-      "step (15s, 5m) and aggregation (agg: rate[5m], sum by (mode), p99, raw), as json, csv, openmetrics, svg or png (width, "
-      "height). above, below, absent=true and for (5m): whether that holds; subscribe to be told once per crossing.";
+      "The series of one metric. match: the body of a selector (mode=\"idle\",cpu=~\"0|1\"). start, end: -1h, now, "
+      "2026-01-31T08:00:00Z. step: 15s, 5m. agg: rate[5m], sum by (mode), p99, raw. format: json, csv, openmetrics, svg, png "
+      "(width, height). With above, below or absent=true, and for (5m): whether the condition is met. Subscribe for one "
+      "notification per crossing.";
   values.mimeType = "application/json";
   out.push_back(std::move(values));
   if (has_query) {
     resource_template query;
     query.uriTemplate = claim_of(source) + std::string(query_parameters_of);
     query.name = name + "-query";
-    query.title = "A PromQL query to " + name;
-    query.description = "Any PromQL expression over a range of time.";
+    query.title = "A PromQL query of " + name;
+    query.description = "Any PromQL expression over a time range.";
     query.mimeType = "application/json";
     out.push_back(std::move(query));
   }
   resource_template whole;
   whole.uriTemplate = uri_of(source, place::summary) + "{?format}";
   whole.name = name + "-summary";
-  whole.title = "What is unusual in " + name;
-  whole.description = "What is unusual now, with the evidence; format json or text.";
+  whole.title = "Anomalies in " + name;
+  whole.description = "Current anomalies with their evidence; format is json or text.";
   whole.mimeType = "application/json";
   out.push_back(std::move(whole));
   return out;

@@ -27,7 +27,8 @@ failure without_path(failure why, const std::string& path) {
 }
 
 tl::unexpected<failure> not_in_a_store(std::string_view what) {
-  return fail(errc::unsupported, std::string(what) + " are a matter of a Prometheus; this source has a store of its own.");
+  return fail(errc::unsupported,
+              std::string(what) + " are available from Prometheus sources only; this source uses the embedded store.");
 }
 
 }  // namespace
@@ -126,11 +127,11 @@ result<std::shared_ptr<embedded_backend::open_store>> embedded_backend::opened(c
     monotonic_clock::wait_until(news_, lock, by.stop, std::min(until, open_->since + for_first_scrapes),
                                 [&] { return heard_.size() >= places_ || has_stopped_ || !open_; });
   if (open_) return open_;
-  if (has_stopped_) return fail(errc::source_unavailable, "The source is being shut down.");
+  if (has_stopped_) return fail(errc::source_unavailable, "The source is shutting down.");
   if (problem_) return tl::unexpected(*problem_);
-  if (by.stop.stop_requested()) return fail(errc::cancelled, "It is not wanted any more.");
-  return is_done ? fail(errc::internal, "The store of the metrics is not there.")
-                 : fail(errc::timed_out, "The store of the metrics is still being opened. Ask again in a few seconds.");
+  if (by.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
+  return is_done ? fail(errc::internal, "The metrics store is not available.")
+                 : fail(errc::timed_out, "The metrics store is still being opened. Retry in a few seconds.");
 }
 
 void embedded_backend::hear(const scraping::target_state& of, series::instant at) {
@@ -172,7 +173,7 @@ result<std::vector<alert>> embedded_backend::alerts(const call&) { return not_in
 result<std::vector<rule>> embedded_backend::rules(const call&) { return not_in_a_store("Rules"); }
 
 result<range_answer> embedded_backend::query(std::string_view, const series::range&, std::size_t, const call&) {
-  return not_in_a_store("Queries in PromQL");
+  return not_in_a_store("PromQL queries");
 }
 
 hondana::health embedded_backend::health() const {

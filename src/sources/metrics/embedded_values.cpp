@@ -97,15 +97,15 @@ result<range_answer> embedded_backend::range(const range_request& what, const ca
   const auto most = is_each ? what.most_points : what.most_points * points_in_one;
   const auto refuse = [&](std::size_t count, std::size_t limit) {
     return fail(errc::response_too_large, std::to_string(count) + " series at " + std::to_string(steps) + " steps are " +
-                                              std::to_string(count * steps) + " points, and " + std::to_string(limit) +
-                                              (is_each ? " may be answered." : " may be looked at."));
+                                              std::to_string(count * steps) + " points, and at most " + std::to_string(limit) +
+                                              (is_each ? " may be returned." : " may be evaluated."));
   };
   if (raw.size() * steps > most) return refuse(raw.size(), most);
   auto made = series::evaluate(std::move(raw), out.how, what.at);
   if (!made) return tl::unexpected(std::move(made.error()));
   if (made->size() > what.most_series)
-    return fail(errc::response_too_large, "These are " + std::to_string(made->size()) + " series, and " +
-                                              std::to_string(what.most_series) + " may be answered.");
+    return fail(errc::response_too_large, "The result has " + std::to_string(made->size()) + " series, and at most " +
+                                              std::to_string(what.most_series) + " may be returned.");
   std::size_t points = 0;
   for (const auto& one : *made) points += one.samples.size();
   if (points > what.most_points) return refuse(made->size(), what.most_points);

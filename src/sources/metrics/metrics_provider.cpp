@@ -82,11 +82,11 @@ bool metrics_provider::has(place of) const noexcept {
 result<address> metrics_provider::find(const std::string& uri) const {
   auto at = parse_address(uri, moment_of_relative());
   if (at && at->source != options_.name)
-    return fail(errc::resource_not_found, "There is no such source of metrics. List the resources.");
+    return fail(errc::resource_not_found, "Unknown metrics source. List the resources to see the sources.");
   if (at && !has(at->of))
-    return fail(errc::resource_not_found, "The source " + options_.name + " has no " + std::string(word_of(at->of)) +
-                                              (options_.has_alerts ? ": its configuration says query = false."
-                                                                   : ": it has a store of its own, and is no Prometheus."));
+    return fail(errc::resource_not_found, "The source " + options_.name + " does not provide " + std::string(word_of(at->of)) +
+                                              (options_.has_alerts ? ": its configuration sets query = false."
+                                                                   : ": it uses the embedded store, not a Prometheus server."));
   return at;
 }
 
@@ -237,11 +237,10 @@ void metrics_provider::detach_list() {
 
 failure metrics_provider::told(failure why) const {
   if (options_.redact) why.public_text = secrets::redact_text(why.public_text);
-  if (why.code == errc::response_too_large && why.public_text.find("match") == std::string::npos)
+  if (why.code == errc::response_too_large && why.about != series::says_how_to_select_less)
     why.public_text +=
-        " Choose fewer series with match, take them together with agg (such as agg=sum by (LABEL) or agg=topk(5)), or ask for "
-        "a "
-        "longer step or a shorter time with step, start and end.";
+        " Select fewer series with match, aggregate them with agg (such as agg=sum by (LABEL) or agg=topk(5)), or use a longer "
+        "step or a shorter range (start, end).";
   // Codes for what is not there have texts of their own on the wire.
   if (why.code == errc::resource_not_found) why.code = errc::source_unavailable;
   return why;

@@ -95,10 +95,9 @@ result<moment> parse_moment(std::string_view name, std::string_view text, instan
       if (const auto at = by_calendar(text)) found = moment{*at, false};
     if (found && found->at >= first_instant && found->at <= last_instant) return *found;
   }
-  return fail(errc::invalid_argument,
-              std::string(name) +
-                  ": this is no time. Write how long ago (-1h, -15m), now, now-5m, a date and time (2026-01-31T08:00:00Z) or "
-                  "seconds since 1970.");
+  return fail(errc::invalid_argument, std::string(name) +
+                                          ": not a valid time. Write how long ago (-1h, -15m), now, now-5m, a date and time "
+                                          "(2026-01-31T08:00:00Z) or seconds since 1970.");
 }
 
 std::string text_of(instant when) {

@@ -62,7 +62,7 @@ result<std::shared_ptr<const named_metrics>> names::get(const call& by) {
   if (!wait_for_turn(turn, by)) {
     const std::lock_guard lock(mutex_);
     if (last_) return last_;
-    return fail(errc::timed_out, "The names of the metrics take longer than there was time. Ask again in a few seconds.");
+    return fail(errc::timed_out, "Listing the metrics timed out. Retry in a few seconds.");
   }
   if (auto there = kept()) return there;
   auto made = ask(by);

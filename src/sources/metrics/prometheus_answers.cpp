@@ -32,21 +32,21 @@ tl::unexpected<failure> refusal(int status, const told_error& why, std::string_v
   const std::string number = " (" + std::to_string(status) + ")";
   const std::string words = why.words.empty() ? std::string() : ": " + why.words;
   if (status == 401 || status == 403) {
-    return fail(errc::source_unavailable,
-                who + " refuses the credentials of this source" + number + ": check what the configuration gives it");
+    return fail(errc::source_unavailable, who + " rejects the credentials of this source" + number +
+                                              ": check bearer_file, or user and password_file, in its configuration");
   }
-  if (status == 429)
-    return fail(errc::source_unavailable, who + " is asked for more than it allows" + number + ": ask less often");
+  if (status == 429) return fail(errc::source_unavailable, who + " rate-limits this source" + number + ": send fewer requests");
   if (why.type == "timeout")
-    return fail(errc::timed_out, who + " gave up in its own time" + words + ". Ask for fewer series or a shorter range");
-  if (why.type == "canceled") return fail(errc::source_unavailable, who + " has dropped the request: ask again");
+    return fail(errc::timed_out, who + " timed out" + words + ". Request fewer series or a shorter range");
+  if (why.type == "canceled") return fail(errc::source_unavailable, who + " cancelled the request: retry");
   if (status == 404 || status == 405 || status == 501 || why.type == "not_found")
-    return fail(errc::unsupported, who + " does not have this" + number);
+    return fail(errc::unsupported, who + " does not support this request" + number);
   if (why.type == "bad_data" || why.type == "execution" || status == 400 || status == 413 || status == 422)
-    return fail(errc::invalid_argument, who + " refuses this" + (words.empty() ? number : words));
+    return fail(errc::invalid_argument, who + " rejects this request" + (words.empty() ? number : words));
   if (status >= 300 && status < 400)
-    return fail(errc::source_unavailable, who + " points elsewhere" + number + ", which is not followed: configure that URL");
-  return fail(errc::source_unavailable, who + " has trouble of its own" + number + words);
+    return fail(errc::source_unavailable,
+                who + " redirects elsewhere" + number + ", which is not followed: configure that URL");
+  return fail(errc::source_unavailable, who + " failed" + number + words);
 }
 
 }  // namespace
@@ -66,7 +66,7 @@ std::string shown(std::string_view text, std::size_t most) {
 }
 
 tl::unexpected<failure> broken_answer(std::string_view whose, const json::bad_member& why) {
-  return fail(errc::broken_protocol, std::string(whose) + " answered " + shown(why.text()));
+  return fail(errc::broken_protocol, std::string(whose) + " sent an invalid answer: " + shown(why.text()));
 }
 
 result<prometheus_answer> open_prometheus_answer(int status, std::string_view bytes, std::string_view whose) {
@@ -75,7 +75,8 @@ result<prometheus_answer> open_prometheus_answer(int status, std::string_view by
   if (!parsed) {
     if (!is_success) return refusal(status, {}, whose);
     return fail(errc::broken_protocol,
-                std::string(whose) + " answered with what is not JSON: is the URL that of a Prometheus, up to its /api/v1?",
+                std::string(whose) +
+                    " did not answer with JSON: check that the URL is that of a Prometheus server, without its /api/v1",
                 parsed.error().what);
   }
   prometheus_answer out{std::move(*parsed), {}, {}};

@@ -70,7 +70,7 @@ result<prometheus_answer> prometheus_api::answered(endpoint::request what, const
   // To a peer a redirect elsewhere is a fault of the source, not a resource that it may not see.
   if (why.code == errc::access_denied || why.code == errc::unauthorized) why.code = errc::source_unavailable;
   if (why.code == errc::response_too_large) {
-    why.public_text = whose_ + " answers with more than " + std::to_string(most_bytes_ >> 20) +
+    why.public_text = whose_ + " answered with more than " + std::to_string(most_bytes_ >> 20) +
                       " MiB: narrow it down with match, a longer step or a shorter range";
   }
   return tl::unexpected<failure>(std::move(why));

@@ -93,14 +93,14 @@ class prometheus_backend final : public backend {
 
 result<void> prometheus_backend::check(const series::range& at) const {
   const auto steps = at.steps();
-  if (steps == 0) return fail(errc::invalid_argument, "the range ends before it starts, or its step is not above zero");
+  if (steps == 0) return fail(errc::invalid_argument, "the range ends before it starts, or its step is not positive");
   if (steps <= most_steps + 1) return {};
   const auto span = static_cast<std::uint64_t>(at.end) - static_cast<std::uint64_t>(at.start);
   // In whole seconds, and never less than it must be.
   const auto least = static_cast<series::duration>(std::min<std::uint64_t>(span / most_steps / 1000 + 1, 1u << 31) * 1000);
-  return fail(errc::response_too_large, "the range has " + std::to_string(steps - 1) + " steps, and a Prometheus answers " +
-                                            std::to_string(most_steps) + " at most: ask for a step of " +
-                                            series::to_text(least) + " or more, or a shorter range");
+  return fail(errc::response_too_large, "the range has " + std::to_string(steps - 1) +
+                                            " steps, and Prometheus returns at most " + std::to_string(most_steps) +
+                                            ": request a step of " + series::to_text(least) + " or more, or a shorter range");
 }
 
 result<std::vector<series::points>> prometheus_backend::evaluated(std::string_view promql, const series::range& at,
@@ -184,7 +184,7 @@ result<std::optional<series::instant>> prometheus_backend::newest(const series::
   if (read->empty()) return std::nullopt;
   const double told = read->front().samples.front().value;
   // Of a clock that is elsewhere, or of no clock at all.
-  if (!(told > -1e12 && told < 1e12)) return broken_answer(api_.whose(), {"data.result[0].value", "a time that cannot be"});
+  if (!(told > -1e12 && told < 1e12)) return broken_answer(api_.whose(), {"data.result[0].value", "the time is out of range"});
   return static_cast<series::instant>(told * 1000 + (told < 0 ? -0.5 : 0.5));
 }
 
@@ -219,7 +219,7 @@ result<std::vector<std::string>> prometheus_backend::label_names(const series::s
 
 result<std::vector<std::string>> prometheus_backend::label_values(const series::selector& of, std::string_view label,
                                                                   std::string_view prefix, const call& by) {
-  if (!series::is_label_name(label)) return fail(errc::invalid_argument, "no label can be called so");
+  if (!series::is_label_name(label)) return fail(errc::invalid_argument, "not a valid label name");
   // The other side looks for what begins so: it may cut off what is beyond the limit.
   auto which = of;
   if (!prefix.empty()) {

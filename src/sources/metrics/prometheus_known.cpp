@@ -21,8 +21,7 @@ constexpr auto pause_after_failure = std::chrono::seconds(5);
 tl::unexpected<failure> essential(failure why, std::string_view whose) {
   if (why.code == errc::unsupported) {
     why.code = errc::source_unavailable;
-    why.public_text =
-        std::string(whose) + " has no /api/v1 behind the URL that is configured: give the URL that it stands behind";
+    why.public_text = std::string(whose) + " has no /api/v1 under the configured URL: configure the URL that /api/v1 is under";
   }
   return tl::unexpected<failure>(std::move(why));
 }

@@ -25,11 +25,11 @@ json::decoded<series::sample> sample_in(const json::value& from, std::string_vie
   const auto both = pair->elements();
   const auto seconds = both[0].as_number(path);
   if (!seconds) return tl::make_unexpected(seconds.error());
-  if (!(std::abs(*seconds) <= furthest)) return wrong(path, "a time that cannot be");
+  if (!(std::abs(*seconds) <= furthest)) return wrong(path, "the time is out of range");
   const auto text = both[1].as_string(path);
   if (!text) return tl::make_unexpected(text.error());
   const auto value = series::number_in(*text);
-  if (!value) return wrong(path, "a value that is no number");
+  if (!value) return wrong(path, "the value is not a number");
   return series::sample{std::llround(*seconds * 1000), *value};
 }
 
@@ -40,8 +40,8 @@ json::decoded<series::identity> identity_in(const json::object& entry) {
   for (const auto& [name, value] : metric->members()) {
     const auto text = value.as_string(metric->path());
     if (!text) return tl::make_unexpected(text.error());
-    if (name.empty()) return wrong(metric->path(), "a label without a name");
-    if (out.labels.size() == most_labels) return wrong(metric->path(), "more labels than any series has");
+    if (name.empty()) return wrong(metric->path(), "a label has no name");
+    if (out.labels.size() == most_labels) return wrong(metric->path(), "too many labels");
     // An empty value is as good as none.
     if (text->empty()) continue;
     out.labels.emplace_back(name, *text);
@@ -49,7 +49,7 @@ json::decoded<series::identity> identity_in(const json::object& entry) {
   std::sort(out.labels.begin(), out.labels.end());
   const auto twice =
       std::adjacent_find(out.labels.begin(), out.labels.end(), [](const auto& a, const auto& b) { return a.first == b.first; });
-  if (twice != out.labels.end()) return wrong(metric->path(), "a label that is there twice");
+  if (twice != out.labels.end()) return wrong(metric->path(), "a label occurs twice");
   const auto name = std::lower_bound(out.labels.begin(), out.labels.end(), std::string_view("__name__"),
                                      [](const auto& label, std::string_view wanted) { return label.first < wanted; });
   if (name != out.labels.end() && name->first == "__name__") {
@@ -69,7 +69,7 @@ json::decoded<bool> take_samples(const json::value& from, std::string_view path,
   for (const auto& one : list->elements()) {
     const auto next = sample_in(one, path);
     if (!next) return tl::make_unexpected(next.error());
-    if (!into.empty() && next->at <= into.back().at) return wrong(path, "times that do not rise");
+    if (!into.empty() && next->at <= into.back().at) return wrong(path, "the times are not increasing");
     into.push_back(*next);
   }
   return true;
@@ -87,11 +87,11 @@ class series_reader {
     for (const auto& one : entries->elements()) {
       auto taken = take(one, "data.result[" + std::to_string(at++) + "]", is_vector);
       if (!taken) return broken_answer(whose_, taken.error());
-      if (!*taken) return too_many("more points", most_.points, "points");
+      if (!*taken) return too_many("too many points", most_.points, "points");
     }
     std::sort(out_.begin(), out_.end(), [](const auto& a, const auto& b) { return a.of < b.of; });
     const auto twice = std::adjacent_find(out_.begin(), out_.end(), [](const auto& a, const auto& b) { return a.of == b.of; });
-    if (twice != out_.end()) return broken_answer(whose_, {"data.result", "the same series twice"});
+    if (twice != out_.end()) return broken_answer(whose_, {"data.result", "a series occurs twice"});
     return std::move(out_);
   }
 
@@ -99,10 +99,9 @@ class series_reader {
 
  private:
   tl::unexpected<failure> too_many(std::string_view what, std::size_t most, std::string_view unit) const {
-    return fail(errc::response_too_large, std::string(whose_) + " has " + std::string(what) + " for this; at most " +
-                                              std::to_string(most) + ' ' + std::string(unit) +
-                                              " are shown: narrow it down with match, a longer step or a shorter range, or "
-                                              "group it, as in agg=sum by (label)");
+    return series::too_large_with_advice(
+        std::string(whose_) + " has " + std::string(what) + "; at most " + std::to_string(most) + ' ' + std::string(unit) +
+        " are allowed: narrow it down with match, a longer step or a shorter range, or group it, as in agg=sum by (label)");
   }
 
   json::decoded<bool> take(const json::value& from, const std::string& path, bool is_vector) {
@@ -153,7 +152,8 @@ result<std::vector<series::points>> series_of(const json::value& data, const pro
   const auto found = body->get("result");
   if (!found) return broken_answer(whose, found.error());
   if (*type == "string")
-    return fail(errc::invalid_argument, std::string(whose) + " answers this with a text, which is no series: ask for numbers");
+    return fail(errc::invalid_argument,
+                std::string(whose) + " returned a string instead of series: use an expression that yields numbers");
   if (*type == "scalar") {
     const auto one = sample_in(*found, "data.result");
     if (!one) return broken_answer(whose, one.error());
@@ -167,7 +167,7 @@ result<std::vector<series::points>> series_of(const json::value& data, const pro
   auto out = reader.all(*found, *type == "vector");
   if (out && reader.left_out() != 0) {
     warnings.push_back(std::to_string(reader.left_out()) +
-                       " series with native histograms are left out: ask for histogram_quantile of them in query");
+                       " series with native histograms are left out: use histogram_quantile of them in query");
   }
   return out;
 }

@@ -51,7 +51,7 @@ result<void> metrics_provider::check(const address& at, const call& by, bool is_
   const auto* through = by.who.view.get();
   const auto granted = is_read ? &model::may_read : &model::may_see;
   if (through != nullptr && !granted(through, bare_entry(options_.name, at.metric)))
-    return fail(errc::resource_not_found, "There is no such metric. List the resources, or complete the name.");
+    return fail(errc::resource_not_found, "Unknown metric. List the resources, or use completion for the name.");
   const auto there = options_.from->find(at.metric, by);
   if (!there) return tl::unexpected(told(there.error()));
   // What is absent may never have been there.
@@ -60,9 +60,9 @@ result<void> metrics_provider::check(const address& at, const call& by, bool is_
     auto near = names_->near(at.metric, by);
     if (through != nullptr)
       std::erase_if(near, [&](const auto& one) { return !model::may_see(through, bare_entry(options_.name, one)); });
-    return fail(errc::resource_not_found,
-                "There is no metric " + at.metric + " in " + options_.name + '.' +
-                    (near.empty() ? " List the resources, or complete the name." : " Near: " + listed(near) + '.'));
+    return fail(errc::resource_not_found, "Unknown metric " + at.metric + " in " + options_.name + '.' +
+                                              (near.empty() ? " List the resources, or use completion for the name."
+                                                            : " Similar names: " + listed(near) + '.'));
   }
   // Nothing of its labels is told to whoever may only list it.
   return is_read ? check_secrets(at, by) : result<void>();
@@ -188,8 +188,9 @@ result<reading> metrics_provider::read(const read_request& request) {
   HONDANA_TRY(auto made, render(at, request));
   if (made.text.size() > request.max_bytes)
     return fail(errc::response_too_large,
-                "The answer has " + std::to_string(made.text.size()) + " bytes, and " + std::to_string(request.max_bytes) +
-                    " may be sent. Choose fewer series with match or agg, a longer step, or a shorter time.");
+                "The answer has " + std::to_string(made.text.size()) + " bytes, and at most " +
+                    std::to_string(request.max_bytes) +
+                    " may be sent. Select fewer series with match or agg, a longer step, or a shorter time range.");
   reading answer;
   answer.version = bytes::to_hex(bytes::digest_of(made.text));
   answer.ttl = made.ttl;

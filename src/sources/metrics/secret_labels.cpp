@@ -40,8 +40,9 @@ result<void> secret_labels::check(const std::string& metric, const std::vector<s
   for (const auto& one : matchers) {
     HONDANA_TRY(const auto has_some, has_secrets(metric, one.label_name(), by));
     if (has_some)
-      return fail(errc::invalid_argument, "match: values of the label " + one.label_name() +
-                                              " hold secrets, which are masked, so it cannot be matched. Match other labels.");
+      return fail(errc::invalid_argument,
+                  "match: the label " + one.label_name() +
+                      " contains secrets, which are masked, so it cannot be matched. Match other labels.");
   }
   return {};
 }
@@ -60,9 +61,8 @@ result<bool> secret_labels::is_there(const std::string& label, const call& by) {
 
 result<void> secret_labels::check_query(std::string_view promql, const call& by) {
   const auto refuse = [](const std::string& label) {
-    return fail(errc::invalid_argument, "promql: values of the label " + label +
-                                            " are secrets or hold some, which are masked, so no expression can name it. Leave "
-                                            "it out.");
+    return fail(errc::invalid_argument, "promql: the label " + label +
+                                            " contains secrets, which are masked, so expressions cannot use it. Leave it out.");
   };
   const auto all = labels_in(promql);
   if (!all) return tl::unexpected(all.error());

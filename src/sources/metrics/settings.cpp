@@ -47,7 +47,7 @@ result<void> take_path(config::section& from, std::string_view key, std::string&
   if (written->empty()) return tl::unexpected(from.wrong(key, "expected the path of a file"));
   std::error_code problem;
   into = std::filesystem::absolute(from.path_from(*written), problem).lexically_normal().string();
-  if (problem) return tl::unexpected(from.wrong(key, "cannot be made absolute: " + problem.message()));
+  if (problem) return tl::unexpected(from.wrong(key, "the path cannot be made absolute: " + problem.message()));
   return {};
 }
 
@@ -76,7 +76,7 @@ result<scrape_settings> read_scrape(config::section& from, series::duration of_s
   const auto wrong = [](auto& done) { return tl::unexpected(std::move(done.error())); };
   if (auto done = take_url(from, "url", out.at); !done) return wrong(done);
   if (auto done = take(from, "job", out.job, &config::section::string); !done) return wrong(done);
-  if (out.job.empty()) return tl::unexpected(from.wrong("job", "missing; it is what the label job of its series says"));
+  if (out.job.empty()) return tl::unexpected(from.wrong("job", "missing; it becomes the label job of the target's series"));
   if (auto done = take(from, "instance", out.instance, &config::section::string); !done) return wrong(done);
   if (auto done = take_span(from, "interval", out.interval, second, day); !done) return wrong(done);
   if (auto done = read_endpoint(from, out.at); !done) return wrong(done);
@@ -97,12 +97,13 @@ result<void> read_scrapes(config::section& from, settings& into) {
   auto all = from.sections("scrape");
   if (!all) return tl::unexpected(std::move(all.error()));
   if (all->size() > most_scrapes)
-    return tl::unexpected(from.wrong("scrape", "these are more than " + std::to_string(most_scrapes) + " targets"));
+    return tl::unexpected(from.wrong("scrape", "more than " + std::to_string(most_scrapes) + " targets"));
   std::set<std::pair<std::string, std::string>> seen;
   for (auto& one : *all) {
     HONDANA_TRY(auto scrape, read_scrape(one, into.interval));
     if (!seen.emplace(scrape.job, scrape.instance.empty() ? scrape.at.url : scrape.instance).second)
-      return tl::unexpected(one.wrong("url", "two targets have this job and this URL; give one another job or an instance"));
+      return tl::unexpected(
+          one.wrong("url", "two targets have this job and this URL; give one of them another job or an instance"));
     into.scrapes.push_back(std::move(scrape));
   }
   return {};
@@ -120,7 +121,7 @@ result<void> read_store(config::section& from, settings& into) {
   } else {
     into.store.path = usual_store(into.name);
     if (into.store.path.empty())
-      return tl::unexpected(from.wrong("store", "missing; neither XDG_STATE_HOME nor HOME says where to keep it"));
+      return tl::unexpected(from.wrong("store", "missing, and no default exists: neither XDG_STATE_HOME nor HOME is set"));
   }
   HONDANA_TRY(take_span(from, "retention", into.store.retention, minute, century));
   HONDANA_TRY(take_span(from, "coarse_retention", into.store.coarse_retention, minute, century));
@@ -130,7 +131,7 @@ result<void> read_store(config::section& from, settings& into) {
 }
 
 result<void> read_embedded(config::section& from, settings& into) {
-  constexpr std::string_view why = "this is for a Prometheus; it goes with prometheus = \"http://…\", or in [[source.scrape]]";
+  constexpr std::string_view why = "allowed only with prometheus = \"http://…\" or in [[source.scrape]]";
   HONDANA_TRY(refuse_keys(from,
                           {"bearer_file", "user", "password_file", "ca", "cert", "key", "headers", "timeout",
                            "secrets_in_the_clear", "proxy", "query"},
@@ -140,12 +141,13 @@ result<void> read_embedded(config::section& from, settings& into) {
   HONDANA_TRY(take(from, "process", into.has_process, &config::section::boolean));
   HONDANA_TRY(read_scrapes(from, into));
   if (!into.has_host && !into.has_process && into.scrapes.empty())
-    return tl::unexpected(from.wrong("host", "nothing is measured; set host or process to true, or add [[source.scrape]]"));
+    return tl::unexpected(
+        from.wrong("host", "no metrics are collected; set host or process to true, or add [[source.scrape]]"));
   return read_store(from, into);
 }
 
 result<void> read_prometheus(config::section& from, settings& into) {
-  constexpr std::string_view why = "this is for the embedded store; it goes without prometheus";
+  constexpr std::string_view why = "not allowed with prometheus: it configures the embedded store";
   HONDANA_TRY(refuse_keys(
       from, {"host", "process", "scrape", "store", "retention", "coarse_retention", "max_size", "max_series"}, why));
   endpoint::settings at;
@@ -181,7 +183,7 @@ result<std::optional<series::duration>> read_span(config::section& from, std::st
   if (!text) return std::optional<series::duration>();
   const auto span = series::parse_duration(*text);
   if (!span || *span < least || *span > most)
-    return tl::unexpected(from.wrong(key, "expected a length of time from " + series::to_text(least) + " to " +
+    return tl::unexpected(from.wrong(key, "expected a duration from " + series::to_text(least) + " to " +
                                               series::to_text(most) + ", such as \"30s\", \"15m\", \"24h\" or \"15d\""));
   return std::optional(*span);
 }
@@ -197,7 +199,7 @@ result<void> read_endpoint(config::section& from, endpoint::settings& into) {
   if (into.user.empty() != into.password_file.empty())
     return tl::unexpected(from.wrong(into.user.empty() ? "user" : "password_file", "user and password_file go together"));
   if (!into.user.empty() && !into.bearer_file.empty())
-    return tl::unexpected(from.wrong("bearer_file", "either a token or a user name and a password"));
+    return tl::unexpected(from.wrong("bearer_file", "either bearer_file, or user and password_file"));
   HONDANA_TRY(auto headers, from.strings_by_name("headers"));
   into.headers = std::move(headers);
   HONDANA_TRY(take(from, "secrets_in_the_clear", into.sends_secrets_in_the_clear, &config::section::boolean));
@@ -214,7 +216,7 @@ result<settings> read_settings(config::section& from) {
   if (out.name.empty()) out.name = from.has("prometheus") ? "prometheus" : "host";
   if (!ascii::is_slug(out.name))
     return tl::unexpected(
-        from.wrong("name", "expected at most 64 lower-case letters, digits and hyphens: it is the NAME of metrics://NAME/"));
+        from.wrong("name", "expected at most 64 lower-case letters, digits and hyphens: it becomes NAME in metrics://NAME/"));
   if (auto done = take_span(from, "interval", out.interval, second, day); !done) return wrong(done);
   if (auto done = from.has("prometheus") ? read_prometheus(from, out) : read_embedded(from, out); !done) return wrong(done);
   if (auto done = read_rest(from, out); !done) return wrong(done);

@@ -45,9 +45,9 @@ result<series::range> span_of(const address& at, series::instant now, series::du
     const auto fits = usual_step(length / static_cast<series::duration>(most.points) + 1);
     return fail(errc::response_too_large, "From " + text_of(out.start) + " to " + text_of(out.end) + " a step of " +
                                               series::to_text(out.step) + " makes " + std::to_string(out.steps()) +
-                                              " points of each series, and an answer has " + std::to_string(most.points) +
-                                              " at most. Ask with step=" + series::to_text(fits) +
-                                              " or longer, or for a shorter time with start and end.");
+                                              " points per series, and an answer has " + std::to_string(most.points) +
+                                              " at most. Use step=" + series::to_text(fits) +
+                                              " or longer, or a shorter range with start and end.");
   }
   return out;
 }
@@ -60,9 +60,9 @@ result<series::range> watched_span_of(const address& at, series::instant now, se
   out->start = std::max(out->end - steps * out->step, at.start && !at.start->is_relative ? out->start : first_of_time);
   // What is said in `for` may be far longer than what is between start and end.
   if (out->steps() > most.points)
-    return fail(errc::response_too_large, "for: it takes " + std::to_string(out->steps()) + " steps of " +
+    return fail(errc::response_too_large, "for: this takes " + std::to_string(out->steps()) + " steps of " +
                                               series::to_text(out->step) + ", and " + std::to_string(most.points) +
-                                              " at most are looked at. Ask for a longer step.");
+                                              " at most are evaluated. Use a longer step.");
   return out;
 }
 

@@ -51,10 +51,10 @@ result<std::shared_ptr<const summary>> summaries::get(const call& by) {
   std::unique_lock lock(mutex_);
   const auto until = std::min(by.deadline, clock::now() + std::chrono::minutes(1));
   monotonic_clock::wait_until(news_, lock, by.stop, until, [&] { return rounds_ != before; });
-  if (by.stop.stop_requested()) return fail(errc::cancelled, "The summary is not wanted any more.");
+  if (by.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
   if (rounds_ == before) {
     if (last_) return last_;
-    return fail(errc::timed_out, "The first summary takes longer than there was time. Ask again in a few seconds.");
+    return fail(errc::timed_out, "The first summary is not ready yet. Retry in a few seconds.");
   }
   if (problem_) return tl::unexpected(*problem_);
   return last_;
@@ -82,7 +82,7 @@ void summaries::run(const std::stop_token& stop) {
       try {
         return surveyor_.look(now_(), by);
       } catch (const std::exception& error) {
-        return fail(errc::source_unavailable, "The summary could not be made.", error.what());
+        return fail(errc::source_unavailable, "The summary could not be created.", error.what());
       }
     }();
     bool is_moved = false, is_made = false;

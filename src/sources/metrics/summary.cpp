@@ -150,7 +150,7 @@ void surveyor::look_at_disks(summary& into, series::instant now, const call& by)
     full.uri = evidence_uri(how_.source, full.metric, one.of, how_.redact);
     if (how_.redact) mask(full.of);
     full.text = "The file system " + std::string(full.of.value_of("mountpoint")) + " will be full in about " +
-                span_text(*left) + " at the pace of the last hours.";
+                span_text(*left) + " at the rate of the last hours.";
     full.unit = "bytes";
     full.now = one.samples.back().value;
     full.points = last_points(one.samples);
@@ -202,7 +202,8 @@ result<surveyor::of_metric> surveyor::look_at(const metric& one, series::instant
       if (const auto at = reset_of(each.samples, now - hour)) {
         auto made = begin("reset", 0.3);
         made.since = at;
-        made.text = series::to_text(shown) + " began anew at " + metrics::text_of(*at) + ": what counts it was restarted.";
+        made.text =
+            series::to_text(shown) + " was reset at " + metrics::text_of(*at) + ": the program that counts it was restarted.";
         out.found.push_back(std::move(made));
       }
     const auto away = departure_of(values);
@@ -211,7 +212,7 @@ result<surveyor::of_metric> surveyor::look_at(const metric& one, series::instant
     made.unit = unit_of({.series = {}, .of = one.of, .how = asked.how, .warnings = {}}, one.name) + (is_counter ? "/s" : "");
     made.now = away->now;
     made.usual = away->usual;
-    made.text = series::to_text(shown) + " is " + shown_number(away->now, made.unit) + "; usual is " +
+    made.text = series::to_text(shown) + " is " + shown_number(away->now, made.unit) + "; the usual value is " +
                 shown_number(away->usual, made.unit) + '.';
     out.found.push_back(std::move(made));
   }
@@ -251,7 +252,7 @@ result<summary> surveyor::look(series::instant now, call by) {
   look_at_alerts(out, by);
   look_at_disks(out, now, by);
   if (!look_at_metrics(names, now, by))
-    out.remarks.emplace_back("The source ceased to answer; metrics are as they were before.");
+    out.remarks.emplace_back("The source stopped answering; findings about metrics are from earlier rounds.");
   std::size_t left_out = 0;
   for (const auto& [name, found] : known_) {
     ++out.looked_at;
@@ -260,10 +261,10 @@ result<summary> surveyor::look(series::instant now, call by) {
     out.unusual.insert(out.unusual.end(), found.found.begin(), found.found.end());
   }
   if (left_out > 0)
-    out.remarks.push_back("Not looked at, since there are more than " + std::to_string(how_.most_series) +
-                          " series of each: " + counted(left_out, "metric") + '.');
+    out.remarks.push_back("Skipped, since each has more than " + std::to_string(how_.most_series) +
+                          " series: " + counted(left_out, "metric") + '.');
   if (out.looked_at < out.metrics)
-    out.remarks.push_back("Left for the next rounds: " + counted(out.metrics - out.looked_at, "metric") + '.');
+    out.remarks.push_back("Postponed to the next rounds: " + counted(out.metrics - out.looked_at, "metric") + '.');
   std::sort(out.unusual.begin(), out.unusual.end(), is_weightier);
   out.score = score_of(out.unusual);
   if (out.unusual.size() > most_findings) {
@@ -323,7 +324,7 @@ std::string json_of(const summary& of) {
 }
 
 std::string text_of(const summary& of) {
-  std::string out = of.unusual.empty() ? "Nothing is unusual" : counted(of.unusual.size(), "finding");
+  std::string out = of.unusual.empty() ? "No findings" : counted(of.unusual.size(), "finding");
   out += " in " + of.source + " at " + metrics::text_of(of.at) + " (score " +
          exposition::number_text(static_cast<double>(static_cast<int>(of.score * 100)) / 100) +
          "): " + std::to_string(of.looked_at) + " of " + std::to_string(of.metrics) + " metrics, " + std::to_string(of.series) +

@@ -119,7 +119,8 @@ void watcher::attach(const std::string& uri, const address& at, bool is_silent) 
   if (all_.contains(uri)) return;
   if (all_.size() >= options_.most_watched) {
     if (!std::exchange(has_said_full_, true) && options_.log)
-      options_.log("more than " + std::to_string(options_.most_watched) + " URIs are watched: further ones are not told of");
+      options_.log("more than " + std::to_string(options_.most_watched) +
+                   " URIs are watched: clients are not notified of changes to further ones");
     return;
   }
   all_.emplace(uri, std::move(made));
@@ -172,7 +173,7 @@ bool watcher::look_safely(item& one, const std::stop_token& stop) {
   try {
     return look(one, stop);
   } catch (const std::exception& error) {
-    if (options_.log) options_.log(one.uri + " could not be looked at: " + error.what());
+    if (options_.log) options_.log(one.uri + " could not be evaluated: " + error.what());
     return false;
   }
 }
@@ -204,7 +205,7 @@ void watcher::complain(item& of, const failure& why) const {
   // How the source is, its health says.
   const bool is_about_it = why.code == errc::response_too_large || why.code == errc::invalid_argument;
   if (!is_about_it || std::exchange(of.has_complained, true) || !options_.log) return;
-  options_.log(of.uri + " is watched, and cannot be looked at: " + secrets::redact_text(why.public_text));
+  options_.log(of.uri + " is watched, but cannot be evaluated: " + secrets::redact_text(why.public_text));
 }
 
 bool watcher::look_at_condition(item& one, const call& by) {

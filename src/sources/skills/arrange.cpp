@@ -76,12 +76,11 @@ class arranger {
 
   /// Why it is no skill that can be served; empty when it can.
   result<std::string> judge(const candidate& one) {
-    if (one.folder.empty())
-      return std::string("it lies in no folder whose name could be the skill's; give the source a prefix");
+    if (one.folder.empty()) return std::string("it is not in a folder that could name the skill; set the source's prefix");
     const std::string_view authority = std::string_view(one.folder).substr(0, one.folder.find('/'));
     if (!is_slug(authority)) {
       return "the folder \"" + std::string(authority) +
-             "\" cannot begin a URI: rename it to one of a-z, 0-9 and -, or give the source a prefix";
+             "\" cannot begin a URI: rename it with only a-z, 0-9 and -, or set the source's prefix";
     }
     if (uri_of(one.folder).size() > max_uri_bytes / 2) return std::string("the path is too long for a URI");
     const auto count = one.end - one.begin;
@@ -95,7 +94,7 @@ class arranger {
   }
 
   static std::string too_many(std::uint64_t bytes) {
-    return "its files have " + std::to_string(bytes) + " bytes together; those of a skill have at most " +
+    return "its files have " + std::to_string(bytes) + " bytes in total; a skill has at most " +
            std::to_string(max_skill_bytes);
   }
 
@@ -118,7 +117,7 @@ class arranger {
       has_begun = true;
       if (auto why = judge_frontmatter(*known, one.folder); !why.empty()) return why;
     }
-    if (!has_begun) return std::string("its SKILL.md has gone");
+    if (!has_begun) return std::string("its SKILL.md has disappeared");
     return bytes > max_skill_bytes ? too_many(bytes) : std::string();
   }
 
@@ -207,7 +206,8 @@ class arranger {
         if (!with_skills_.contains(above)) what = above;
       }
       if (is_within_one || (what == path && unserved_.contains(parent_of(path)))) continue;
-      if (mentioned.emplace(what).second) found_.left_out.push_back({std::string(what), "it belongs to no skill", false});
+      if (mentioned.emplace(what).second)
+        found_.left_out.push_back({std::string(what), "it does not belong to a skill", false});
     }
   }
 

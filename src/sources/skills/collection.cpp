@@ -65,7 +65,7 @@ result<list_result> collection::children(const children_request& request) const 
   if (path_of(request.uri) != nullptr) {
     return fail(errc::invalid_argument, request.uri + " is not a folder. Read it with resources/read.");
   }
-  return fail(errc::resource_not_found, "There is no folder " + request.uri + '.');
+  return fail(errc::resource_not_found, "Unknown folder " + request.uri + '.');
 }
 
 skills_result collection::skills(const list_request& request) const {
@@ -87,13 +87,13 @@ result<skill> collection::find_skill(const skill_request& request) const {
   const auto found =
       std::lower_bound(skills_.begin(), skills_.end(), request.uri,
                        [](const skill& one, const std::string& uri) { return std::is_lt(compare_by_segment(one.uri, uri)); });
-  if (found == skills_.end() || found->uri != request.uri) return fail(errc::resource_not_found, "There is no such skill.");
+  if (found == skills_.end() || found->uri != request.uri) return fail(errc::resource_not_found, "Unknown skill.");
   return *found;
 }
 
 result<resource> collection::describe(const describe_request& request) const {
   auto entry = entries_.find(request.uri);
-  if (!entry) return fail(errc::resource_not_found, "There is no such file in any skill.");
+  if (!entry) return fail(errc::resource_not_found, "No skill has this file.");
   if (path_of(request.uri) == nullptr) {
     read_request content;
     static_cast<call&>(content) = static_cast<const call&>(request);
@@ -157,15 +157,15 @@ result<reading> collection::read_folder(const read_request& request) const {
 }
 
 scheme_documentation describe() {
-  return {
-      "skill",
-      "Agent skills: folders with a SKILL.md, and all their files.",
-      {{"skill", "A SKILL.md whose folder is a skill; name and description are those of its frontmatter."},
-       {"file", "A supporting file of a skill: text when all of it is UTF-8, else a blob."},
-       {"folder", "A skill's folder, one in it, or one above it. Reading it gives its children's URIs, one a line."}},
-      {{"skill://SKILL/SKILL.md", "The skill of that name: what skills/list and skills/get name it by."},
-       {"skill://FOLDER/SKILL/SKILL.md", "A skill in a folder that groups some, to any depth; its name is the last folder's."},
-       {"skill://SKILL/PATH", "A supporting file, or a folder, which has no trailing slash."}}};
+  return {"skill",
+          "Agent skills: folders with a SKILL.md, and all their files.",
+          {{"skill", "The SKILL.md of a skill; its name and description come from its front matter."},
+           {"file", "A supporting file of a skill: text if all of it is UTF-8, otherwise a blob."},
+           {"folder", "A skill's folder, or a folder in or above it. Reading it returns its children's URIs, one per line."}},
+          {{"skill://SKILL/SKILL.md", "The skill of that name; skills/list and skills/get use this URI."},
+           {"skill://FOLDER/SKILL/SKILL.md",
+            "A skill in a folder that groups skills, at any depth; its name is that of the last folder."},
+           {"skill://SKILL/PATH", "A supporting file, or a folder without a trailing slash."}}};
 }
 
 }  // namespace hondana::skills

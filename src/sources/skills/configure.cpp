@@ -15,7 +15,7 @@ result<std::shared_ptr<provider>> configure(config::section& from, const std::fu
   auto paths = from.strings("paths");
   if (!paths) return tl::unexpected(std::move(paths.error()));
   if (*path) paths->push_back(**path);
-  if (paths->empty()) return tl::unexpected(from.wrong("path", "missing; name the folder that holds the skills"));
+  if (paths->empty()) return tl::unexpected(from.wrong("path", "missing; name the folder that contains the skills"));
   for (auto& one : *paths) one = from.path_from(one);
   HONDANA_TRY(const auto prefix, from.string("prefix"));
   HONDANA_TRY(const auto watches, from.boolean("watch"));

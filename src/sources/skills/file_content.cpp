@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t whole_bytes = 1u << 20;
 
 tl::unexpected<failure> changed() {
-  return fail(errc::content_changed, "The file changed while it was being read. Ask for it again.");
+  return fail(errc::content_changed, "The file changed while it was being read. Read it again.");
 }
 
 /// Pulls a file of the size it had when it was opened.

@@ -36,12 +36,12 @@ tl::unexpected<failure> refused(int error, std::string_view path) {
     case ENOTDIR:
     case ELOOP:
     case ENAMETOOLONG:
-      return fail(errc::resource_not_found, "There is no such file.", why);
+      return fail(errc::resource_not_found, "The file does not exist.", why);
     case EACCES:
     case EPERM:
-      return fail(errc::access_denied, "The operating system does not let this server read it.", words_of(error));
+      return fail(errc::access_denied, "The operating system does not allow this server to read the file.", words_of(error));
     default:
-      return fail(errc::source_unavailable, "The disk or network behind the skills fails. Ask again later.", why);
+      return fail(errc::source_unavailable, "The disk or network behind the skills fails. Retry later.", why);
   }
 }
 
@@ -87,12 +87,13 @@ class walker {
     struct stat facts{};
     if (::fstatat(at, name, &facts, AT_SYMLINK_NOFOLLOW) != 0) {
       if (errno == ENOENT) return {};  // it has just gone
-      if (errno == EACCES || errno == EPERM) return leave_out(std::move(path), "it cannot be looked at: " + words_of(errno));
+      if (errno == EACCES || errno == EPERM) return leave_out(std::move(path), "it cannot be accessed: " + words_of(errno));
       return refused(errno, path);
     }
     if (!S_ISDIR(facts.st_mode) && found_.files.size() + found_.left_out.size() >= most_files) {
       is_full_ = true;
-      return leave_out(std::move(path), "this and what follows is beyond the first " + std::to_string(most_files) + " files");
+      return leave_out(std::move(path),
+                       "this file and those after it are beyond the first " + std::to_string(most_files) + " files");
     }
     if (S_ISREG(facts.st_mode)) {
       if (own_.has_name(path) || own_.is_one(facts)) return leave_out(std::move(path), std::string(disk::own_files::reason));
@@ -101,7 +102,7 @@ class walker {
     }
     if (S_ISLNK(facts.st_mode)) return leave_out(std::move(path), "symbolic links are not followed");
     if (!S_ISDIR(facts.st_mode)) return leave_out(std::move(path), "it is neither a file nor a folder");
-    if (depth == deepest) return leave_out(std::move(path), "it lies deeper than " + std::to_string(deepest) + " folders");
+    if (depth == deepest) return leave_out(std::move(path), "it is nested deeper than " + std::to_string(deepest) + " folders");
     disk::handle inner(::openat(at, name, folder_flags));
     if (inner.is_open()) return enter(std::move(inner), path + '/', depth + 1);
     if (errno == ENOENT || errno == ENOTDIR || errno == ELOOP) return {};  // it has just been replaced
@@ -146,7 +147,7 @@ result<std::shared_ptr<const folder::place>> folder::root() const {
   if (disk::is_in_place(top_->now->at.get(), path_)) return top_->now;
   auto again = open_root(path_);
   if (!again.is_open()) {
-    return fail(errc::source_unavailable, "A folder of skills is gone. Ask again when it is there.",
+    return fail(errc::source_unavailable, "A folder of skills is gone. Retry when it exists again.",
                 path_ + ": " + words_of(errno));
   }
   top_->now = hold(std::move(again));
@@ -158,8 +159,7 @@ result<walked> folder::walk(const call& by, const std::function<void(const std::
   // A descriptor of its own, since its position is that of the walk.
   disk::handle again(::openat(held->at.get(), ".", folder_flags));
   if (!again.is_open()) {
-    return fail(errc::source_unavailable, "A folder of skills cannot be read. Ask again later.",
-                path_ + ": " + words_of(errno));
+    return fail(errc::source_unavailable, "A folder of skills cannot be read. Retry later.", path_ + ": " + words_of(errno));
   }
   walker one(by, entering, held->own);
   if (auto done = one.enter(std::move(again), {}, 1); !done) {

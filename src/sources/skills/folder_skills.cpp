@@ -18,7 +18,7 @@ constexpr std::chrono::milliseconds told_lately{100};
 
 std::string numbered(std::size_t count, const char* what) { return std::to_string(count) + ' ' + what; }
 
-tl::unexpected<failure> no_such_file() { return fail(errc::resource_not_found, "There is no such file in any skill."); }
+tl::unexpected<failure> no_such_file() { return fail(errc::resource_not_found, "No skill has this file."); }
 
 }  // namespace
 
@@ -50,10 +50,10 @@ result<std::shared_ptr<folder_skills>> folder_skills::open(const std::string& pr
   if (!canonical || *canonical != claim_of(prefix) || !is_slug_first || prefix.ends_with('/') ||
       prefix.find("//") != std::string::npos) {
     return fail(errc::invalid_argument, "The prefix \"" + prefix +
-                                            "\" cannot begin the path of a skill. Write names separated by single slashes, the "
-                                            "first of them of a-z, 0-9 and -, such as acme/billing.");
+                                            "\" cannot begin the path of a skill. Write names separated by single slashes, "
+                                            "such as acme/billing; the first may contain only a-z, 0-9 and -.");
   }
-  if (paths.empty()) return fail(errc::invalid_argument, "There is no folder of skills. Give the path of one.");
+  if (paths.empty()) return fail(errc::invalid_argument, "No folder of skills was given. Give the path of one.");
   std::vector<folder> folders;
   for (const auto& path : paths) {
     HONDANA_TRY(auto one, folder::open(path, kept_back));
@@ -171,7 +171,7 @@ hondana::needs folder_skills::needs() const {
 
 hondana::health folder_skills::health() const {
   const auto now = shelf_->latest();
-  if (!now) return {true, "not asked yet"};
+  if (!now) return {true, "not read yet"};
   std::size_t missing = 0;
   for (const auto& one : now->what_is_left_out()) missing += one.is_skill ? 1 : 0;
   return {true, numbered(now->size(), "skills") + (missing == 0 ? "" : ", " + numbered(missing, "left out"))};

@@ -70,7 +70,7 @@ void shelf::tell_of(std::size_t place, const result<walked>& found) {
   if (is_out_of_reach_[place] == !found) return;
   is_out_of_reach_[place] = !found;
   const auto what = "the skills in " + folders_[place].path();
-  say(found ? what + " are there again" : what + " cannot be looked at: " + found.error().private_text);
+  say(found ? what + " can be read again" : what + " cannot be read: " + found.error().private_text);
 }
 
 result<shelf::snapshot> shelf::look(const call& by) {
@@ -89,7 +89,7 @@ result<shelf::snapshot> shelf::look(const call& by) {
       if (owner != place && mentioned.insert(std::to_string(place) + '/' + name).second) {
         now.left_out.push_back(
             {with_prefix(name),
-             "it stands in " + folders_[place].path() + " and in " + folders_[owner].path() + ", which comes first", false});
+             "it is in " + folders_[place].path() + " and in " + folders_[owner].path() + ", which takes precedence", false});
       }
       return owner == place;
     };
@@ -113,7 +113,7 @@ result<std::shared_ptr<const collection>> shelf::refreshed(const call& by) {
   // Longer than a day would overflow what the system's clock can wait for.
   const auto until = std::min(by.deadline, arrived + std::chrono::hours(24));
   if (!monotonic_clock::try_lock_until(looking, until))
-    return fail(errc::timed_out, "The skills are still being read. Ask again later.");
+    return fail(errc::timed_out, "The skills are still being read. Retry later.");
   if (begun_ > arrived) {
     if (auto made = latest()) return made;  // somebody looked since
   }

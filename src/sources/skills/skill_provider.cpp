@@ -67,7 +67,7 @@ struct skill_provider::state {
       for (const auto& [below, file] : files) {
         const auto path = with_prefix(skill + '/' + below);
         if (!all.emplace(path, file).second) {
-          return fail(errc::invalid_argument, "The file " + path + " is in two skills. Leave it out of one of them.");
+          return fail(errc::invalid_argument, "The file " + path + " is in two skills. Remove it from one of them.");
         }
         found.push_back({path, file.bytes->size(), {}});
       }
@@ -96,7 +96,7 @@ skill_provider::skill_provider(std::string name, std::string prefix) : state_(st
   state_->prefix = std::move(prefix);
   state_->arranged = *skills::collection::arrange(
       state_->prefix, {}, [](const skills::found_file&) -> result<std::shared_ptr<const skills::looked_at>> {
-        return fail(errc::resource_not_found, "There is no file.");
+        return fail(errc::resource_not_found, "Unknown file.");
       });
 }
 
@@ -104,13 +104,13 @@ skill_provider::~skill_provider() = default;
 
 result<void> skill_provider::add(const std::string& path, files content) {
   if (!is_plain_path(path)) {
-    return fail(errc::invalid_argument, "The path of a skill cannot be \"" + path + "\". Write names with / between them.");
+    return fail(errc::invalid_argument, "The path of a skill cannot be \"" + path + "\". Write names separated by /.");
   }
   kept_files kept;
   for (auto& [below, bytes] : content) {
     if (!is_plain_path(below)) {
       return fail(errc::invalid_argument, "The skill " + path + " cannot have a file \"" + below +
-                                              "\". Write the names below its folder, with / between them.");
+                                              "\". Write its path below the skill's folder, with names separated by /.");
     }
     auto facts = secrets::facts_of(secrets::redactor(secrets::policy_of(below), bytes).mask(bytes));
     auto known = std::make_shared<const skills::looked_at>(skills::look_at(below, bytes));
@@ -150,7 +150,7 @@ result<reading> skill_provider::read(const read_request& request) {
   const auto found = path == nullptr ? kept_file() : state_->by_path.at(*path);
   lock.unlock();
   if (path == nullptr && now->is_folder(request.uri)) return now->read_folder(request);
-  if (path == nullptr) return fail(errc::resource_not_found, "There is no such file in any skill.");
+  if (path == nullptr) return fail(errc::resource_not_found, "No skill has this file.");
   content item;
   item.name = skills::last_name(*path);
   item.mimeType = skills::type_of(*path);

@@ -34,25 +34,14 @@ bool is_end(std::string_view line) noexcept {
 result<std::string_view> between_marks(std::string_view front) {
   auto rest = front;
   if (rest.starts_with(byte_order_mark)) rest.remove_prefix(byte_order_mark.size());
-  if (take_line(rest) != "---") return wrong("the file does not begin with a line \"---\", so it has no frontmatter");
+  if (take_line(rest) != "---") return wrong("the file does not begin with a line \"---\", so it has no front matter");
   const auto begin = rest;
   while (!rest.empty()) {
     const auto end = begin.size() - rest.size();
     if (end > longest_yaml) break;
     if (is_end(take_line(rest))) return begin.substr(0, end);
   }
-  return wrong("the frontmatter has no closing line \"---\" within " + std::to_string(longest_yaml / 1024) + " KiB");
-}
-
-/// Errors of the parser count lines of the frontmatter, which begins in the second line of its file.
-failure in_file(failure why) {
-  constexpr std::string_view before = "line ";
-  auto& text = why.public_text;
-  const auto end = text.find(':');
-  if (!text.starts_with(before) || end == std::string::npos) return why;
-  const auto line = std::stoul(text.substr(before.size(), end - before.size()));
-  text = "the frontmatter is no YAML that can be taken: line " + std::to_string(line + 1) + text.substr(end);
-  return why;
+  return wrong("the front matter has no closing line \"---\" within " + std::to_string(longest_yaml / 1024) + " KiB");
 }
 
 std::size_t characters_in(std::string_view text) noexcept {
@@ -64,10 +53,11 @@ std::size_t characters_in(std::string_view text) noexcept {
 
 result<value> parse_frontmatter(std::string_view front) {
   HONDANA_TRY(const auto text, between_marks(front));
-  if (!json::is_utf8(text)) return wrong("the frontmatter is not UTF-8");
-  auto parsed = parse_yaml(text);
-  if (!parsed) return tl::unexpected(in_file(std::move(parsed.error())));
-  if (parsed->as_object() == nullptr) return wrong("the frontmatter is no mapping of keys to values");
+  if (!json::is_utf8(text)) return wrong("the front matter is not UTF-8");
+  // Its first line is the second of the file, below "---".
+  auto parsed = parse_yaml(text, 2);
+  if (!parsed) return wrong("the front matter is not valid YAML: " + parsed.error().public_text);
+  if (parsed->as_object() == nullptr) return wrong("the front matter is not a mapping of keys to values");
   return parsed;
 }
 
@@ -80,20 +70,20 @@ bool is_skill_name(std::string_view name) noexcept {
 result<void> check_frontmatter(const value& frontmatter, std::string_view folder_name) {
   const auto* given = frontmatter.find("name");
   const auto* name = given == nullptr ? nullptr : given->as_string();
-  if (name == nullptr) return wrong("the frontmatter has no \"name\" that is a text");
+  if (name == nullptr) return wrong("the front matter has no \"name\" that is text");
   if (!is_skill_name(*name)) {
     return wrong("the name \"" + name->substr(0, 80) +
-                 "\" is none for a skill: 1 to 64 of a-z, 0-9 and -, no - at an end or twice in a row");
+                 "\" is not a skill name: 1 to 64 of a-z, 0-9 and -, no - at an end or twice in a row");
   }
   if (*name != folder_name) {
-    return wrong("the name \"" + *name + "\" differs from the folder's, \"" + std::string(folder_name) + '"');
+    return wrong("the name \"" + *name + "\" differs from the folder name, \"" + std::string(folder_name) + '"');
   }
   given = frontmatter.find("description");
   const auto* description = given == nullptr ? nullptr : given->as_string();
-  if (description == nullptr) return wrong("the frontmatter has no \"description\" that is a text");
+  if (description == nullptr) return wrong("the front matter has no \"description\" that is text");
   const auto length = characters_in(*description);
   if (length == 0 || length > longest_description) {
-    return wrong("the description has " + std::to_string(length) + " characters; allowed are 1 to 1024");
+    return wrong("the description has " + std::to_string(length) + " characters; 1 to 1024 are allowed");
   }
   return {};
 }

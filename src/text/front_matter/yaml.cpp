@@ -23,7 +23,7 @@ constexpr std::size_t most_cost = 2 * longest_yaml;
 constexpr std::string_view core_tag = "tag:yaml.org,2002:";
 
 tl::unexpected<failure> wrong(std::size_t line, const std::string& what) {
-  return fail(errc::invalid_argument, "line " + std::to_string(line + 1) + ": " + what);
+  return fail(errc::invalid_argument, "line " + std::to_string(line) + ": " + what);
 }
 
 std::string text_of(const yaml_char_t* from) { return from == nullptr ? "" : reinterpret_cast<const char*>(from); }
@@ -71,7 +71,7 @@ class event {
 
 class parser {
  public:
-  explicit parser(std::string_view text) {
+  parser(std::string_view text, std::size_t first_line) : first_line_(first_line) {
     is_ready_ = yaml_parser_initialize(&parser_) != 0;
     if (!is_ready_) return;
     yaml_parser_set_encoding(&parser_, YAML_UTF8_ENCODING);
@@ -84,7 +84,7 @@ class parser {
   }
 
   result<value> document() {
-    if (!is_ready_) return fail(errc::internal, "There is no memory for a parser of YAML.");
+    if (!is_ready_) return fail(errc::internal, "Out of memory for the YAML parser.");
     for (;;) {
       event next;
       if (!next.parse(parser_)) return refused();
@@ -97,11 +97,11 @@ class parser {
  private:
   tl::unexpected<failure> refused() const {
     const std::string what = parser_.problem == nullptr ? "not YAML" : parser_.problem;
-    return wrong(parser_.problem_mark.line, what);
+    return wrong(parser_.problem_mark.line + first_line_, what);
   }
 
   result<void> take(const yaml_event_t& what) {
-    const auto line = what.start_mark.line;
+    const auto line = what.start_mark.line + first_line_;
     switch (what.type) {
       case YAML_DOCUMENT_START_EVENT:
         if (root_) return wrong(line, "a second document begins; only one is allowed");
@@ -129,10 +129,10 @@ class parser {
   [[nodiscard]] bool expects_key() const { return !open_.empty() && open_.back().is_mapping && !open_.back().key; }
 
   result<void> begin(bool is_mapping, std::string anchor, const std::string& tag, std::size_t line) {
-    if (expects_key()) return wrong(line, "a key that is a list or a mapping, which JSON does not have");
+    if (expects_key()) return wrong(line, "a key is a list or a mapping, which JSON does not support");
     if (open_.size() == deepest) return too_deep(line);
     const auto usual = std::string(core_tag) + (is_mapping ? "map" : "seq");
-    if (!tag.empty() && tag != "!" && tag != usual) return wrong(line, "the tag " + tag + ", which JSON has no word for");
+    if (!tag.empty() && tag != "!" && tag != usual) return wrong(line, "the tag " + tag + " has no equivalent in JSON");
     open_node one;
     one.is_mapping = is_mapping;
     one.anchor = std::move(anchor);
@@ -165,7 +165,7 @@ class parser {
     if (tag == "!" || (tag.empty() && given.style != YAML_PLAIN_SCALAR_STYLE)) return value(text);
     if (tag == std::string(core_tag) + "str") return value(text);
     auto plain = resolve_plain(text);
-    if (!plain) return wrong(line, std::string(text.substr(0, 40)) + " is a number that JSON cannot say");
+    if (!plain) return wrong(line, std::string(text.substr(0, 40)) + " is a number that JSON cannot represent");
     if (tag.empty()) return std::move(*plain);
     using kind = value::kind;
     const auto is_kind = [&](std::string_view name, bool fits) { return tag == std::string(core_tag).append(name) && fits; };
@@ -174,24 +174,24 @@ class parser {
         is_kind("null", type == kind::null) || is_kind("float", type == kind::number || type == kind::integer)) {
       return std::move(*plain);
     }
-    return wrong(line, "the tag " + tag + ", which does not fit or which JSON has no word for");
+    return wrong(line, "the tag " + tag + " does not fit the value or has no equivalent in JSON");
   }
 
   result<void> alias(const std::string& anchor, std::size_t line) {
     const auto known = anchors_.find(anchor);
-    if (known == anchors_.end()) return wrong(line, "*" + anchor + " refers to nothing that ends before it");
+    if (known == anchors_.end()) return wrong(line, "*" + anchor + " does not refer to a value that ends before it");
     if (!expects_key()) {
       if (open_.size() + known->second.depth > deepest) return too_deep(line);
       return place(known->second, {}, known->second.cost, line);
     }
     const auto* text = known->second.what.as_string();
-    if (text == nullptr) return wrong(line, "a key that is no text");
+    if (text == nullptr) return wrong(line, "a key is not text");
     return take_key(*text, line);
   }
 
   result<void> take_key(std::string key, std::size_t line) {
     auto& mapping = open_.back();
-    if (!mapping.keys.insert(key).second) return wrong(line, "the key \"" + key.substr(0, 80) + "\" stands twice");
+    if (!mapping.keys.insert(key).second) return wrong(line, "the key \"" + key.substr(0, 80) + "\" occurs twice");
     const auto cost = cost_of_key(key);
     mapping.cost += cost;
     mapping.key = std::move(key);
@@ -221,9 +221,10 @@ class parser {
   result<void> spend(std::size_t cost, std::size_t line) {
     spent_ += cost;
     if (spent_ <= most_cost) return {};
-    return wrong(line, "more than " + std::to_string(most_cost / 1024) + " KiB as JSON in memory, aliases resolved");
+    return wrong(line, "more than " + std::to_string(most_cost / 1024) + " KiB as JSON in memory, with aliases resolved");
   }
 
+  const std::size_t first_line_;
   yaml_parser_t parser_{};
   bool is_ready_ = false;
   std::vector<open_node> open_;
@@ -234,11 +235,9 @@ class parser {
 
 }  // namespace
 
-result<value> parse_yaml(std::string_view text) {
-  if (text.size() > longest_yaml) {
-    return fail(errc::invalid_argument, "line 1: longer than " + std::to_string(longest_yaml / 1024) + " KiB");
-  }
-  return parser(text).document();
+result<value> parse_yaml(std::string_view text, std::size_t first_line) {
+  if (text.size() > longest_yaml) return wrong(first_line, "longer than " + std::to_string(longest_yaml / 1024) + " KiB");
+  return parser(text, first_line).document();
 }
 
 }  // namespace hondana::front_matter

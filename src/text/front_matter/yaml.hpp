@@ -17,8 +17,8 @@ inline constexpr std::size_t longest_yaml = 64 * 1024;
 ///
 /// Errors: invalid_argument, "line 3: WHAT", for what is not well-formed, nested deeper than 32 levels, more than 128 KiB, and
 /// for what JSON cannot say: keys that are no scalars or stand twice, infinities, unknown tags. Those 128 KiB are the bytes of
-/// the JSON, aliases resolved and control characters escaped, with about 40 more for each value and key. Lines count from 1.
-/// Threads: any. Source: yaml.org/spec/1.2.2, section 10.3.
-[[nodiscard]] result<value> parse_yaml(std::string_view text);
+/// the JSON, aliases resolved and control characters escaped, with about 40 more for each value and key. The first line has the
+/// number `first_line`. Threads: any. Source: yaml.org/spec/1.2.2, section 10.3.
+[[nodiscard]] result<value> parse_yaml(std::string_view text, std::size_t first_line = 1);
 
 }  // namespace hondana::front_matter

@@ -93,7 +93,7 @@ class dotenv_lines {
     std::size_t at = 0;
     const auto name = name_in(line, at);
     if (!name) {
-      from_.remark(line.begin, "neither a comment nor NAME=value; it is passed over");
+      from_.remark(line.begin, "not a comment or NAME=value; ignored");
       return line.end;
     }
     auto value = trimmed(text_, {at, line.end});
@@ -105,10 +105,10 @@ class dotenv_lines {
       if (is_quoted) {
         value.end = end;
       } else if (closing >= value.end) {
-        return from_.wrong(value.begin, "the quote that the value of " + shown(name->of(text_)) +
-                                            " begins with is never closed; is this half-written?");
+        return from_.wrong(value.begin, "the opening quote of the value of " + shown(name->of(text_)) +
+                                            " is never closed; is the file half-written?");
       } else {
-        from_.remark(value.begin, "something stands behind the closing quote; the quotes are taken as they stand");
+        from_.remark(value.begin, "unexpected text after the closing quote; the quotes are read as part of the value");
       }
     }
     if (!is_quoted) value = unquoted(value);

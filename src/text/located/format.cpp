@@ -111,13 +111,13 @@ std::size_t first_ill_formed(std::string_view text) {
 result<void> check_encoding(format how, const reading& from) {
   const auto text = from.text();
   if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) {
-    return from.wrong(0, "this is written in UTF-16, and only UTF-8 is read; save it as UTF-8");
+    return from.wrong(0, "the file is UTF-16, but only UTF-8 is supported; save it as UTF-8");
   }
   if (const auto nul = text.find('\0'); nul != std::string_view::npos) {
-    return from.wrong(nul, "a NUL byte, which no configuration has; is this written in UTF-16 or half-written?");
+    return from.wrong(nul, "unexpected NUL byte; is the file UTF-16 or half-written?");
   }
   if (how != format::properties && !json::is_utf8(text)) {
-    return from.wrong(first_ill_formed(text), "bytes that are no UTF-8");
+    return from.wrong(first_ill_formed(text), "bytes that are not UTF-8");
   }
   return {};
 }
@@ -169,7 +169,7 @@ std::optional<format> format_of_path(std::string_view path) noexcept {
 
 result<document> read(format how, std::string_view text, const limits& most) {
   if (text.size() > most.bytes) {
-    return fail(errc::response_too_large, "This has " + std::to_string(text.size()) + " bytes, and no more than " +
+    return fail(errc::response_too_large, "This has " + std::to_string(text.size()) + " bytes, but at most " +
                                               std::to_string(most.bytes) + " are read as configuration.");
   }
   const auto skipped = text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0;

@@ -81,10 +81,10 @@ class sections_reader {
 
   result<void> take_section(stretch line) {
     const auto closing = end_of_header(line);
-    if (closing == std::string_view::npos) return from_.wrong(line.begin, "a section without its closing bracket");
+    if (closing == std::string_view::npos) return from_.wrong(line.begin, "a section without a closing bracket");
     const auto rest = trimmed(text_, {closing + 1, line.end});
     if (!rest.empty() && !begins_comment(text_[rest.begin])) {
-      return from_.wrong(rest.begin, "something stands behind the name of a section");
+      return from_.wrong(rest.begin, "unexpected text after the name of a section");
     }
     const auto name = trimmed(text_, {line.begin + 1, closing});
     const auto key = name.of(text_);
@@ -92,7 +92,7 @@ class sections_reader {
     const auto* known = root.find(key);
     if (known != nullptr && known->is == kind::table) {
       current_ = section_numbers_.at(known->at.begin);
-      from_.remark(line.begin, "the section " + shown(key) + " is given again; both are one");
+      from_.remark(line.begin, "the section " + shown(key) + " is repeated; both are merged");
       return {};
     }
     HONDANA_TRY(from_.count(line.begin));

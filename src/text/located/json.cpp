@@ -50,17 +50,17 @@ class json_tree {
   result<node> all() {
     HONDANA_TRY(check_json_size(from_));
     const auto begin = skip_between(text_, 0);
-    if (begin == text_.size()) return from_.wrong(begin, "there is no value");
+    if (begin == text_.size()) return from_.wrong(begin, "the value is missing");
     Json::Value root;
     std::string said;
     try {
       if (!parse_all(text_, from_.most().depth, root, said)) return refused(said);
     } catch (const std::exception& what) {
-      return fail(errc::invalid_argument, "this is no JSON that can be read", what.what());
+      return fail(errc::invalid_argument, "this is not valid JSON", what.what());
     }
     const auto end = static_cast<std::size_t>(root.getOffsetLimit());
     if (const auto rest = skip_between(text_, end); rest != text_.size()) {
-      return from_.wrong(rest, "something stands behind the value");
+      return from_.wrong(rest, "unexpected text after the value");
     }
     return convert(root);
   }
@@ -79,8 +79,8 @@ class json_tree {
     auto what = said.substr(std::min(first_end + 1, said.size()));
     what.resize(std::min(what.find('\n'), what.size()));
     what.erase(0, std::min(what.find_first_not_of(' '), what.size()));
-    if (what.find("not a number") != std::string::npos) what = "a number that is none, or too large for any";
-    if (what.empty() || what.find_first_of("'\"") != std::string::npos) what = "what stands here is no value";
+    if (what.find("not a number") != std::string::npos) what = "an invalid or too large number";
+    if (what.empty() || what.find_first_of("'\"") != std::string::npos) what = "not a valid value";
     // jsoncpp counts a CR as the end of a line as well.
     return from_.wrong_in_line(std::max<std::size_t>(line, 1), what);
   }
@@ -109,7 +109,7 @@ class json_tree {
         break;
     }
     if (auto number = json_number(text_.substr(at.begin, at.end - at.begin), at)) return std::move(*number);
-    return from_.wrong(at.begin, "a number that is not written as JSON has them");
+    return from_.wrong(at.begin, "not a valid JSON number");
   }
 
   /// Halves of surrogate pairs come out as what is no UTF-8.

@@ -80,8 +80,7 @@ result<void> check_json_size(const reading& from) {
     if (c == '[' || c == '{' || c == ',') ++values;
     // One more for each list and table that is empty or ends with a comma: no more than twice as many as there are.
     if (values > 2 * from.most().values + 2) {
-      return fail(errc::response_too_large,
-                  "line " + std::to_string(from.line_of(at)) + ": more than " + std::to_string(from.most().values) + " values");
+      return from.too_many(at, "more than " + std::to_string(from.most().values) + " values");
     }
     ++at;
   }

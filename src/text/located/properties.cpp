@@ -61,7 +61,7 @@ class properties_reader {
       : from_(from), text_(from.text()), is_latin_(!json::is_utf8(text_)), table_(from.at(0, text_.size())) {}
 
   result<node> all() {
-    if (is_latin_) from_.remark(0, "this is no UTF-8 and is read as ISO 8859-1");
+    if (is_latin_) from_.remark(0, "the file is not UTF-8 and is read as ISO 8859-1");
     while (skip_to_line()) {
       HONDANA_TRY(take());
     }
@@ -173,7 +173,7 @@ class properties_reader {
       }
     }
     if (point >= 0xD800 && point < 0xE000) {
-      from_.remark(begin, "half of a surrogate pair, which is no character, is replaced");
+      from_.remark(begin, "half of a surrogate pair is not a character and is replaced");
       point = replacement;
     }
     if (point == 0) from_.remark(begin, "a NUL is written as an escape");

@@ -8,6 +8,16 @@
 #include "text/secrets/redactor.hpp"
 
 namespace hondana::located {
+namespace {
+
+/// "line 7: what", with the number in `about`.
+failure in_line(errc code, std::size_t line, std::string_view what) {
+  failure out{code, "line " + std::to_string(line) + ": " + std::string(what), {}};
+  out.about = std::to_string(line);
+  return out;
+}
+
+}  // namespace
 
 reading::reading(std::string_view text, const limits& most) : text_(text), most_(most) {
   lines_.push_back(0);
@@ -25,7 +35,11 @@ std::size_t reading::begin_of_line(std::size_t line) const noexcept {
 place reading::at(std::size_t begin, std::size_t end) const noexcept { return {begin, end, line_of(begin)}; }
 
 tl::unexpected<failure> reading::wrong_in_line(std::size_t line, std::string_view what) const {
-  return fail(errc::invalid_argument, "line " + std::to_string(line) + ": " + std::string(what));
+  return tl::unexpected(in_line(errc::invalid_argument, line, what));
+}
+
+tl::unexpected<failure> reading::too_many(std::size_t offset, std::string_view what) const {
+  return tl::unexpected(in_line(errc::response_too_large, line_of(offset), what));
 }
 
 tl::unexpected<failure> reading::wrong(std::size_t offset, std::string_view what) const {
@@ -39,29 +53,26 @@ tl::unexpected<failure> reading::too_deep(std::size_t offset) const {
 void reading::remark(std::size_t offset, std::string_view what) {
   if (remarks_.size() == most_remarks) return;
   if (remarks_.size() + 1 == most_remarks) {
-    remarks_.emplace_back("there is more to remark, which is left out");
+    remarks_.emplace_back("further remarks are left out");
     return;
   }
   remarks_.push_back("line " + std::to_string(line_of(offset)) + ": " + std::string(what));
 }
 
 void reading::remark_duplicate(std::size_t offset, std::string_view key) {
-  remark(offset, "the key " + shown(key) + " is given again; this one counts");
+  remark(offset, "the key " + shown(key) + " is repeated; this value is used");
 }
 
 result<void> reading::count(std::size_t offset, std::size_t values) {
   values_ += values;
   if (values_ <= most_.values) return {};
-  return fail(errc::response_too_large, "line " + std::to_string(line_of(offset)) + ": more than " +
-                                            std::to_string(most_.values) +
-                                            " values, those that aliases repeat counted each time");
+  return too_many(offset, "more than " + std::to_string(most_.values) + " values, counting each repetition by an alias");
 }
 
 result<void> reading::count_repeated(std::size_t offset, std::size_t bytes) {
   repeated_ += bytes;
   if (repeated_ <= most_.bytes) return {};
-  return fail(errc::response_too_large, "line " + std::to_string(line_of(offset)) + ": aliases repeat more than " +
-                                            std::to_string(most_.bytes) + " bytes of text");
+  return too_many(offset, "aliases repeat more than " + std::to_string(most_.bytes) + " bytes of text");
 }
 
 std::string shown(std::string_view key) {

@@ -34,6 +34,8 @@ class reading {
   /// "line 3: WHAT".
   [[nodiscard]] tl::unexpected<failure> wrong(std::size_t offset, std::string_view what) const;
   [[nodiscard]] tl::unexpected<failure> wrong_in_line(std::size_t line, std::string_view what) const;
+  /// response_too_large, "line N: more than ...", for the line of an offset.
+  [[nodiscard]] tl::unexpected<failure> too_many(std::size_t offset, std::string_view what) const;
   [[nodiscard]] tl::unexpected<failure> too_deep(std::size_t offset) const;
   void remark(std::size_t offset, std::string_view what);
   void remark_duplicate(std::size_t offset, std::string_view key);

@@ -33,7 +33,7 @@ class unit_reader {
   [[nodiscard]] bool is_comment(stretch line) const noexcept { return text_[line.begin] == '#' || text_[line.begin] == ';'; }
 
   result<void> take_section(stretch line) {
-    if (text_[line.end - 1] != ']') return from_.wrong(line.begin, "a section without its closing bracket");
+    if (text_[line.end - 1] != ']') return from_.wrong(line.begin, "a section without a closing bracket");
     const stretch name{line.begin + 1, line.end - 1};
     const auto at = from_.at(name.begin, name.end);
     if (const auto* known = root_.find(name.of(text_)); known != nullptr) {
@@ -87,8 +87,8 @@ class unit_reader {
   result<void> take_setting(stretch line, std::size_t& next) {
     const auto equals = line.of(text_).find('=');
     if (equals == std::string_view::npos || equals == 0 || !current_) {
-      from_.remark(line.begin, current_ ? "neither a comment, a section nor a setting with \"=\"; it is passed over"
-                                        : "a setting before the first section; it is passed over");
+      from_.remark(line.begin, current_ ? "not a comment, a section or a setting with \"=\"; ignored"
+                                        : "a setting before the first section; ignored");
       return {};
     }
     HONDANA_TRY(from_.count(line.begin));

@@ -130,7 +130,7 @@ class toml_tree {
     const auto written = from_.text().substr(at.begin, at.end - at.begin);
     if (const auto* real = what.as_floating_point()) {
       if (std::isfinite(real->get())) return number_node(kind::real, real_text(real->get()), at);
-      from_.remark(at.begin, "infinities and NaN are no numbers in JSON; this is kept as a text");
+      from_.remark(at.begin, "infinities and NaN are not JSON numbers; the value is read as text");
       return text_node(std::string(written), at);
     }
     return text_node(time_text(written), at);

@@ -49,8 +49,7 @@ class dot_counter {
   }
 
   [[nodiscard]] result<void> too_many() const {
-    return fail(errc::response_too_large, "line " + std::to_string(from_.line_of(at_ - 1)) + ": more than " +
-                                              std::to_string(most_dots_in_keys) + " dots in keys");
+    return from_.too_many(at_ - 1, "more than " + std::to_string(most_dots_in_keys) + " dots in keys");
   }
 
   void skip_quoted() {

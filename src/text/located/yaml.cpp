@@ -97,7 +97,7 @@ class yaml_tree {
       const auto key_at = key->at;
       if (key->is == event_kind::alias) key = &events_[key->other];
       if (key->is != event_kind::scalar) {
-        return from_.wrong(key_at.begin, "a key that is a list or a table, which JSON has no word for");
+        return from_.wrong(key_at.begin, "a key is a list or a table, which JSON does not support");
       }
       if (auto counted = from_.count_repeated(key_at.begin, aliases_ == 0 ? 0 : key->text.size()); !counted) {
         return tl::unexpected(std::move(counted.error()));
@@ -107,7 +107,7 @@ class yaml_tree {
       if (!member) return member;
       const bool is_merge = key->text == "<<" && (key->is_plain || key->tag == std::string(core_tag) + "merge");
       if (is_merge && merge(*member, made, merged)) continue;
-      if (is_merge) from_.remark(key_at.begin, "what is to be merged is no table; it is kept as the value of the key \"<<\"");
+      if (is_merge) from_.remark(key_at.begin, "the value to merge is not a table; it is stored under the key \"<<\"");
       if (!made.put(key->text, key_at, std::move(*member)) && merged.erase(key->text) == 0) {
         from_.remark_duplicate(key_at.begin, key->text);
       }
@@ -144,14 +144,14 @@ class yaml_tree {
     for (const auto name : usual) {
       if (what.tag == std::string(core_tag).append(name)) return;
     }
-    from_.remark(what.at.begin, "the tag " + shown(what.tag) + " is left out");
+    from_.remark(what.at.begin, "the tag " + shown(what.tag) + " is ignored");
   }
 
   [[nodiscard]] node scalar(const yaml_event& what) {
     const auto text = [&what] { return text_node(what.text, what.at); };
     if (what.tag.empty()) return what.is_plain ? plain(what) : text();
     if (!what.tag.starts_with(core_tag)) {
-      if (what.tag != "!") from_.remark(what.at.begin, "the tag " + shown(what.tag) + " is left out; its value is a text");
+      if (what.tag != "!") from_.remark(what.at.begin, "the tag " + shown(what.tag) + " is ignored; its value is read as text");
       return text();
     }
     const auto name = std::string_view(what.tag).substr(core_tag.size());
@@ -164,16 +164,16 @@ class yaml_tree {
     const bool fits = (name == "null" && meant.is == is::null) || (name == "bool" && meant.is == is::boolean) ||
                       (name == "int" && meant.is == is::integer) || (name == "float" && meant.is == is::real);
     if (fits) return meant;
-    from_.remark(what.at.begin, "the tag " + shown(what.tag) + " does not fit its value, which is kept as a text");
+    from_.remark(what.at.begin, "the tag " + shown(what.tag) + " does not fit its value, which is read as text");
     return text();
   }
 
   [[nodiscard]] node plain(const yaml_event& what) {
     auto [meant, doubt] = resolve_plain(what.text, what.at);
     if (doubt == scalar_doubt::unwritable) {
-      from_.remark(what.at.begin, "infinities and NaN are no numbers in JSON; this is kept as a text");
+      from_.remark(what.at.begin, "infinities and NaN are not JSON numbers; the value is read as text");
     } else if (doubt == scalar_doubt::too_large) {
-      from_.remark(what.at.begin, "a number too large for its kind is kept as a text");
+      from_.remark(what.at.begin, "a number that is too large is read as text");
     }
     return std::move(meant);
   }

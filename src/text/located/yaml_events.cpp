@@ -36,7 +36,7 @@ class event_recorder final : public YAML::EventHandler {
     // The library begins a new document wherever the one before ends.
     if (!events_.empty() && !text_.substr(at).starts_with("---") &&
         text_.substr(cursor_, at - cursor_).find("\n...") == std::string_view::npos) {
-      stop(from_.wrong(at, "what stands here belongs to nothing before it; is it indented wrongly, or is a \"---\" missing?"));
+      stop(from_.wrong(at, "unexpected content; is the indentation wrong, or is a \"---\" missing?"));
     }
     cursor_ = at;
     auto& made = add(yaml_event::kind::document, at);
@@ -74,10 +74,10 @@ class event_recorder final : public YAML::EventHandler {
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto begin = offset_of(mark);
     const auto known = anchors_.find(anchor);
-    if (known == anchors_.end()) stop(from_.wrong(begin, "an alias of nothing that stands before it"));
+    if (known == anchors_.end()) stop(from_.wrong(begin, "an alias without an anchor before it"));
     const auto target = known->second;
     const bool is_container = events_[target].is == yaml_event::kind::list || events_[target].is == yaml_event::kind::table;
-    if (is_container && events_[target].other == 0) stop(from_.wrong(begin, "an alias of what it stands in itself"));
+    if (is_container && events_[target].other == 0) stop(from_.wrong(begin, "an alias inside the value that it refers to"));
     auto& made = add(yaml_event::kind::alias, begin);
     made.other = target;
     made.at = from_.at(begin, end_of_yaml_alias(text_, begin));
@@ -113,8 +113,7 @@ class event_recorder final : public YAML::EventHandler {
   yaml_event& add(yaml_event::kind is, std::size_t offset) {
     // Tables need two events a member, and lists and tables another one each.
     if (events_.size() > 3 * from_.most().values + 3) {
-      stop(fail(errc::response_too_large, "line " + std::to_string(from_.line_of(offset)) + ": more than " +
-                                              std::to_string(from_.most().values) + " values"));
+      stop(from_.too_many(offset, "more than " + std::to_string(from_.most().values) + " values"));
     }
     auto& made = events_.emplace_back();
     made.is = is;
@@ -211,8 +210,7 @@ result<void> check_lines(const reading& from) {
   if (const auto at = first_nested_by(text, from.most().depth + spare); at != text.size()) return from.too_deep(at);
   const auto most = from.most().values;
   if (const auto at = first_line_with_marks(text, 2 * most + 2); at != text.size()) {
-    return fail(errc::response_too_large,
-                "line " + std::to_string(from.line_of(at)) + ": more than " + std::to_string(most) + " values");
+    return from.too_many(at, "more than " + std::to_string(most) + " values");
   }
   return {};
 }
@@ -239,7 +237,7 @@ result<std::vector<yaml_event>> yaml_events(const reading& from) {
     const auto offset = static_cast<std::size_t>(std::max(what.mark.pos, 0));
     return from.wrong(offset, said_by(what));
   } catch (const std::exception& what) {
-    return fail(errc::invalid_argument, "this is no YAML that can be read", what.what());
+    return fail(errc::invalid_argument, "this is not valid YAML", what.what());
   }
   return recorder.take();
 }

@@ -108,8 +108,8 @@ std::array<const char*, 9> words_for(bool is_facts, const char* program, const c
 
 int explain() {
   std::fputs(
-      "hondana: render-document is started by hondana itself, for each document that is turned into text, and is of no use "
-      "otherwise\nTo see a document as text, serve its folder and try 'hondana read URI'.\n",
+      "hondana: render-document is an internal command, which hondana starts for each document that it renders\nTo see a "
+      "document as text, serve its folder and run 'hondana read URI'.\n",
       stderr);
   return 1;
 }
@@ -129,7 +129,7 @@ int render_as_child(int count, const char* const* arguments) {
     if (*what == format::pdf) become_poppler(name == pdf_facts_name, *most);
     render_office_here(*what, as_sheets, *most, static_cast<std::uint64_t>(facts.st_size));
   } catch (const std::bad_alloc&) {
-    leave_with({errc::response_too_large, "the file needs more memory to read than it may use", {}}, {});
+    leave_with({errc::response_too_large, "reading the file takes more memory than allowed", {}}, {});
   } catch (const std::exception& problem) {
     leave_with({errc::source_unavailable, "the file cannot be rendered", problem.what()}, {});
   }

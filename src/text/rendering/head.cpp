@@ -45,7 +45,7 @@ std::string line_of(const failure& why, std::string_view lacks) {
 result<child_head> head_in(std::string_view line, std::string& lacks) {
   const auto read = value::parse(line, {.bytes = longest_head, .values = 100});
   if (!read || read->as_object() == nullptr)
-    return fail(errc::source_unavailable, "a document cannot be rendered: the process that renders it gave no answer");
+    return fail(errc::source_unavailable, "the document cannot be rendered: the rendering process did not answer");
   lacks = string_of(*read, "lacks");
   if (const auto code = string_of(*read, "error"); !code.empty()) {
     const auto* const known =

@@ -54,7 +54,7 @@ class turns {
       --left_;
       return {};
     }
-    if (stop.stop_requested()) return fail(errc::cancelled, "nobody waits for the document any more");
+    if (stop.stop_requested()) return fail(errc::cancelled, "no caller waits for the document any more");
     return fail(errc::timed_out, "other documents were being rendered until the deadline");
   }
   void give() {
@@ -90,8 +90,7 @@ class answer_intake {
     if (!has_head_) {
       const auto end = piece.find('\n');
       head_ += piece.substr(0, end);
-      if (head_.size() > longest_head)
-        return fail(errc::source_unavailable, "the process that renders documents says too much");
+      if (head_.size() > longest_head) return fail(errc::source_unavailable, "the rendering process sent too much data");
       if (end == std::string_view::npos) return {};
       has_head_ = true;
       piece.remove_prefix(end + 1);
@@ -100,7 +99,7 @@ class answer_intake {
     text_ += piece.substr(0, room);
     if (piece.size() <= room) return {};
     is_cut_ = true;
-    return fail(errc::response_too_large, "there is more text than may be rendered");
+    return fail(errc::response_too_large, "the text is longer than the rendering limit");
   }
 
   [[nodiscard]] const std::string& head() const noexcept { return head_; }
@@ -116,7 +115,7 @@ class answer_intake {
 };
 
 tl::unexpected<failure> broken(std::string private_text) {
-  return fail(errc::invalid_argument, "the file is damaged, or not of the format that its name says", std::move(private_text));
+  return fail(errc::invalid_argument, "the file is damaged, or its format does not match its name", std::move(private_text));
 }
 
 /// Of a child that left otherwise than by its own will.
@@ -124,9 +123,9 @@ tl::unexpected<failure> why_killed(const process::ended& how) {
   const auto private_text = "signal " + std::to_string(how.signal) + ": " + how.problems;
   const bool lacks_memory =
       how.problems.find("bad_alloc") != std::string::npos || how.problems.find("ut of memory") != std::string::npos;
-  if (lacks_memory) return fail(errc::response_too_large, "the file needs more memory to read than it may use", private_text);
+  if (lacks_memory) return fail(errc::response_too_large, "reading the file takes more memory than allowed", private_text);
   if (how.signal == SIGXCPU || how.signal == SIGKILL)
-    return fail(errc::timed_out, "the file takes more time to read than it may use", private_text);
+    return fail(errc::timed_out, "reading the file takes more time than allowed", private_text);
   return broken(private_text);
 }
 
@@ -136,9 +135,9 @@ result<void> verdict_on_pdf(const process::ended& how) {
   if (how.exit_code == 0) return {};
   if (how.exit_code == -1) return why_killed(how);
   if (said.find("Incorrect password") != std::string::npos || how.exit_code == 3)
-    return fail(errc::access_denied, "the file is encrypted; store it without a password to have it read", said);
+    return fail(errc::access_denied, "the file is encrypted; store it without a password", said);
   if (said.find("bad_alloc") != std::string::npos || said.find("ut of memory") != std::string::npos)
-    return fail(errc::response_too_large, "the file needs more memory to read than it may use", said);
+    return fail(errc::response_too_large, "reading the file takes more memory than allowed", said);
   constexpr int not_started = 126;
   constexpr int no_libraries = 127;
   if (how.exit_code == not_started || how.exit_code == no_libraries)
@@ -205,10 +204,10 @@ class process_renderer final : public renderer {
 
   [[nodiscard]] std::string missing_for(format what) const override {
     if (program_.empty() || ::access(program_.c_str(), X_OK) != 0)
-      return "documents are rendered by the program hondana, which is not there; install it";
+      return "rendering documents requires the program hondana, which is missing; install it";
     if (what != format::pdf) return missing_office_libraries();
     if (program_at("pdftotext").empty() || program_at("pdfinfo").empty())
-      return "PDF is read by pdftotext and pdfinfo, which are missing; install poppler-utils";
+      return "reading PDF requires pdftotext and pdfinfo, which are missing; install poppler-utils";
     return {};
   }
 
@@ -301,7 +300,7 @@ class process_renderer final : public renderer {
 }  // namespace
 
 result<std::vector<sheet>> renderer::sheets(int, const limits&, const std::stop_token&, clock::time_point) const {
-  return fail(errc::unsupported, "workbooks cannot be cut into their sheets here");
+  return fail(errc::unsupported, "splitting workbooks into sheets is not supported here");
 }
 
 std::shared_ptr<renderer> renderer::make(std::string program, std::size_t at_once) {

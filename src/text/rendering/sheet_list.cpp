@@ -16,7 +16,7 @@ constexpr std::size_t longest_sheet_head = 64u << 10;
 constexpr std::size_t most_listed_sheets = 1'000;
 
 tl::unexpected<failure> no_sheets() {
-  return fail(errc::source_unavailable, "a workbook cannot be rendered: the process that renders it gave no answer");
+  return fail(errc::source_unavailable, "the workbook cannot be rendered: the rendering process did not answer");
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ result<void> dictionary::check(const std::string& folder) {
     const std::string_view charset = one->charset != nullptr ? one->charset : "";
     if (!ascii::is_same(charset, "utf-8") && !ascii::is_same(charset, "utf8"))
       return fail(errc::source_unavailable,
-                  "MeCab's dictionary " + named(folder) + " is in " + std::string(charset) + ", and must be in UTF-8" + advice);
+                  "MeCab's dictionary " + named(folder) + " is in " + std::string(charset) + ", but must be in UTF-8" + advice);
     if (!id_.empty()) id_ += '+';
     id_.append("UTF-8-").append(std::to_string(one->size)).append(1, '-').append(std::to_string(one->version));
     if (folder_.empty() && one->filename != nullptr) {
@@ -69,7 +69,7 @@ result<void> dictionary::check(const std::string& folder) {
   const bool is_ipadic = first != nullptr && column_of(first->feature, 0) == "動詞" && column_of(first->feature, 6) == "書く";
   if (is_ipadic) return {};
   return fail(errc::source_unavailable, "MeCab's dictionary " + named(folder) +
-                                            " does not describe words as ipadic does, with base forms in column 7" + advice);
+                                            " does not have the format of ipadic, with base forms in column 7" + advice);
 }
 
 dictionary::bench::bench(const dictionary& by) : by_(by), lattice_(by.library_.model_new_lattice(by.model_)) {

@@ -13,8 +13,8 @@ result<mecab_library> load_mecab_library(const char* name) {
   const auto why_not = [name](std::string_view what) {
     const char* const said = ::dlerror();
     return fail(errc::source_unavailable,
-                "Japanese cannot be cut into words by MeCab: its library " + std::string(name) + " " + std::string(what) +
-                    "; install libmecab2 and mecab-ipadic-utf8 (Debian), or search by trigrams, which need neither",
+                "MeCab cannot split Japanese text into words: its library " + std::string(name) + " " + std::string(what) +
+                    "; install libmecab2 and mecab-ipadic-utf8 (Debian), or search by trigrams, which require neither",
                 said != nullptr ? said : std::string());
   };
   void* const handle = ::dlopen(name, RTLD_NOW | RTLD_LOCAL);

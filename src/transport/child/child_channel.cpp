@@ -37,7 +37,7 @@ constexpr milliseconds time_without_memory{500};
 /// Of our answers may wait before nothing more is read that would want another.
 constexpr std::size_t most_unread = 4u << 20;
 constexpr milliseconds time_to_read_some{2'000};
-constexpr auto out_of_reach = "was given up, since the process that starts programs for this one has gone: a restart is needed";
+constexpr auto out_of_reach = "was lost, because the launcher, which starts programs, has ended; restart this process";
 
 class child_channel final : public channel::channel {
  public:
@@ -77,7 +77,7 @@ class child_channel final : public channel::channel {
   }
   void end_connection(std::string why) override {
     const std::lock_guard lock(mutex_);
-    misdeed_ = std::move(why) + ", and was ended";
+    misdeed_ = std::move(why) + ", and was stopped";
     wake();
   }
   void opened(hondana::channel::header_fields, bool) override {}
@@ -115,9 +115,8 @@ class child_channel final : public channel::channel {
       }
       if (executor::without_throwing([this] { go_on(); })) continue;
       // No memory, as a rule.
-      const bool has_ended = running_.is_running() && executor::without_throwing([this] {
-                               end_run("wrote more than there is memory for, and was ended");
-                             });
+      const bool has_ended = running_.is_running() &&
+                             executor::without_throwing([this] { end_run("wrote more than fits in memory, and was stopped"); });
       if (!has_ended) give_up_run();
     }
     if (running_.is_running()) lines_.end();
@@ -127,8 +126,7 @@ class child_channel final : public channel::channel {
   void go_on() {
     if (owes_broken_) {
       lines_.end();
-      tell_broken(
-          {errc::source_unavailable, "the server's program was ended, since there was no memory for what it wrote", {}});
+      tell_broken({errc::source_unavailable, "the server's program was stopped: not enough memory for its output", {}});
       owes_broken_ = false;
     }
     tell_overloaded();
@@ -160,8 +158,8 @@ class child_channel final : public channel::channel {
     }
     for (const auto call : calls) {
       hears_.ended(call, {.why = {errc::overloaded,
-                                  "the server does not take what is sent to it: more than " +
-                                      std::to_string(most_.queued_bytes) + " bytes wait already",
+                                  "the server does not read its input: more than " + std::to_string(most_.queued_bytes) +
+                                      " bytes are waiting already",
                                   {}}});
     }
   }
@@ -250,13 +248,13 @@ class child_channel final : public channel::channel {
     if (!is_flooding) flooding_since_.reset();
     if (!queue_.empty() && running_.input() < 0)
       return offence{deaf_since_ + time_to_say_why,
-                     "closed its standard input, so that nothing can be asked of it, and was ended"};
+                     "closed its standard input, so that it can receive no requests, and was stopped"};
     if (const auto borne_until = lines_.borne_until())
-      return offence{*borne_until, "did not finish an answer to a call that was cancelled or has failed, and was ended"};
+      return offence{*borne_until, "did not finish the answer to a cancelled or failed call, and was stopped"};
     if (!is_flooding) return {};
     if (!flooding_since_) flooding_since_ = clock::now();
     return offence{std::max(*flooding_since_, last_written_) + time_to_read_some,
-                   "asks more and more and does not read what it is answered, and was ended"};
+                   "keeps sending requests without reading the answers, and was stopped"};
   }
 
   static milliseconds until(clock::time_point when) {
@@ -292,7 +290,7 @@ class child_channel final : public channel::channel {
     if (!bytes) return end_run({});
     auto taken = lines_.feed(*bytes);
     if (taken) return;
-    static_cast<void>(running_.end("wrote what is no message, and was ended"));
+    static_cast<void>(running_.end("wrote lines that are not JSON-RPC messages, and was stopped"));
     lines_.end();
     tell_broken(std::move(taken.error()));
   }
@@ -339,7 +337,7 @@ result<std::unique_ptr<channel::channel>> start_child(const child_target& target
   try {
     made->start();
   } catch (const std::system_error& error) {
-    return fail(errc::source_unavailable, "no thread can be had for a connection", error.what());
+    return fail(errc::source_unavailable, "cannot start a thread for the connection", error.what());
   }
   return made;
 }

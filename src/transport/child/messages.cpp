@@ -145,8 +145,7 @@ void messages::tell_progress() {
 void messages::end() {
   begin_line();
   const auto strange = std::exchange(strange_lines_, 0);
-  if (strange > 1 && log_)
-    log_("lines of the server that were no messages, besides the one shown: " + std::to_string(strange - 1));
+  if (strange > 1 && log_) log_("more lines of the server that are not JSON-RPC messages: " + std::to_string(strange - 1));
 }
 
 void messages::begin_line() {
@@ -248,7 +247,7 @@ result<void> messages::take(const result<std::string>& whole) {
     // What went into a sink was somebody else's.
     if (settle(*guess_))
       hears_.ended(*guess_,
-                   {.why = {errc::broken_protocol, "the server sent the content of an answer that nobody asked for", {}}});
+                   {.why = {errc::broken_protocol, "the server sent content whose id does not belong to this request", {}}});
   }
   if (!whole) return refuse(whole.error());
   const bool is_awaited = call && settle(*call);
@@ -266,13 +265,13 @@ result<void> messages::refuse(const failure& why) {
     return {};
   }
   if (is_json) {
-    if (log_) log_("a message of the server was passed over: " + why.public_text + ": " + visible(start_));
+    if (log_) log_("a message from the server was skipped: " + why.public_text + ": " + visible(start_));
     return {};
   }
-  if (++strange_lines_ == 1 && log_) log_("the server wrote a line that is no message: " + visible(start_));
+  if (++strange_lines_ == 1 && log_) log_("the server wrote a line that is not a JSON-RPC message: " + visible(start_));
   if (strange_lines_ <= most_strange_lines) return {};
-  return fail(errc::broken_protocol, "the server writes what is no message on its standard output: \"" + visible(start_) +
-                                         "\"; is it an MCP server that speaks over standard input and output?");
+  return fail(errc::broken_protocol, "the server writes lines that are not JSON-RPC messages to standard output: \"" +
+                                         visible(start_) + "\"; check that it is an MCP server that uses stdio");
 }
 
 }  // namespace hondana::transport::child

@@ -34,14 +34,13 @@ result<void> run::start_anew() {
   if (quick_ends_ > 1 && clock::now() < not_before_) {
     const auto left = std::chrono::duration_cast<milliseconds>(not_before_ - clock::now());
     return fail(errc::source_unavailable, "the server's program ended " + std::to_string(quick_ends_) +
-                                              " times in a row just after it was started, at last it " + last_end_ +
-                                              lines_.said() + "; it is not started again for " + std::to_string(left.count()) +
-                                              " ms");
+                                              " times in a row right after its start; the last time, it " + last_end_ +
+                                              lines_.said() + "; the next start is in " + std::to_string(left.count()) + " ms");
   }
   auto again = process::program::start(of_);
   if (!again) {
     count_quick_end();
-    tell_end("cannot be started any more: " + again.error().public_text);
+    tell_end("cannot be started again: " + again.error().public_text);
     return tl::unexpected(std::move(again.error()));
   }
   now_ = std::move(*again);
@@ -112,7 +111,7 @@ std::string run::end(std::string_view misdeed) {
   } else {
     quick_ends_ = 0;
   }
-  tell_end(!misdeed.empty() ? std::string(misdeed) : how.value_or("closed its standard output and was ended"));
+  tell_end(!misdeed.empty() ? std::string(misdeed) : how.value_or("closed its standard output and was stopped"));
   return "the server's program (" + of_.command.front() + ") " + last_end_ + lines_.said();
 }
 
@@ -132,7 +131,7 @@ void run::kill() {
   if (now_.signal(SIGKILL) == EPIPE && !now_.ended(clock::now() + time_to_be_reaped)) {
     if (log_) {
       log_("the server's program (" + of_.command.front() + "), process " + std::to_string(now_.pid()) +
-           ", is left running: the process that started it has gone, and nobody else can end it");
+           ", keeps running: the launcher, which could stop it, has ended; stop it with kill");
     }
     now_.leave_running();
   }

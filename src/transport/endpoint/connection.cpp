@@ -22,7 +22,7 @@ constexpr std::chrono::milliseconds longest_poll{60'000};
 }  // namespace
 
 tl::unexpected<failure> cannot_ask(errc code, const std::string& origin, std::string_view why, std::string private_text) {
-  return fail(code, "cannot ask " + origin + ": " + std::string(why), std::move(private_text));
+  return fail(code, "cannot call " + origin + ": " + std::string(why), std::move(private_text));
 }
 
 std::unique_ptr<connection> connection::make() {
@@ -124,7 +124,7 @@ result<connection::head> connection::perform(const ground& on, const message& wh
   come_ = 0;
   const auto lines = transport::http_client::header_lines_of(what.header_lines);
   if (!lines || !set_options(on, what, lines.get(), until) || curl().multi_add_handle(multi_, easy_) != CURLM_OK)
-    return cannot_ask(errc::source_unavailable, on.target.origin, "the HTTP library refuses an option or has no memory");
+    return cannot_ask(errc::source_unavailable, on.target.origin, "libcurl rejected an option or is out of memory");
   result<void> outcome{};
   {
     const std::stop_callback wake(stop, [this] { curl().multi_wakeup(multi_); });
@@ -154,13 +154,13 @@ result<connection::clock::time_point> connection::look_at_pace(const ground& on,
   const bool is_begun = head_.is_complete();
   if (now >= until || (!is_begun && speed_.head.count() > 0 && now >= since_ + speed_.head))
     return cannot_ask(errc::timed_out, on.target.origin,
-                      is_begun ? "its answer has no end within the time given" : "no answer within the time given");
+                      is_begun ? "its answer did not end within the timeout" : "no answer within the timeout");
   if (!is_begun) return speed_.head.count() > 0 ? std::min(until, since_ + speed_.head) : until;
   if (speed_.bytes == 0 || speed_.time.count() <= 0) return until;
   if (now >= since_ + speed_.time) {
     if (come_ < speed_.bytes)
       return cannot_ask(errc::timed_out, on.target.origin,
-                        "its answer has stalled: less than " + std::to_string(speed_.bytes) + " bytes came in " +
+                        "its answer stalled: fewer than " + std::to_string(speed_.bytes) + " bytes arrived in " +
                             std::to_string(speed_.time.count()) + " ms");
     since_ = now;
     come_ = 0;
@@ -173,17 +173,17 @@ result<void> connection::judge(const ground& on, CURLcode how) const {
   const std::string said = error_text_[0] != '\0' ? error_text_.c_str() : curl().easy_strerror(how);
   const auto cannot = [&](errc code, std::string_view why) { return cannot_ask(code, on.target.origin, why, said); };
   if (is_head_too_long_ || (!head_.is_complete() && transport::http_client::has_too_long_line(easy_, how)))
-    return cannot(errc::broken_protocol, "its header fields have more than 64 KiB");
+    return cannot(errc::broken_protocol, "its header fields are larger than 64 KiB");
   if (is_refused_ && !head_.is_complete()) return cannot(errc::access_denied, on.refusal);
   if (transport::http_client::speaks_no_tls(how, said))
     return cannot(errc::source_unavailable, "it does not speak TLS; check the port");
   switch (how) {
     case CURLE_OPERATION_TIMEDOUT:
-      return cannot(errc::timed_out, "no connection within the time given");
+      return cannot(errc::timed_out, "no connection within the timeout");
     case CURLE_COULDNT_RESOLVE_HOST:
-      return cannot(errc::source_unavailable, "its name is not known");
+      return cannot(errc::source_unavailable, "unknown host name");
     case CURLE_COULDNT_RESOLVE_PROXY:
-      return cannot(errc::source_unavailable, "the proxy's name is not known");
+      return cannot(errc::source_unavailable, "unknown host name of the proxy");
     case CURLE_COULDNT_CONNECT: {
       long number = 0;
       curl().easy_getinfo(easy_, CURLINFO_OS_ERRNO, &number);
@@ -192,28 +192,29 @@ result<void> connection::judge(const ground& on, CURLcode how) const {
     }
     case CURLE_PEER_FAILED_VERIFICATION:
       return cannot(errc::source_unavailable,
-                    "its certificate is not trusted, or is for another name; name the authorities that have signed it");
+                    "its certificate is not trusted, or is for another host name; set authorities to a file with its issuer's "
+                    "certificate");
     case CURLE_SSL_CACERT_BADFILE:
     case CURLE_SSL_ISSUER_ERROR:
-      return cannot(errc::source_unavailable, "the authorities that are to be trusted cannot be read");
+      return cannot(errc::source_unavailable, "the file of trusted authorities cannot be read");
     case CURLE_SSL_CERTPROBLEM:
-      return cannot(errc::source_unavailable, "the certificate that is to be shown, or its key, cannot be used");
+      return cannot(errc::source_unavailable, "the client certificate or its key cannot be used");
     case CURLE_SSL_CONNECT_ERROR:
-      return cannot(errc::source_unavailable, "the TLS handshake failed; perhaps it wants a certificate");
+      return cannot(errc::source_unavailable, "the TLS handshake failed; the server may require a client certificate");
     case CURLE_PARTIAL_FILE:
-      return cannot(errc::broken_protocol, "its answer ends before it is whole");
+      return cannot(errc::broken_protocol, "its answer is incomplete");
     case CURLE_GOT_NOTHING:
-      return cannot(errc::source_unavailable, "it closes the connection without an answer");
+      return cannot(errc::source_unavailable, "it closed the connection without an answer");
     case CURLE_SEND_ERROR:
     case CURLE_RECV_ERROR:
       return cannot(errc::source_unavailable, on.target.origin.starts_with("https:")
-                                                  ? "the connection broke, or it refuses the certificate that was shown"
-                                                  : "the connection broke; see whether something else listens there");
+                                                  ? "the connection broke, or the server rejected the client certificate"
+                                                  : "the connection broke; check that the right server listens there");
     case CURLE_OUT_OF_MEMORY:
-      return cannot(errc::source_unavailable, "there is no memory");
+      return cannot(errc::source_unavailable, "out of memory");
     case CURLE_UNSUPPORTED_PROTOCOL:
     case CURLE_WEIRD_SERVER_REPLY:
-      return cannot(errc::broken_protocol, "what it says is no HTTP");
+      return cannot(errc::broken_protocol, "its answer is not HTTP");
     default:
       return cannot(errc::source_unavailable, curl().easy_strerror(how));
   }

@@ -53,7 +53,7 @@ class connection {
   connection& operator=(const connection&) = delete;
 
   /// After an error, or when no more was wanted, it is not used again. Errors: access_denied for an address that is not
-  /// admitted; timed_out; cancelled; source_unavailable; broken_protocol. "cannot ask ORIGIN: WHY".
+  /// admitted; timed_out; cancelled; source_unavailable; broken_protocol. "cannot call ORIGIN: WHY".
   [[nodiscard]] result<head> perform(const ground& on, const message& what, const body_hearer& hears, clock::time_point until,
                                      const std::stop_token& stop);
 
@@ -82,7 +82,7 @@ class connection {
   std::size_t come_ = 0;       // bytes in that while
 };
 
-/// "cannot ask ORIGIN: WHY".
+/// "cannot call ORIGIN: WHY".
 [[nodiscard]] tl::unexpected<failure> cannot_ask(errc code, const std::string& origin, std::string_view why,
                                                  std::string private_text = {});
 

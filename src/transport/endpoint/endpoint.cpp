@@ -38,17 +38,17 @@ result<uri::host_port> place_in(const std::string& url) {
   const auto parts = split_uri(url);
   const auto scheme = ascii::in_lower_case(std::string(parts.scheme));
   if ((scheme != "http" && scheme != "https") || !parts.authority)
-    return unfit('"' + http::shown(url) + "\" is no http: or https: URL; write one like http://127.0.0.1:9100");
-  if (parts.fragment) return unfit("the URL has a fragment (#…), which no server sees; leave it out");
+    return unfit('"' + http::shown(url) + "\" is not an http: or https: URL; use one like http://127.0.0.1:9100");
+  if (parts.fragment) return unfit("the URL has a fragment (#…), which is never sent to a server; remove it");
   if (parts.authority->find('@') != std::string_view::npos)
-    return unfit("the URL holds a user name or password, which would end up in logs; name user and password_file instead");
+    return unfit("the URL contains a user name or password, which would appear in logs; set user and password_file instead");
   auto where = uri::parse_host_port(*parts.authority);
   if (!where)
     return unfit('"' + http::shown(url) +
-                 "\" has no host that can be used; names are letters, digits, hyphens and dots, and addresses are written in "
-                 "their usual form, such as 192.0.2.1 or [2001:db8::1]");
+                 "\" has no valid host; use a name of letters, digits, hyphens and dots, or an address such as 192.0.2.1 or "
+                 "[2001:db8::1]");
   if (names_metadata_of_clouds(where->host))
-    return unfit(where->host + " is where a cloud tells machines what they log in with, which is never asked");
+    return unfit(where->host + " is a cloud metadata address, which gives out credentials; hondana never calls it");
   if (!where->port) where->port = scheme == "https" ? std::uint16_t{443} : std::uint16_t{80};
   return std::move(*where);
 }
@@ -56,24 +56,25 @@ result<uri::host_port> place_in(const std::string& url) {
 /// Errors: invalid_argument.
 result<void> check_secrets(const settings& from, const std::string& host, bool is_plain) {
   if (from.user.empty() != from.password_file.empty())
-    return unfit("user and password_file belong together; name both or none");
+    return unfit("user and password_file are needed together; set both or neither");
   if (!from.bearer_file.empty() && !from.user.empty())
-    return unfit("bearer_file and user exclude each other, since both say who asks; name one of them");
+    return unfit("bearer_file and user exclude each other; set only one of them");
   if (from.user.find(':') != std::string::npos || !http::is_field_value(from.user))
-    return unfit("a user name of Basic has no colon and no control characters");
+    return unfit("user contains a colon or control characters, which Basic authentication does not allow");
   for (const auto& [name, value] : from.headers) {
     static_cast<void>(value);
     if (std::any_of(secret_fields.begin(), secret_fields.end(),
                     [&](std::string_view one) { return ascii::is_same(one, name); }))
-      return unfit("the header field \"" + name + "\" cannot be set; secrets come from bearer_file or password_file");
+      return unfit("the header field \"" + name + "\" cannot be set here; use bearer_file or password_file for credentials");
   }
   const bool has_secret = !from.bearer_file.empty() || !from.user.empty();
   if (!has_secret || !is_plain || from.sends_secrets_in_the_clear || !from.socket.empty()) return {};
   if (!from.proxy.empty() && from.proxy != "none")
-    return unfit("a secret is not sent by plain http: through a proxy, which would read it; use https:, or no proxy");
+    return unfit(
+        "a token or password is not sent over plain http: through a proxy, which could read it; use https:, or no proxy");
   if (names_this_machine(host)) return {};
-  return unfit("a token or password would go by plain http: to " + host +
-               ", where anybody on the way reads it; use https:, or allow it with secrets_in_the_clear = true");
+  return unfit("a token or password would go over plain http: to " + host +
+               ", where others can read it in transit; use https:, or set secrets_in_the_clear = true");
 }
 
 /// As libcurl reads them; the first in lower case only.
@@ -112,7 +113,8 @@ class body_taker {
     const auto coding = ascii::in_lower_case(head.content_encoding);
     const auto take = [&](std::string_view unpacked) { return keep(head, unpacked); };
     if (coding.empty() || coding == "identity") return take(piece);
-    if (coding != "gzip" && coding != "x-gzip") return stop(errc::broken_protocol, "it is compressed as was not asked for");
+    if (coding != "gzip" && coding != "x-gzip")
+      return stop(errc::broken_protocol, "its answer has a Content-Encoding that was not requested");
     if (!unpacking_) unpacking_.emplace();
     auto done = unpacking_->take(piece, take);
     if (!done) return stop(done.error().code, done.error().public_text);
@@ -121,7 +123,7 @@ class body_taker {
   /// Errors: of what was heard.
   result<void> finish() {
     if (!stopped_ && !is_cut_ && unpacking_ && !unpacking_->is_whole())
-      stop(errc::broken_protocol, "its compressed answer is cut off");
+      stop(errc::broken_protocol, "its compressed answer is incomplete");
     if (stopped_) return tl::unexpected(std::move(*stopped_));
     return {};
   }
@@ -144,7 +146,7 @@ class body_taker {
     }
     if (size_ > what_.most_bytes)
       return stop(errc::response_too_large,
-                  "its answer is longer than the limit of " + std::to_string(what_.most_bytes) + " bytes");
+                  "its answer is larger than the limit of " + std::to_string(what_.most_bytes) + " bytes");
     if (what_.on_head && !std::exchange(is_announced_, true)) {
       if (auto fine = what_.on_head(answer_of(head)); !fine) {
         stopped_ = std::move(fine.error());
@@ -189,7 +191,7 @@ struct endpoint::state {
     std::unique_lock lock(mutex);
     if (!monotonic_clock::wait_until(freed, lock, stop, until, [this] { return busy < most_at_once; }))
       return cannot_ask(stop.stop_requested() ? errc::cancelled : errc::timed_out, on.target.origin,
-                        stop.stop_requested() ? "it was cancelled" : "other requests to it have taken all the time");
+                        stop.stop_requested() ? "it was cancelled" : "timed out behind other requests to the same server");
     std::unique_ptr<connection> out;
     if (!idle.empty()) {
       out = std::move(idle.back());
@@ -197,7 +199,7 @@ struct endpoint::state {
     } else {
       out = connection::make();
     }
-    if (!out) return cannot_ask(errc::source_unavailable, on.target.origin, "the HTTP library cannot be started");
+    if (!out) return cannot_ask(errc::source_unavailable, on.target.origin, "libcurl cannot be started");
     ++busy;
     return out;
   }
@@ -246,18 +248,18 @@ struct endpoint::state {
   /// Where a redirect leads. Errors: access_denied, broken_protocol.
   [[nodiscard]] result<std::string> next_of(const std::string& url, const std::string& location) const {
     auto next = location.empty() ? std::nullopt : http::resolved(url, location);
-    if (!next) return cannot_ask(errc::broken_protocol, on.target.origin, "it redirects, and does not say where to");
+    if (!next) return cannot_ask(errc::broken_protocol, on.target.origin, "it redirects without a valid Location");
     if (http::origin_of(*next) == on.target.origin && !http::has_credentials(*next)) return std::move(*next);
     return cannot_ask(
         errc::access_denied, on.target.origin,
-        "it redirects to another scheme, host or port, which is not followed; name the right URL if that is meant");
+        "it redirects to another scheme, host or port, which is not followed; if that is the right server, set its URL");
   }
 };
 
 result<std::shared_ptr<endpoint>> endpoint::of(settings from) {
   HONDANA_TRY(const auto where, place_in(from.url));
   if (from.time.count() <= 0 || from.time > std::chrono::hours(1))
-    return unfit("the time of a request must be more than 0 and at most an hour");
+    return unfit("the timeout of a request must be more than 0 and at most one hour");
   const bool is_plain = ascii::is_same(split_uri(from.url).scheme, "http");
   HONDANA_TRY(check_secrets(from, where.host, is_plain));
   HONDANA_TRY(auto target, http::check_target({.url = from.url,
@@ -278,10 +280,9 @@ result<std::shared_ptr<endpoint>> endpoint::of(settings from) {
     return only_here ? is_this_machine(to) : may_serve(to) || is_literally(to, host);
   };
   made->on.refusal =
-      only_here
-          ? "its name leads to another machine, and a secret would go there by plain http:; use https:"
-          : "it leads to a link-local, multicast or unspecified address or a cloud's metadata, which are never asked; if that "
-            "is meant, name the address itself in the URL";
+      only_here ? "its name resolves to another machine, and a token or password would go there over plain http:; use https:"
+                : "it resolves to a link-local, multicast, unspecified or cloud metadata address, which is never called; if "
+                  "that is intended, put the address itself in the URL";
   made->on.target = std::move(target);
   made->place = !from.socket.empty() ? from.socket
                 : has_proxy || (!made->on.target.proxy && has_environment_proxy(is_plain))
@@ -332,7 +333,7 @@ result<answer> endpoint::ask(const request& what, const std::stop_token& stop, c
     if (!head) return tl::unexpected(std::move(head.error()));
     if (!next) return tl::unexpected(std::move(next.error()));
     if (follows)
-      return cannot_ask(errc::broken_protocol, origin(), "it redirects more than 3 times, or with a body without end");
+      return cannot_ask(errc::broken_protocol, origin(), "it redirects more than 3 times, or with an oversized body");
     auto out = answer_of(*head);
     out.bytes = std::move(body.bytes);
     return out;

@@ -20,15 +20,15 @@ bool is_in_paths(char c) noexcept {
 /// Errors: as `url_with`.
 result<void> check_path(std::string_view path) {
   if (!path.starts_with('/') || !std::all_of(path.begin(), path.end(), is_in_paths))
-    return fail(errc::invalid_argument, "the path of a request does not begin with / or has characters that must be escaped");
+    return fail(errc::invalid_argument, "the request path does not begin with / or has characters that must be escaped");
   const auto plain = percent_decode(path);
   if (!plain || plain->find('\0') != std::string::npos)
-    return fail(errc::invalid_argument, "the path of a request has a broken escape");
+    return fail(errc::invalid_argument, "the request path has an invalid percent-escape");
   std::string_view rest(*plain);
   while (!rest.empty()) {
     rest.remove_prefix(1);
     const auto segment = rest.substr(0, rest.find_first_of("/\\"));
-    if (segment == "." || segment == "..") return fail(errc::invalid_argument, "the path of a request has dot segments");
+    if (segment == "." || segment == "..") return fail(errc::invalid_argument, "the request path has . or .. segments");
     rest.remove_prefix(segment.size());
   }
   return {};
@@ -62,7 +62,7 @@ result<std::string> url_with(std::string_view base, std::string_view path, const
   if (const auto more = form_of(query); !more.empty()) parameters += (parameters.empty() ? "" : "&") + more;
   if (!parameters.empty()) out += '?' + parameters;
   if (out.size() > max_uri_bytes)
-    return fail(errc::invalid_argument, "the URL of a request would be longer than 8192 bytes; send its query as a form");
+    return fail(errc::invalid_argument, "the request URL would be longer than 8192 bytes; send the query as a form");
   return out;
 }
 
@@ -73,7 +73,8 @@ result<std::string> secret_in(const std::string& path, std::string_view setting)
   auto read = disk::read_private(path, longest_secret);
   if (!read) {
     const auto& why = read.error();
-    return unfit(why.code == errc::resource_not_found ? errc::source_unavailable : why.code, "cannot be read; the log says why",
+    return unfit(why.code == errc::resource_not_found ? errc::source_unavailable : why.code,
+                 "cannot be read; the reason is in the log",
                  path + ": " + why.public_text + (why.private_text.empty() ? "" : " (" + why.private_text + ')'));
   }
   auto text = std::move(read->bytes);
@@ -81,7 +82,7 @@ result<std::string> secret_in(const std::string& path, std::string_view setting)
   if (text.ends_with('\r')) text.pop_back();
   if (text.empty()) return unfit(errc::invalid_argument, "is empty", path);
   if (std::any_of(text.begin(), text.end(), is_control))
-    return unfit(errc::invalid_argument, "holds more than one line, or control characters", path);
+    return unfit(errc::invalid_argument, "contains more than one line, or control characters", path);
   return text;
 }
 

@@ -64,11 +64,12 @@ bool unpacker::is_whole() const noexcept { return state_->is_between; }
 
 result<bool> unpacker::take(std::string_view packed, const taker& to) {
   if (!state_->is_ready)
-    return fail(errc::source_unavailable, "it is compressed, and there is no memory or no zlib to unpack it");
+    return fail(errc::source_unavailable, "its answer is compressed, but memory is short or zlib (libz.so.1) is missing");
   const auto& zlib = *loaded_zlib();
   auto& stream = state_->stream;
   while (!packed.empty()) {
-    if (state_->is_between && zlib.reset(&stream) != Z_OK) return fail(errc::broken_protocol, "it cannot be unpacked");
+    if (state_->is_between && zlib.reset(&stream) != Z_OK)
+      return fail(errc::broken_protocol, "its answer cannot be decompressed");
     state_->is_between = false;
     const auto piece = std::min<std::size_t>(packed.size(), std::numeric_limits<uInt>::max());
     stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
@@ -77,9 +78,9 @@ result<bool> unpacker::take(std::string_view packed, const taker& to) {
       stream.next_out = reinterpret_cast<Bytef*>(state_->window.data());
       stream.avail_out = static_cast<uInt>(state_->window.size());
       const int how = zlib.go_on(&stream, Z_NO_FLUSH);
-      if (how == Z_MEM_ERROR) return fail(errc::source_unavailable, "there is no memory to unpack it");
+      if (how == Z_MEM_ERROR) return fail(errc::source_unavailable, "not enough memory to decompress its answer");
       if (how != Z_OK && how != Z_STREAM_END && how != Z_BUF_ERROR)
-        return fail(errc::broken_protocol, "it says that it is gzip, and is none or damaged");
+        return fail(errc::broken_protocol, "its answer is not valid gzip");
       const auto made = state_->window.size() - stream.avail_out;
       if (made > 0 && !to({state_->window.data(), made})) return false;
       state_->is_between = how == Z_STREAM_END;

@@ -57,9 +57,8 @@ result<void> check_proxy(const std::string& proxy) {
   const auto url = parse(proxy, CURLU_NON_SUPPORT_SCHEME | CURLU_DEFAULT_SCHEME);
   const auto scheme = url ? part(url, CURLUPART_SCHEME) : std::nullopt;
   if (scheme && std::find(known.begin(), known.end(), ascii::in_lower_case(*scheme)) != known.end()) return {};
-  return fail(
-      errc::invalid_argument,
-      "the proxy is no URL that can be used; name one like \"http://host:port\" or \"socks5h://host:port\", or \"none\"");
+  return fail(errc::invalid_argument,
+              "the proxy is not a valid URL; use one like \"http://host:port\" or \"socks5h://host:port\", or \"none\"");
 }
 
 }  // namespace
@@ -97,8 +96,7 @@ std::string shown(std::string_view url) {
 }
 
 result<std::string> header_line(std::string_view name, std::string_view value) {
-  if (!is_field_name(name))
-    return fail(errc::invalid_argument, "a header field's name is empty or has characters that no name has");
+  if (!is_field_name(name)) return fail(errc::invalid_argument, "a header field's name is empty or has invalid characters");
   if (!is_field_value(value))
     return fail(errc::invalid_argument, "the header field \"" + std::string(name) + "\" has line breaks or control characters");
   if (name.size() + value.size() > max_header_line_bytes)
@@ -116,40 +114,38 @@ result<checked_target> check_target(const http_target& target) {
   const auto origin = url ? origin_in(url) : std::nullopt;
   if (!origin)
     return fail(errc::invalid_argument,
-                "\"" + shown(target.url) + "\" is no http: or https: URL; name one like http://127.0.0.1:7325/mcp");
+                "\"" + shown(target.url) + "\" is not an http: or https: URL; use one like http://127.0.0.1:7325/mcp");
   if (part(url, CURLUPART_USER) || part(url, CURLUPART_PASSWORD))
     return fail(
         errc::invalid_argument,
-        "the server's URL holds a user name or password, which would end up in logs; send an Authorization header instead");
+        "the server's URL contains a user name or password, which would appear in logs; send an Authorization header instead");
   curl().url_set(url.get(), CURLUPART_FRAGMENT, nullptr, 0);
   // What is connected to is the URL written anew: a host whose percent signs stand for control characters reads differently
   // then.
   out.url = part(url, CURLUPART_URL).value_or(std::string());
   out.origin = *origin;
   if (origin_of(out.url) != origin)
-    return fail(
-        errc::invalid_argument,
-        "\"" + shown(target.url) + "\" names a host with characters that no host name has; write it without percent signs");
+    return fail(errc::invalid_argument,
+                "\"" + shown(target.url) + "\" has a host with invalid characters; write it without percent signs");
 
   if (target.headers.size() > max_header_lines) return fail(errc::invalid_argument, "there are more than 100 header fields");
   for (const auto& [name, value] : target.headers) {
     if (std::any_of(own_fields.begin(), own_fields.end(), [&](std::string_view own) { return ascii::is_same(own, name); }))
-      return fail(errc::invalid_argument, "the header field \"" + name + "\" is set by the transport itself; leave it out");
+      return fail(errc::invalid_argument, "the header field \"" + name + "\" is set automatically; remove it");
     HONDANA_TRY(auto line, header_line(name, value));
     out.header_lines.push_back(std::move(line));
   }
 
   if (target.tokens && std::any_of(target.headers.begin(), target.headers.end(),
                                    [](const auto& field) { return ascii::is_same(field.first, "authorization"); }))
-    return fail(errc::invalid_argument,
-                "an Authorization header and a source of tokens exclude each other, since both say who asks; name one of them");
+    return fail(errc::invalid_argument, "an Authorization header and a token source exclude each other; use only one of them");
   out.tokens = target.tokens;
 
   if (!target.socket.empty()) {
     if (target.socket.size() >= sizeof(sockaddr_un::sun_path) || target.socket.find('\0') != std::string::npos)
-      return fail(errc::invalid_argument, "the path of the Unix socket is longer than 107 bytes, or holds a NUL");
+      return fail(errc::invalid_argument, "the path of the Unix socket is longer than 107 bytes, or contains a NUL byte");
     if (!target.proxy.empty() && target.proxy != "none")
-      return fail(errc::invalid_argument, "a proxy and a Unix socket exclude each other; name one of them");
+      return fail(errc::invalid_argument, "a proxy and a Unix socket exclude each other; use only one of them");
     out.socket = target.socket;
     out.proxy.emplace();
   } else if (target.proxy == "none") {
@@ -160,9 +156,8 @@ result<checked_target> check_target(const http_target& target) {
   }
   if (out.tokens && out.origin.starts_with("http://")) {
     if (out.proxy && !out.proxy->empty())
-      return fail(
-          errc::invalid_argument,
-          "a token is not sent by plain http: through a proxy, which would read it; the server needs https:, or no proxy");
+      return fail(errc::invalid_argument,
+                  "a token is not sent over plain http: through a proxy, which could read it; use https:, or no proxy");
     // Proxies of the environment are not meant for this.
     out.proxy.emplace();
   }

@@ -54,7 +54,7 @@ channel::ending ending_for(const response_head& head, std::string body, const st
   if (head.status == 401 || head.status == 403) {
     out.challenges = head.challenges;
     why.code = errc::unauthorized;
-    why.public_text = answered + ": it wants to know who asks, or does not let them; send an Authorization header it accepts";
+    why.public_text = answered + ": it requires authentication, or denies access; send an Authorization header it accepts";
     why.private_text = reason_in(head.challenges, out.body);
   } else if (head.status == 404 && had_session) {
     out.session_has_ended = true;
@@ -62,7 +62,7 @@ channel::ending ending_for(const response_head& head, std::string body, const st
     why.public_text = answered + ": the session has ended";
   } else if (head.status == 408 || head.status == 429 || head.status >= 500) {
     why.code = errc::source_unavailable;
-    why.public_text = answered + "; try again later";
+    why.public_text = answered + "; retry later";
   } else if (head.is_success()) {
     why.public_text = answered +
                       (head.content_type.empty() ? std::string(" without content")

@@ -22,10 +22,10 @@ constexpr const char* library_name = "libcurl.so.4";
 result<curl_library> load_curl(const char* name) {
   const auto why_not = [name](std::string_view advice) {
     const char* const said = ::dlerror();
-    return fail(errc::source_unavailable,
-                "libcurl cannot be loaded, without which no other server can be asked over HTTP; " + std::string(advice) + " " +
-                    name + " (Debian: libcurl4)",
-                said != nullptr ? said : std::string());
+    return fail(
+        errc::source_unavailable,
+        "libcurl, which HTTP requests need, cannot be loaded; " + std::string(advice) + " " + name + " (Debian: libcurl4)",
+        said != nullptr ? said : std::string());
   };
   void* const handle = ::dlopen(name, RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) return why_not("install");
@@ -60,7 +60,7 @@ result<curl_library> load_curl(const char* name) {
   find(out.url_get, "curl_url_get");
   find(out.getdate, "curl_getdate");
   find(out.free, "curl_free");
-  if (!is_whole) return why_not("it lacks functions; install a newer");
+  if (!is_whole) return why_not("it is too old; install a newer");
   return out;
 }
 
@@ -80,7 +80,7 @@ result<const curl_library*> loaded_curl() {
 
 const curl_library& curl() {
   const auto table = loaded_curl();
-  if (!table) throw std::logic_error("libcurl is used that was never loaded");
+  if (!table) throw std::logic_error("libcurl is used before it is loaded");
   return **table;
 }
 

@@ -16,7 +16,7 @@ namespace hondana::transport::http_client {
 namespace {
 
 constexpr int max_hops = 5;
-constexpr const char* home = "it leads to this machine or a private network, which is never read from directly";
+constexpr const char* home = "it resolves to this machine or a private network, which is never fetched from directly";
 
 /// One GET after another, until there is one that is no redirect.
 class direct_fetch {
@@ -106,7 +106,7 @@ result<void> direct_fetch::judge_status() const {
       break;
     case 401:
     case 403:
-      return request_.cannot(errc::unauthorized, out_.url, answered + ", and nothing that says who asks is ever sent there");
+      return request_.cannot(errc::unauthorized, out_.url, answered + ", and credentials are never sent there");
     case 404:
     case 410:
       return request_.cannot(errc::resource_not_found, out_.url, answered);
@@ -116,7 +116,7 @@ result<void> direct_fetch::judge_status() const {
   }
   if (!head.content_encoding.empty() && head.content_encoding != "identity")
     return request_.cannot(errc::broken_protocol, out_.url,
-                           "it is compressed (" + shown(head.content_encoding) + "), which was not asked for");
+                           "it is compressed (" + shown(head.content_encoding) + "), which was not requested");
   return {};
 }
 

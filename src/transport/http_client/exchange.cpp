@@ -71,7 +71,7 @@ void exchange::take_session(const response_head& head) {
     in_.session.id = session_id_ = head.session_id;
   } else {
     spoiled_ = failure{errc::broken_protocol,
-                       shown(in_.target.url) + " names a session id that is empty, longer than 1 KiB or not visible ASCII",
+                       shown(in_.target.url) + " sent a session id that is empty, longer than 1 KiB or not visible ASCII",
                        {},
                        nullptr};
   }
@@ -93,7 +93,7 @@ exchange::mode exchange::mode_for(const response_head& head) {
   if (!head.content_encoding.empty() && head.content_encoding != "identity") {
     spoiled_ = failure{
         errc::broken_protocol,
-        shown(in_.target.url) + " compresses its answer (" + shown(head.content_encoding) + "), which it was not asked for",
+        shown(in_.target.url) + " compresses its answer (" + shown(head.content_encoding) + "), which was not requested",
         {},
         nullptr};
     return mode::error;
@@ -166,7 +166,7 @@ void exchange::note_answer() {
 void exchange::spoiled(failure why, const std::optional<std::string>& id) {
   if (is_answered_ || spoiled_) return;
   if (id && *id != std::to_string(message_.call)) {
-    in_.log("a message of " + shown(in_.target.url) + " is skipped: " + why.public_text);
+    in_.log("a message from " + shown(in_.target.url) + " was skipped: " + why.public_text);
     return;
   }
   spoiled_ = std::move(why);
@@ -189,7 +189,7 @@ void exchange::finished(result<void> how) {
       break;
   }
   if (message_.call == 0) {
-    in_.log("a message was not accepted: " + ending_for(head_, {}, in_.target.url, session_id_.has_value()).why.public_text);
+    in_.log("a message was rejected: " + ending_for(head_, {}, in_.target.url, session_id_.has_value()).why.public_text);
   }
   end(ending_for(head_, std::move(error_body_), in_.target.url, session_id_.has_value()));
 }
@@ -217,7 +217,7 @@ void exchange::finish_stream(result<void> how) {
   }
   if (!has_heard_ && ++failures_ > max_failed_attempts) {
     return end(failure{
-        errc::source_unavailable, shown(in_.target.url) + " ends each stream at once, without the answer", {}, nullptr});
+        errc::source_unavailable, shown(in_.target.url) + " closes each stream at once, without the answer", {}, nullptr});
   }
   take_up(in_.pause_after(failures_, std::max(least_pause, events_->decoder().retry().value_or(usual_pause))));
 }
@@ -232,7 +232,7 @@ void exchange::take_up(std::chrono::milliseconds pause) {
 
 void exchange::resume() {
   if (!message_.is_opening && in_.session.id != session_id_) {
-    return end(failure{errc::source_unavailable, "the session this was asked in has been replaced", {}, nullptr});
+    return end(failure{errc::source_unavailable, "the session of this request has been replaced", {}, nullptr});
   }
   is_resuming_ = true;
   mode_ = mode::nothing;
@@ -257,7 +257,7 @@ void exchange::finish_resumption(result<void> how) {
   if (mode_ == mode::nothing)
     return end(how ? failure{errc::broken_protocol, "no answer", {}, nullptr} : std::move(how.error()));
   auto why = ending_for(head_, std::move(error_body_), in_.target.url, session_id_.has_value());
-  why.why.public_text = "the stream of an answer ended early and cannot be taken up again: " + why.why.public_text;
+  why.why.public_text = "the stream of the answer ended early and cannot be resumed: " + why.why.public_text;
   end(std::move(why));
 }
 

@@ -92,7 +92,7 @@ result<void> guarded_request::set_options(CURL* easy, curl_slist* lines, const p
   set(CURLOPT_HEADERDATA, static_cast<void*>(this));
   set(CURLOPT_WRITEFUNCTION, &guarded_request::on_body);
   set(CURLOPT_WRITEDATA, static_cast<void*>(this));
-  if (!is_set) return cannot(errc::source_unavailable, what.url, "the HTTP library refuses an option or has no memory");
+  if (!is_set) return cannot(errc::source_unavailable, what.url, "libcurl rejected an option or is out of memory");
   return {};
 }
 
@@ -102,13 +102,13 @@ result<void> guarded_request::perform(const parts& what) {
   const std::unique_ptr<CURLM, multi_deleter> multi(has_curl() ? curl().multi_init() : nullptr);
   const std::unique_ptr<CURL, easy_deleter> easy(multi ? curl().easy_init() : nullptr);
   const auto lines = header_lines_of(what.header_lines);
-  if (!easy || !lines) return cannot(errc::source_unavailable, what.url, "the HTTP library cannot be started");
+  if (!easy || !lines) return cannot(errc::source_unavailable, what.url, "libcurl cannot be started");
   head_ = {};
   is_refused_ = false;
   error_text_[0] = '\0';
   HONDANA_TRY(set_options(easy.get(), lines.get(), what));
   if (curl().multi_add_handle(multi.get(), easy.get()) != CURLM_OK)
-    return cannot(errc::source_unavailable, what.url, "the HTTP library takes no requests");
+    return cannot(errc::source_unavailable, what.url, "libcurl accepts no requests");
   const std::stop_callback wake(stop_, [&] { curl().multi_wakeup(multi.get()); });
   auto outcome = wait_for(multi.get(), what.url);
   curl().multi_remove_handle(multi.get(), easy.get());
@@ -125,7 +125,8 @@ result<void> guarded_request::wait_for(CURLM* multi, const std::string& url) {
     if (stop_.stop_requested()) return cannot(errc::cancelled, url, "it was cancelled");
     const auto end = (under_.is_for_each_wait ? last_sign_ : begin_) + under_.time;
     const auto rest = std::chrono::ceil<std::chrono::milliseconds>(end - clock::now());
-    if (rest.count() <= 0) return cannot(errc::timed_out, url, "no end within " + std::to_string(under_.time.count()) + " ms");
+    if (rest.count() <= 0)
+      return cannot(errc::timed_out, url, "no complete answer within " + std::to_string(under_.time.count()) + " ms");
     curl().multi_poll(multi, nullptr, 0,
                       monotonic_clock::poll_timeout(std::min<std::chrono::milliseconds::rep>(rest.count(), 60'000)), nullptr);
   }
@@ -134,7 +135,7 @@ result<void> guarded_request::wait_for(CURLM* multi, const std::string& url) {
 result<void> guarded_request::judge(CURL* easy, CURLcode how, const std::string& url) const {
   const std::string why = error_text_[0] != '\0' ? error_text_.c_str() : curl().easy_strerror(how);
   if (is_head_too_long_ || (!head_.is_complete() && has_too_long_line(easy, how)))
-    return cannot(errc::broken_protocol, url, "its header fields have more than 64 KiB");
+    return cannot(errc::broken_protocol, url, "its header fields are larger than 64 KiB");
   // The hearer's own end of it.
   if (head_.is_complete() && (how == CURLE_OK || how == CURLE_WRITE_ERROR)) return {};
   if (is_refused_ && !head_.is_complete()) return cannot(errc::access_denied, url, under_.refusal);

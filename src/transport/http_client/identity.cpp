@@ -26,14 +26,14 @@ bool says(const std::string& why, std::string_view what) { return why.find(what)
 /// Of a server that has a word to say about our certificate; empty: it has none.
 std::string fault_of_ours(const std::string& why, const std::string& origin, const identity& ours) {
   if (says(why, "alert certificate required"))
-    return origin + " wants a certificate, and none that it takes was shown; name one (--cert FILE and --key FILE, or " +
+    return origin + " requires a client certificate and accepted none; give one (--cert FILE and --key FILE, or " +
            "certificate and key of its [[source]])";
   if (std::any_of(refusals.begin(), refusals.end(), [&why](std::string_view one) { return says(why, one); }))
-    return origin + " does not take the certificate " + (ours.certificate.empty() ? "that was shown" : ours.certificate) +
-           "; check who signed it and until when it holds";
+    return origin + " rejected the client certificate " + (ours.certificate.empty() ? "that was sent" : ours.certificate) +
+           "; check its issuer and its expiry date";
   // All that a server of TLS 1.2 says when a certificate is missing.
   if (says(why, "alert handshake failure") && ours.certificate.empty())
-    return origin + " ends the TLS handshake; perhaps it wants a certificate (--cert FILE and --key FILE)";
+    return origin + " ended the TLS handshake; it may require a client certificate (--cert FILE and --key FILE)";
   return {};
 }
 
@@ -60,7 +60,7 @@ result<identity> check_identity(const http_target& target) {
   }
   if (target.certificate.empty()) {
     if (target.key.empty()) return identity{target.authorities, {}, {}};
-    return fail(errc::invalid_argument, "the key " + target.key + " has no certificate; name its file, too");
+    return fail(errc::invalid_argument, "the key " + target.key + " has no certificate; give the certificate's file, too");
   }
   HONDANA_TRY(const auto file, tls::pem_file::read("the certificate", target.certificate));
   HONDANA_TRY(const auto chain, file.certificates());
@@ -97,8 +97,7 @@ std::optional<failure> failed_handshake(CURLcode how, const std::string& why, co
   switch (how) {
     case CURLE_SSL_CONNECT_ERROR:
       if (speaks_no_tls(how, why) && origin.starts_with("https://")) {
-        text = origin + " does not speak TLS; if it is meant to, check its port, and otherwise try http" +
-               origin.substr(std::string_view("https").size());
+        text = origin + " does not speak TLS; check the port, or use http" + origin.substr(std::string_view("https").size());
         break;
       }
       text = fault_of_ours(why, origin, ours);
@@ -115,25 +114,23 @@ std::optional<failure> failed_handshake(CURLcode how, const std::string& why, co
       if (why.find("ostname mismatch") != std::string::npos)
         return failure{errc::source_unavailable,
                        "the certificate of " + origin +
-                           " names no host in its subjectAltName; have it made anew with the name " +
-                           "or address it is asked by",
+                           " names no host in its subjectAltName; have it reissued with the name " + "or address in the URL",
                        why, nullptr};
       if (why.find("subject name") != std::string::npos)
         return failure{
             errc::source_unavailable,
-            "the certificate of " + origin + " is for another name: " + why + "; ask it by a name of the certificate", why,
+            "the certificate of " + origin + " is for another name: " + why + "; use a name of the certificate in the URL", why,
             nullptr};
       [[fallthrough]];
     case CURLE_SSL_CACERT_BADFILE:
     case CURLE_SSL_ISSUER_ERROR:
-      return failure{
-          errc::source_unavailable,
-          "the certificate of " + origin + " is not trusted" + (ours.authorities.empty() ? "" : " by " + ours.authorities) +
-              ": " + why +
-              (ours.authorities.empty() ? "; if it is the right server, add who signed it to the system's certificates "
-                                          "(update-ca-certificates), or name them (--cacert FILE)"
-                                        : "; if it is the right server, name a file that has who signed it"),
-          why, nullptr};
+      return failure{errc::source_unavailable,
+                     "the certificate of " + origin + " is not trusted" +
+                         (ours.authorities.empty() ? "" : " by " + ours.authorities) + ": " + why +
+                         (ours.authorities.empty() ? "; if it is the right server, add its issuer to the system's certificates "
+                                                     "(update-ca-certificates), or use --cacert FILE"
+                                                   : "; if it is the right server, use a file that contains its issuer"),
+                     why, nullptr};
     default:
       break;
   }

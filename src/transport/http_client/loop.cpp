@@ -29,15 +29,14 @@ bool has_curl() {
 result<std::unique_ptr<loop>> loop::start() {
   HONDANA_TRY(loaded_curl());
   CURLM* multi = has_curl() ? curl().multi_init() : nullptr;
-  if (multi == nullptr)
-    return fail(errc::source_unavailable, "the HTTP library cannot be started: out of memory or descriptors");
+  if (multi == nullptr) return fail(errc::source_unavailable, "libcurl cannot be started: out of memory or file descriptors");
   std::unique_ptr<loop> out(new loop(multi));
   curl().multi_setopt(multi, CURLMOPT_MAXCONNECTS, kept_connections);
   try {
     const executor::signals_blocked blocked;
     out->thread_ = std::thread([it = out.get()] { it->run(); });
   } catch (const std::system_error& error) {
-    return fail(errc::source_unavailable, "no thread can be started for HTTP; end other work first", error.what());
+    return fail(errc::source_unavailable, "cannot start a thread for HTTP; stop other work first", error.what());
   }
   return out;
 }

@@ -23,7 +23,7 @@ void enqueue(loop& within, conversation& in, channel::outgoing message, Start st
       channel::ending how;
       how.why = {errc::overloaded,
                  "more than " + std::to_string(in.most.queued_bytes) +
-                     " bytes wait to be taken by the server; send less at once or try again later",
+                     " bytes are waiting to be sent to the server; send less at once or retry later",
                  {},
                  nullptr};
       if (call == 0) in.log("a message was lost: " + how.why.public_text);

@@ -60,7 +60,7 @@ void server_stream::message(std::string text, const std::optional<std::string>&)
 }
 
 void server_stream::spoiled(failure why, const std::optional<std::string>&) {
-  in_.log("a message of " + shown(in_.target.url) + " is skipped: " + why.public_text);
+  in_.log("a message from " + shown(in_.target.url) + " was skipped: " + why.public_text);
 }
 
 void server_stream::finished(result<void> how) {
@@ -80,7 +80,7 @@ void server_stream::finished(result<void> how) {
   if (is_worth_it && ++failures_ <= max_failed_attempts)
     return again(std::max(in_.pause_after(failures_, least), why.retry_after.value_or(least)));
   if (was_open_) return give_up(std::move(why.why));
-  if (head_.status != 405) in_.log("the server offers no stream for what it sends by itself: " + why.why.public_text);
+  if (head_.status != 405) in_.log("the server offers no stream for its own messages: " + why.why.public_text);
   transfer_.reset();
 }
 

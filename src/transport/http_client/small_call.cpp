@@ -15,8 +15,8 @@ namespace hondana::transport::http_client {
 namespace {
 
 constexpr const char* not_public =
-    "it leads to this machine or a private network, where only hosts are asked that the configuration names";
-constexpr const char* not_loopback = "plain http: is used on this machine only; the server needs https:";
+    "it resolves to this machine or a private network, where only hosts in the configuration are called";
+constexpr const char* not_loopback = "plain http: is allowed on this machine only; use https:";
 
 /// Of an origin, as `origin_of` spells it.
 std::string host_in(std::string_view origin) {
@@ -60,21 +60,21 @@ std::string environment_proxy(std::string_view host) {
 
 result<small_answer> call_guarded(const small_request& what, const call_guard& under, const std::stop_token& stop) {
   const auto cannot_ask = [&what](errc code, const std::string& why) {
-    return fail(code, "cannot ask " + shown(what.url) + ": " + why);
+    return fail(code, "cannot call " + shown(what.url) + ": " + why);
   };
   const auto origin = origin_of(what.url);
-  if (!origin) return cannot_ask(errc::invalid_argument, "it is no https: URL");
-  if (has_credentials(what.url)) return cannot_ask(errc::invalid_argument, "it holds a user name or password");
+  if (!origin) return cannot_ask(errc::invalid_argument, "it is not an https: URL");
+  if (has_credentials(what.url)) return cannot_ask(errc::invalid_argument, "it contains a user name or password");
   const auto host = host_in(*origin);
   const bool is_ours = std::any_of(under.hosts.begin(), under.hosts.end(),
                                    [&host](const std::string& one) { return ascii::in_lower_case(one) == host; });
   const bool is_plain = origin->starts_with("http://");
-  if (is_plain && !is_ours) return cannot_ask(errc::invalid_argument, "it is no https: URL");
+  if (is_plain && !is_ours) return cannot_ask(errc::invalid_argument, "it is not an https: URL");
   // Of a host that a stranger has named it must be known whether a proxy leads there: its address is looked at only here.
   const auto proxy = under.proxy.empty() && under.uses_environment && !is_ours ? environment_proxy(host) : under.proxy;
   if (!is_ours && !proxy.empty() && leads_home(*origin)) return cannot_ask(errc::access_denied, not_public);
 
-  guarded_request::rules rules{.doing = "ask",
+  guarded_request::rules rules{.doing = "call",
                                .schemes = is_plain ? "http" : "https",
                                .refusal = is_plain ? not_loopback : not_public,
                                .authorities = under.authorities,
@@ -111,7 +111,7 @@ result<small_answer> call_guarded(const small_request& what, const call_guard& u
     return cannot_ask(errc::response_too_large, "the answer is longer than " + std::to_string(what.most_bytes) + " bytes");
   const auto& head = request.head();
   if (!head.content_encoding.empty() && head.content_encoding != "identity")
-    return cannot_ask(errc::broken_protocol, "the answer is compressed, which was not asked for");
+    return cannot_ask(errc::broken_protocol, "the answer is compressed, which was not requested");
   out.status = head.status;
   out.media_type = head.media_type();
   out.challenges = head.challenges;

@@ -138,7 +138,7 @@ class http_sse final : public channel::channel, public answer_hearer, public mes
   }
 
   void not_taken(departures::name name, hondana::channel::ending how) {
-    if (name >= departures::first_other) return in_.log("a message was not taken: " + how.why.public_text);
+    if (name >= departures::first_other) return in_.log("a message was rejected: " + how.why.public_text);
     forget(name);
     in_.ended(name, std::move(how));
   }
@@ -203,8 +203,8 @@ class http_sse final : public channel::channel, public answer_hearer, public mes
     const auto to = resolved(stream_->request().url, std::string(data));
     if (!to || origin_of(*to) != in_.target.origin) {
       wrong_ = failure{errc::broken_protocol,
-                       shown(in_.target.url) + " names " + shown(to ? *to : std::string(data)) +
-                           " as the address for messages, which is not the same origin and is not used",
+                       shown(in_.target.url) + " gave " + shown(to ? *to : std::string(data)) +
+                           " as the address for messages, which is on another origin and is not used",
                        {},
                        nullptr};
       return;
@@ -229,7 +229,7 @@ class http_sse final : public channel::channel, public answer_hearer, public mes
 
   void spoiled(failure why, const std::optional<std::string>& id) override {
     const auto call = call_or_none(id);
-    if (call == 0) return in_.log("a message of " + shown(in_.target.url) + " is skipped: " + why.public_text);
+    if (call == 0) return in_.log("a message from " + shown(in_.target.url) + " was skipped: " + why.public_text);
     forget(call);
     hondana::channel::ending how;
     how.why = std::move(why);
@@ -245,7 +245,7 @@ class http_sse final : public channel::channel, public answer_hearer, public mes
     } else if (!how) {
       why.why = std::move(how.error());
     } else {
-      why.why = {errc::source_unavailable, shown(in_.target.url) + " ended its stream of events", {}, nullptr};
+      why.why = {errc::source_unavailable, shown(in_.target.url) + " ended its event stream", {}, nullptr};
     }
     // Calls that have not gone hear more of it than the connection's end.
     std::vector<call_id> told;

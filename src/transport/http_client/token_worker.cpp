@@ -72,7 +72,7 @@ void token_worker::close() {
   if (std::exchange(is_closed_, true) || errands_.empty()) return;
   for (auto& one : errands_) {
     one.stop.request_stop();
-    end(std::exchange(one.waiting, {}), fail(errc::cancelled, "the connection was closed while a token was obtained"));
+    end(std::exchange(one.waiting, {}), fail(errc::cancelled, "the connection was closed while a token was being obtained"));
   }
   errands_.resize(1);
   tell_soon();

@@ -59,7 +59,7 @@ result<void> transfer::send() {
   // Words that are not visible ASCII are no token, and might be more than a line.
   token_ = token.value_or("");
   if (!std::all_of(token_.begin(), token_.end(), [](char c) { return c >= 0x21 && c <= 0x7e; }))
-    return fail(errc::unauthorized, "the token for " + target_.origin + " has characters that no token has; get another");
+    return fail(errc::unauthorized, "the token for " + target_.origin + " has invalid characters; get another one");
   return perform();
 }
 
@@ -93,7 +93,7 @@ result<void> transfer::perform() {
   if (!handle_) handle_.reset(curl().easy_init());
   if (!handle_) return fail(errc::source_unavailable, "no memory for another HTTP request");
   HONDANA_TRY(set_options());
-  if (!loop_.add(handle_.get(), *this)) return fail(errc::source_unavailable, "the HTTP library takes no more requests");
+  if (!loop_.add(handle_.get(), *this)) return fail(errc::source_unavailable, "libcurl accepts no more requests");
   return {};
 }
 
@@ -158,8 +158,7 @@ result<void> transfer::set_options() {
   set(CURLOPT_HEADERDATA, static_cast<void*>(this));
   set(CURLOPT_WRITEFUNCTION, &transfer::on_body);
   set(CURLOPT_WRITEDATA, static_cast<void*>(this));
-  if (!is_set)
-    return fail(errc::source_unavailable, "the HTTP library refuses an option; it is older than 7.88 or out of memory");
+  if (!is_set) return fail(errc::source_unavailable, "libcurl rejected an option; it is older than 7.88 or out of memory");
   return {};
 }
 
@@ -262,11 +261,10 @@ result<void> transfer::follow() {
   if (!to || origin_of(*to) != target_.origin)
     return fail(errc::broken_protocol,
                 shown(what_.url) + " redirects (" + status + ") to " + where +
-                    ", which is not the same origin and is not followed; if that is the server you mean, "
-                    "use its URL");
+                    ", which is on another origin and is not followed; if it is the right server, use its URL");
   if (what_.what != verb::get && !keeps_method(head.status))
     return fail(errc::broken_protocol, shown(what_.url) + " redirects (" + status + ") to " + where +
-                                           ", which would turn the request into another; use that URL instead");
+                                           ", which would change the request's method; use that URL instead");
   if (++redirects_ > max_redirects)
     return fail(errc::broken_protocol,
                 shown(what_.url) + " redirects more than " + std::to_string(max_redirects) + " times; check the server's URL");
@@ -278,10 +276,10 @@ result<void> transfer::follow() {
 failure transfer::no_socket() const {
   long number = 0;
   curl().easy_getinfo(handle_.get(), CURLINFO_OS_ERRNO, &number);
-  const std::string why = number == 0 ? "nobody answers there" : std::strerror(static_cast<int>(number));
+  const std::string why = number == 0 ? "nothing listens there" : std::strerror(static_cast<int>(number));
   return {errc::source_unavailable,
           "cannot reach the Unix socket " + target_.socket + ": " + why +
-              (number == EACCES || number == EPERM ? "; its mode and group, and those of its folders, say who may"
+              (number == EACCES || number == EPERM ? "; check the mode and group of the socket and of its folders"
                                                    : "; check the path and that the server runs"),
           {},
           nullptr};
@@ -291,7 +289,7 @@ failure transfer::failure_for(CURLcode how) const {
   const auto origin = target_.socket.empty() ? target_.origin : target_.origin + " at the socket " + target_.socket;
   const std::string why = error_text_[0] != '\0' ? error_text_.c_str() : curl().easy_strerror(how);
   if (is_too_long_ || (!head_.is_complete() && has_too_long_line(handle_.get(), how)))
-    return {errc::broken_protocol, "the answer of " + origin + " has header fields of more than 64 KiB", why, nullptr};
+    return {errc::broken_protocol, "the answer of " + origin + " has more than 64 KiB of header fields", why, nullptr};
   if (auto refused = failed_handshake(how, why, origin, target_.ours)) return std::move(*refused);
   if (how == CURLE_COULDNT_CONNECT && !target_.socket.empty()) return no_socket();
   switch (how) {

@@ -28,7 +28,7 @@ namespace {
 constexpr std::string_view kept_for_a_while = "max-age=300";
 
 challenge nobody_can_say() {
-  return {503, {}, "Service unavailable: it cannot be found out now who asks. Try again later.", {}, std::chrono::seconds(1)};
+  return {503, {}, "Service unavailable: the caller cannot be authenticated now. Retry later.", {}, std::chrono::seconds(1)};
 }
 
 /// Lanes want jobs that do not throw.
@@ -48,13 +48,14 @@ authenticated find_out(authenticator& by, const request_facts& of, std::chrono::
 int refusing(int status) { return status == 403 || status == 503 ? status : 401; }
 
 std::string_view default_text(int status) {
-  if (status == 503) return "Service unavailable: it cannot be found out now who asks. Try again later.";
-  if (status == 403) return "Forbidden: this server does not serve you.";
-  return "Unauthorized: this server wants to know who asks. Send Authorization: Bearer with a token.";
+  if (status == 503) return "Service unavailable: the caller cannot be authenticated now. Retry later.";
+  if (status == 403) return "Forbidden: you have no access to this server.";
+  return "Unauthorized: this server requires authentication. Send Authorization: Bearer with a token.";
 }
 
 constexpr std::string_view no_tokens_here =
-    "Unauthorized: this server takes no tokens; it goes by what a client is connected with, such as a client certificate.";
+    "Unauthorized: this server accepts no tokens. It authenticates a client by its connection, for example by a client "
+    "certificate.";
 
 }  // namespace
 
@@ -104,11 +105,10 @@ std::optional<dialogue_host::identified> connection::identify(const request_head
     return identified();
   }
   if (about.has_token_in_target) {
-    return refuse_malformed(with.asked->takes_tokens()
-                                ? "a token must not stand in the URL, which logs and proxies keep. Send Authorization: Bearer "
-                                  "instead, and have this token revoked"
-                                : "a token must not stand in the URL, which logs and proxies keep, and this server takes "
-                                  "none. Have this token revoked");
+    return refuse_malformed(with.asked->takes_tokens() ? "a token must not be in the URL, which logs and proxies record. Send "
+                                                         "Authorization: Bearer instead, and have this token revoked"
+                                                       : "a token must not be in the URL, which logs and proxies record, and "
+                                                         "this server accepts no tokens. Have this token revoked");
   }
   auto token = read_bearer(head);
   if (!token) return refuse_malformed(token.error());
@@ -151,8 +151,8 @@ dialogue_host::identified connection::refuse_malformed(std::string_view why) con
 /// A client shows another one on another connection only.
 plain_answer connection::refuse_certificate() const {
   auto out = refused(401,
-                     "Unauthorized: the client certificate of this connection has expired, or nobody vouches for it any more. "
-                     "Connect again with another one.",
+                     "Unauthorized: the client certificate of this connection has expired, or is no longer trusted. Connect "
+                     "again with another one.",
                      {});
   out.is_last = true;
   return out;
@@ -168,7 +168,7 @@ plain_answer connection::refuse_caller(challenge why) const {
   }
   auto text = why.description.empty() ? std::string(default_text(status)) : why.description;
   if (status == 401 && !takes_tokens())
-    text = std::string(no_tokens_here) + (why.description.empty() ? "" : " What is wanted: " + why.description + '.');
+    text = std::string(no_tokens_here) + (why.description.empty() ? "" : " Required: " + why.description + '.');
   return refused(status, text, why);
 }
 

@@ -17,7 +17,7 @@ std::function<void()> reporter(const std::shared_ptr<core>& engine) {
   return [engine] {
     const auto with = engine->current();
     if (with->log)
-      with->log("a client reads too slowly: messages that go before an answer, or an answer nobody waits for, were dropped");
+      with->log("a client reads too slowly: dropped messages that precede an answer, or an answer that no request waits for");
   };
 }
 
@@ -107,7 +107,7 @@ void connection::hand_over(portion what) {
     fields += challenge_for("insufficient_scope", scopes_lack, *what.content.scopes);
     std::string needed;
     for (const auto& one : *what.content.scopes) needed += ' ' + one;
-    note_refusal(403, who_.identity, "it lacks some of the scopes" + needed);
+    note_refusal(403, who_.identity, "the token lacks some of the scopes" + needed);
   }
   if (what.what == kind::opening) note_proof();
   if (what.what == kind::answer && what.content.retry) fields += retry_after(*what.content.retry);
@@ -211,9 +211,7 @@ std::optional<rpc::delivery> connection::open_stream(const rpc::http_headers& he
       seen ? with->stream_of(*seen, session::as_seen_now(facts_of(headers).who, *engine_), *engine_->current()->gate) : nullptr;
   if (!stream) {
     return session::refuse(
-        400,
-        "Bad request: Last-Event-ID names no event of this session that is still known. Open the stream without "
-        "that header.",
+        400, "Bad request: Last-Event-ID is not an event of this session, or is too old. Open the stream without that header.",
         headers);
   }
   carry(stream, of, seen);
@@ -225,8 +223,8 @@ void connection::refuse_lesser(const proof& shown, const rpc::http_headers& head
   const auto alone = std::make_shared<message_stream>(message_stream::traits{}, loop_->kept->room()->waiting);
   carry(alone, of);
   auto what = session::refuse(403,
-                              "Forbidden: this session was opened with a token of more scopes, and its stream may tell what "
-                              "they allow. Send a token with all of them, or open a session of your own with initialize.",
+                              "Forbidden: this session was opened with a token of more scopes, and its stream may carry what "
+                              "they allow. Send a token with all of them, or open your own session with initialize.",
                               headers);
   what.scopes = std::make_shared<const std::vector<std::string>>(shown.scopes);
   alone->answer(std::move(what));
@@ -254,8 +252,8 @@ rpc::delivery connection::receive_paired(std::string_view message, const rpc::ht
   auto out = with->paired_outlet();
   if (!out) {
     return session::refuse(503,
-                           "Service unavailable: too many requests are under way in this session, or too many answers wait on "
-                           "its stream. Read it first.",
+                           "Service unavailable: too many requests are in progress in this session, or too many answers wait "
+                           "on its stream. Read the stream first.",
                            headers);
   }
   with->receive(std::string(message), {facts_of(headers).who, std::nullopt}, std::move(out));

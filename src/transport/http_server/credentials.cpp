@@ -11,7 +11,7 @@ namespace hondana::transport::http_server {
 tl::expected<std::optional<std::string>, std::string_view> read_bearer(const request_head& head) {
   const auto found = head.find("Authorization");
   if (found.count == 0) return std::nullopt;
-  if (found.count > 1) return tl::unexpected<std::string_view>("the header Authorization is there more than once");
+  if (found.count > 1) return tl::unexpected<std::string_view>("the header Authorization occurs more than once");
   const auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; };
   if (std::any_of(found.first.begin(), found.first.end(), is_control)) {
     return tl::unexpected<std::string_view>("the header Authorization has a control character");
@@ -23,8 +23,7 @@ tl::expected<std::optional<std::string>, std::string_view> read_bearer(const req
   if (token.empty()) return std::nullopt;
   if (!bytes::is_token68(token)) {
     return tl::unexpected<std::string_view>(
-        "the token has characters that no token may have. Send Authorization: Bearer, one space, and the token as it was "
-        "given");
+        "the token has invalid characters. Send Authorization: Bearer, one space, and the token as issued");
   }
   return std::string(token);
 }

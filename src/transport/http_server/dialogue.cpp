@@ -174,7 +174,7 @@ void dialogue::await_body() {
   const auto size = parser_.body().size();
   if (size > with_->uncounted_bytes && !held_.grow_to(size - with_->uncounted_bytes)) {
     closes_ = true;
-    plain_answer busy = refuse(503, "Service unavailable: too many large messages are arriving at once. Try again later.");
+    plain_answer busy = refuse(503, "Service unavailable: too many large messages are arriving at once. Retry later.");
     busy.fields = "Retry-After: 1\r\n";
     return send_refusal(std::move(busy));
   }
@@ -268,7 +268,7 @@ void dialogue::expire() {
       closes_ = true;
       return send_refusal(refuse(408, "Request timeout: the body did not arrive in time."));
     case state::identifying: {
-      plain_answer busy = refuse(503, "Service unavailable: it could not be found out in time who asks. Try again later.");
+      plain_answer busy = refuse(503, "Service unavailable: the caller could not be authenticated in time. Retry later.");
       busy.fields = "Retry-After: 1\r\n";
       return send_refusal(std::move(busy));
     }
@@ -277,8 +277,8 @@ void dialogue::expire() {
     case state::streaming:
       return send_text(std::string(keep_alive_comment), false);
     case state::pulling:
-      return fail_stream({errc::timed_out, "The source took too long to give the next piece. Ask again later.",
-                          "a streamed answer was cut off: its source gave no further piece in time"});
+      return fail_stream({errc::timed_out, "The source took too long to send the next part. Retry later.",
+                          "a streamed answer was cut off: its source sent no further part in time"});
     case state::working:
       return;
     default:
@@ -299,14 +299,14 @@ void dialogue::drain() {
 
 void dialogue::turn_away() {
   closes_ = true;
-  plain_answer busy = refuse(503, "Service unavailable: this server has as many connections as it takes. Try again later.");
+  plain_answer busy = refuse(503, "Service unavailable: this server has too many connections. Retry later.");
   busy.fields = "Retry-After: 1\r\n";
   send_refusal(std::move(busy));
 }
 
 void dialogue::refuse_plain_http() {
   closes_ = true;
-  send_refusal(refuse(400, "Bad request: this port speaks TLS and you spoke plain HTTP. Write https:// instead of http://."));
+  send_refusal(refuse(400, "Bad request: plain HTTP on a port that uses TLS. Use https:// instead of http://."));
 }
 
 void dialogue::next_request() {

@@ -87,7 +87,7 @@ bool listener::accept_some() {
     }
     const int why = errno;
     if (accepted >= 0)
-      return note_shortage("the last descriptors are kept for the server's own work; raise the limit (ulimit -n)");
+      return note_shortage("the last file descriptors are reserved for the server's own work; raise the limit (ulimit -n)");
     if (why == EAGAIN || why == EWOULDBLOCK) break;
     if (is_the_peers(why)) continue;
     return note_shortage(std::strerror(why));

@@ -64,7 +64,7 @@ result<void> make_way(const std::string& path, const sockaddr_un& address) {
     if (errno == ENOENT) return {};
     return cannot(path, std::string(std::strerror(errno)) + ". Choose another path with --socket.");
   }
-  if (!S_ISSOCK(there.st_mode)) return cannot(path, "something that is no socket is there. Choose another path with --socket.");
+  if (!S_ISSOCK(there.st_mode)) return cannot(path, "the path exists and is not a socket. Choose another path with --socket.");
   const held probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (probe.get() < 0) return cannot(path, std::string(std::strerror(errno)) + ". Try again.");
   // A full backlog answers EAGAIN: there is somebody, only busy.
@@ -76,7 +76,7 @@ result<void> make_way(const std::string& path, const sockaddr_un& address) {
                             ". Remove the file if none does.");
   }
   if (::unlink(path.c_str()) != 0 && errno != ENOENT) {
-    return cannot(path, "an old socket is there and cannot be removed: " + std::string(std::strerror(errno)) + '.');
+    return cannot(path, "an old socket exists and cannot be removed: " + std::string(std::strerror(errno)) + '.');
   }
   return {};
 }
@@ -142,7 +142,7 @@ result<gid_t> group_named(const std::string& name) {
   if (name.find('\0') == std::string::npos && ::getgrnam_r(name.c_str(), &entry, room.data(), room.size(), &found) == 0 &&
       found != nullptr)
     return found->gr_gid;
-  return fail(errc::invalid_argument, "there is no group \"" + name + "\" on this machine");
+  return fail(errc::invalid_argument, "this machine has no group \"" + name + "\"");
 }
 
 result<void> let_in(const std::string& path, std::uint64_t device, std::uint64_t inode, const socket_access& who) {
@@ -151,13 +151,14 @@ result<void> let_in(const std::string& path, std::uint64_t device, std::uint64_t
   if (file.get() < 0 || ::fstat(file.get(), &there) != 0) return cannot(path, std::strerror(errno));
   if (!S_ISSOCK(there.st_mode) || there.st_uid != ::geteuid() || there.st_dev != device || there.st_ino != inode)
     return cannot(
-        path, "somebody has put something else there. Choose a path in a folder that nobody else may write, with --socket.");
+        path,
+        "the socket was replaced by another file. With --socket, choose a path in a folder that only this user can write.");
   if (!who.group.empty()) {
     const auto group = group_named(who.group);
     if (!group) return cannot(path, group.error().public_text + '.', errc::invalid_argument);
     if (::fchownat(file.get(), "", static_cast<uid_t>(-1), *group, AT_EMPTY_PATH) != 0)
-      return cannot(path, "it cannot be given to the group " + who.group + ": " + std::strerror(errno) +
-                              ". Only root and members of a group may do that.");
+      return cannot(path, "its group cannot be set to " + who.group + ": " + std::strerror(errno) +
+                              ". Only root and members of that group may do that.");
   }
   if ((there.st_mode & 0777) == who.mode && who.group.empty()) return {};
   // Last, so that nobody connects whom the group would have kept out. The kernel has no fchmod for such descriptors before 6.6.
@@ -171,7 +172,7 @@ result<listening_socket> listening_socket::on_path(const std::string& path, sock
   address.sun_family = AF_UNIX;
   if (path.empty() || path.size() >= sizeof address.sun_path || path.find('\0') != std::string::npos) {
     return cannot('"' + path + '"',
-                  "the path of a Unix socket has 1 to " + std::to_string(sizeof address.sun_path - 1) +
+                  "the path of a Unix socket must have 1 to " + std::to_string(sizeof address.sun_path - 1) +
                       " bytes. Choose another one with --socket.",
                   errc::invalid_argument);
   }
@@ -209,7 +210,7 @@ result<listening_socket> listening_socket::inherited(int descriptor) {
   int listens = 0;
   socklen_t size = sizeof type;
   if (::getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &size) != 0 || type != SOCK_STREAM) {
-    return cannot(where, "it is no stream socket. Use ListenStream= in the socket unit.", errc::invalid_argument);
+    return cannot(where, "it is not a stream socket. Use ListenStream= in the socket unit.", errc::invalid_argument);
   }
   size = sizeof listens;
   if (::getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) != 0 || listens == 0) {

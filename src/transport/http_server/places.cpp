@@ -14,16 +14,16 @@ result<void> refuse_exposure(const std::string& where, const http_options& optio
   if (!options.authenticator && !options.without_authentication) {
     return fail(errc::invalid_argument,
                 begin +
-                    "whoever reaches it could read all that is served, since nobody is asked who they are. Use 127.0.0.1 or "
-                    "::1; or have callers prove who they are (--tokens FILE, or [auth] in the configuration); or, if "
-                    "everybody may read, say --without-authentication (without_authentication = true below [http]). In both "
-                    "cases name the hosts it is called by with --host (hosts).");
+                    "without authentication they could read everything. Use 127.0.0.1 or ::1; or require authentication "
+                    "(--tokens FILE, or [auth] in the configuration); or, if everybody may read, use --without-authentication "
+                    "(without_authentication = true in [http]). In the last two cases, also list the server's host names with "
+                    "--host (hosts).");
   }
   if (options.hosts.empty()) {
-    return fail(errc::invalid_argument,
-                begin +
-                    "it is not known by which names it is called. Name them with --host (hosts below [http]), or use 127.0.0.1 "
-                    "or ::1.");
+    return fail(
+        errc::invalid_argument,
+        begin +
+            "the server's host names are not configured. List them with --host (hosts in [http]), or use 127.0.0.1 or ::1.");
   }
   return {};
 }

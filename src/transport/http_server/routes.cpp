@@ -57,14 +57,14 @@ std::optional<plain_answer> refuse_stranger(const request_head& head, const dest
   if (host.count != 1) return refuse(400, "Bad request: exactly one Host header is required.");
   if (!at.admits_host(host.first) || (!to.authority.empty() && !at.admits_host(to.authority))) {
     return refuse(403,
-                  "Forbidden: the Host header does not name this machine. Use http://localhost or http://127.0.0.1 with "
-                  "the port of this server, or a name that whoever runs it lists with --host (hosts in its configuration).");
+                  "Forbidden: the Host header does not name this machine. Use http://localhost or http://127.0.0.1 with the "
+                  "port of this server, or a name that its operator lists with --host (hosts in its configuration).");
   }
   const auto origin = head.find("Origin");
   if (origin.count > 1 || (origin.count == 1 && !at.admits_origin(origin.first, host.first))) {
     return refuse(403,
-                  "Forbidden: the Origin header names a page that is not served by this machine, nor listed among the "
-                  "origins in the server's configuration.");
+                  "Forbidden: the Origin header names a page that this machine does not serve and the server's configuration "
+                  "(origins) does not list.");
   }
   return std::nullopt;
 }
@@ -81,8 +81,9 @@ std::string as_quoted(std::string_view named) {
 std::string why_strange(const request_head& head, const destination& to, const site& at) {
   const auto host = head.find("Host").first;
   const auto named = !at.admits_host(host) ? host : std::string_view(to.authority);
-  if (!named.empty() && !at.admits_host(named)) return "the Host " + as_quoted(named) + " is none of this server's (--host)";
-  return "the page of the Origin " + as_quoted(head.find("Origin").first) + " may not ask (--origin)";
+  if (!named.empty() && !at.admits_host(named))
+    return "the Host " + as_quoted(named) + " is not a name of this server (--host)";
+  return "the Origin " + as_quoted(head.find("Origin").first) + " is not allowed (--origin)";
 }
 
 /// Of the headers a page wants to send, those that mirror a tool's parameters: their names are the tools' own.
@@ -156,14 +157,14 @@ std::optional<plain_answer> read_headers(const request_head& head, rpc::http_hea
   }};
   for (const auto& [name, member] : mirrored) {
     const auto found = head.find(name);
-    if (found.count > 1) return refuse(400, "Bad request: the header " + std::string(name) + " is there more than once.");
+    if (found.count > 1) return refuse(400, "Bad request: the header " + std::string(name) + " occurs more than once.");
     if (found.count == 1) into.*member = std::string(found.first);
   }
   constexpr std::string_view prefix = "Mcp-Param-";
   for (const auto& one : head.fields) {
     if (one.name.size() <= prefix.size() || !ascii::is_same(one.name.substr(0, prefix.size()), prefix)) continue;
     if (head.find(one.name).count > 1) {
-      return refuse(400, "Bad request: the header " + std::string(one.name) + " is there more than once.");
+      return refuse(400, "Bad request: the header " + std::string(one.name) + " occurs more than once.");
     }
     into.arguments.emplace_back(std::string(one.name.substr(prefix.size())), std::string(one.value));
   }
@@ -213,8 +214,7 @@ void decide_paired_message(const request_head& head, std::string_view query, ver
   } else if (auto refusal = refuse_content(head)) {
     out.answer = std::move(*refusal);
   } else if (!query.starts_with(parameter)) {
-    out.answer =
-        refuse(400, "Bad request: the session is missing. Send messages to the address that the stream of /sse names.");
+    out.answer = refuse(400, "Bad request: the session is missing. Send messages to the address that the /sse stream gives.");
   } else {
     out.headers.session_id = std::string(query.substr(parameter.size()));
     out.what = verdict::kind::paired_message;
@@ -228,7 +228,7 @@ void decide_report(const request_head& head, verdict::kind which, verdict& out) 
   } else if (head.method == "GET" || head.method == "HEAD") {
     out.what = which;
   } else {
-    out.answer = refuse_in_words(405, "Method not allowed: ask for this by GET.");
+    out.answer = refuse_in_words(405, "Method not allowed: use GET.");
     out.answer.fields = allow(report_methods);
   }
 }
@@ -304,10 +304,10 @@ verdict decide(const request_head& head, const site& at) {
 }
 
 plain_answer not_found(const site& at) {
-  return refuse_in_words(404,
-                         at.offers_messages()
-                             ? "Not found. The MCP endpoint of this server is /mcp."
-                             : "Not found. This address reports only: /healthz, /readyz and /metrics; messages have another.");
+  return refuse_in_words(
+      404, at.offers_messages()
+               ? "Not found. The MCP endpoint of this server is /mcp."
+               : "Not found. This address serves only /healthz, /readyz and /metrics; the MCP endpoint has another address.");
 }
 
 plain_answer refuse(int status, std::string_view text) {

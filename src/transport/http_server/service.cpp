@@ -158,7 +158,7 @@ void service::state::run() {
         try {
           return one->io.run();
         } catch (const std::exception& error) {
-          executor::without_throwing([&] { log(std::string("an HTTP loop went on after: ") + error.what()); });
+          executor::without_throwing([&] { log(std::string("an HTTP loop continued after: ") + error.what()); });
         }
       }
     });
@@ -207,7 +207,7 @@ void service::state::admit(disk::handle accepted, const peer_address& from, cons
   std::unique_ptr<tls::session> by_tls;
   if (const auto with = at->offers_messages() && from.is_network() ? present_context() : nullptr) {
     by_tls = tls::session::make(*with, accepted.get());
-    if (!by_tls) return log("cannot take a connection: no memory for TLS");
+    if (!by_tls) return log("cannot accept a connection: no memory for TLS");
   }
   const auto options = engine->options();
   if (!present || present->stall != options.stall_limit || present->pull_time != options.call_deadline) {
@@ -248,8 +248,8 @@ void service::state::tell_figures() {
     const auto there = kept.lock();
     to("", {}, there ? static_cast<double>(there->size()) : 0);
   };
-  told = {asked({"hondana_http_connections", kind::gauge, "", "Connections for messages that are open."}, connections),
-          asked({"hondana_http_sessions", kind::gauge, "", "Sessions of older clients that are kept."}, sessions)};
+  told = {asked({"hondana_http_connections", kind::gauge, "", "Open connections of MCP clients."}, connections),
+          asked({"hondana_http_sessions", kind::gauge, "", "Open sessions of clients with older revisions."}, sessions)};
 }
 
 service::service(std::unique_ptr<state> made) noexcept : state_(std::move(made)) {}

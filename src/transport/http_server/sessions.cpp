@@ -14,7 +14,7 @@ namespace hondana::transport::http_server {
 
 result<std::string> make_session_id() {
   const auto raw = bytes::random_bytes(16);
-  if (!raw) return fail(errc::source_unavailable, "No session can be opened now. Try again later.", raw.error().private_text);
+  if (!raw) return fail(errc::source_unavailable, "Cannot open a session now. Retry later.", raw.error().private_text);
   return bytes::to_hex(*raw);
 }
 
@@ -57,8 +57,7 @@ result<void> sessions::keep(const std::shared_ptr<kept_session>& made, clock::ti
     }
   }
   if (is_full) {
-    return fail(errc::overloaded,
-                "Service unavailable: this server has as many sessions as it takes, all in use. Try again later.");
+    return fail(errc::overloaded, "Service unavailable: this server has too many sessions, all in use. Retry later.");
   }
   for (const auto& one : dropped) one->end();
   return {};

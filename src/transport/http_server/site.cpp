@@ -16,8 +16,8 @@ result<std::shared_ptr<const site>> site::make(std::string bound_address, offer 
   for (const auto& one : hosts) {
     auto host = uri::parse_host_port(one);
     if (!host) {
-      return fail(errc::invalid_argument, "Cannot answer to the host \"" + one +
-                                              "\": that is not a host. Write name, name:port, or [IPv6 address]:port.");
+      return fail(errc::invalid_argument,
+                  "Cannot allow the host \"" + one + "\": that is not a host. Write name, name:port, or [IPv6 address]:port.");
     }
     made->hosts_.push_back(std::move(*host));
   }
@@ -25,7 +25,7 @@ result<std::shared_ptr<const site>> site::make(std::string bound_address, offer 
     auto origin = uri::parse_origin(one);
     if (!origin) {
       return fail(errc::invalid_argument,
-                  "Cannot admit pages of the origin \"" + one +
+                  "Cannot allow the origin \"" + one +
                       "\": that is not an origin. Write https://name or http://name:port, without a path.");
     }
     made->origins_.push_back(std::move(*origin));

@@ -137,7 +137,7 @@ result<std::unique_ptr<channel::channel>> make_memory_channel(hondana::server& t
   try {
     made->start();
   } catch (const std::system_error& error) {
-    return fail(errc::source_unavailable, "no thread can be had for a connection", error.what());
+    return fail(errc::source_unavailable, "cannot start a thread for the connection", error.what());
   }
   return made;
 }

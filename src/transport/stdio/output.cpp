@@ -24,7 +24,8 @@ constexpr std::size_t safe_bytes = 4096;
 constexpr long longest_wait = 3'600'000;  // milliseconds poll is asked to wait at a time
 
 tl::unexpected<failure> gone() {
-  return tl::unexpected(failure{errc::source_unavailable, "The peer has gone.", std::string("write: ") + std::strerror(errno)});
+  return tl::unexpected(
+      failure{errc::source_unavailable, "The peer closed the connection.", std::string("write: ") + std::strerror(errno)});
 }
 
 }  // namespace
@@ -52,7 +53,7 @@ output::~output() {
 result<void> output::wait(const patience& with, patience::clock::time_point progress) const {
   for (;;) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(with.until(progress) - patience::clock::now()).count();
-    if (left <= 0) return fail(errc::timed_out, "The peer takes no bytes.");
+    if (left <= 0) return fail(errc::timed_out, "The peer does not read.");
     pollfd events[] = {{descriptor_, POLLOUT, 0}, {with.descriptor(), POLLIN, 0}};
     const int ready = ::poll(events, 2, monotonic_clock::poll_timeout(std::min<decltype(left)>(left, longest_wait)));
     if (events[1].revents != 0) with.heard();

@@ -36,7 +36,7 @@ std::string date(const ASN1_TIME* time) {
   std::tm parts{};
   std::array<char, 32> text{};
   if (ASN1_TIME_to_tm(time, &parts) != 1 || std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M UTC", &parts) == 0)
-    return "a time that cannot be read";
+    return "an unreadable time";
   return text.data();
 }
 
@@ -75,12 +75,13 @@ result<void> context::set_rules() {
 }
 
 result<void> context::show(const tls_options& options) {
-  if (options.certificate.empty()) return fail(errc::invalid_argument, "TLS has a key but no certificate. Name its file, too.");
-  if (options.key.empty()) return fail(errc::invalid_argument, "TLS has a certificate but no key. Name its file, too.");
-  const auto file = pem_file::read("the certificate", options.certificate);
+  if (options.certificate.empty())
+    return fail(errc::invalid_argument, "TLS has a key but no certificate. Give the certificate's file, too.");
+  if (options.key.empty()) return fail(errc::invalid_argument, "TLS has a certificate but no key. Give the key's file, too.");
+  const auto file = pem_file::read(certificate_role, options.certificate);
   if (!file) return tl::unexpected(file.error());
   HONDANA_TRY(const auto chain, file->certificates());
-  const auto key_file = pem_file::read("the key", options.key);
+  const auto key_file = pem_file::read(key_role, options.key);
   if (!key_file) return tl::unexpected(key_file.error());
   const auto key = key_file->key();
   if (!key) return tl::unexpected(key.error());
@@ -98,14 +99,14 @@ result<void> context::show(const tls_options& options) {
   if (SSL_CTX_use_PrivateKey(with, key->get()) != 1) return key_file->refuse(crypto::last_reason() + '.');
 
   if (key_file->is_readable_by_all())
-    warnings_.push_back("everybody on this machine may read the key " + options.key + "; chmod 600 or 640 keeps it");
+    warnings_.push_back("every user of this machine can read the key " + options.key + "; restrict it with chmod 600 or 640");
   if (!crypto::names_hosts(own))
     warnings_.push_back("the certificate " + options.certificate + " has no subjectAltName; clients will not trust it");
   if (X509_cmp_current_time(X509_get0_notAfter(own)) < 0)
     warnings_.push_back("the certificate " + options.certificate + " expired at " + date(X509_get0_notAfter(own)) +
                         "; clients will not trust it");
   if (X509_cmp_current_time(X509_get0_notBefore(own)) > 0)
-    warnings_.push_back("the certificate " + options.certificate + " holds only from " + date(X509_get0_notBefore(own)) +
+    warnings_.push_back("the certificate " + options.certificate + " is valid only from " + date(X509_get0_notBefore(own)) +
                         " on; clients will not trust it before");
   return {};
 }
@@ -114,9 +115,9 @@ result<void> context::ask_clients(const tls_options& options) {
   if (options.client_authorities.empty()) {
     if (!options.needs_client_certificate) return {};
     return fail(errc::invalid_argument,
-                "Clients need certificates, but nobody is named who signs them. Name a file of client authorities.");
+                "Clients need certificates, but no authorities that sign them are given. Give a file of client authorities.");
   }
-  const auto file = pem_file::read("the client authorities", options.client_authorities);
+  const auto file = pem_file::read(client_authorities_role, options.client_authorities);
   if (!file) return tl::unexpected(file.error());
   const auto trusted = file->certificates();
   if (!trusted) return tl::unexpected(trusted.error());

@@ -14,6 +14,11 @@
 
 namespace hondana::tls {
 
+/// Roles of files, as errors name them and say them in `failure::about`.
+inline constexpr std::string_view certificate_role = "the certificate";
+inline constexpr std::string_view key_role = "the key";
+inline constexpr std::string_view client_authorities_role = "the client authorities";
+
 /// Immutable. TLS 1.3, or 1.2 with ephemeral keys and authenticated encryption; no renegotiation, no compression; of
 /// application protocols http/1.1 alone. Threads: any.
 class context {

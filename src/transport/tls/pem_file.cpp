@@ -19,8 +19,10 @@ namespace {
 
 constexpr std::size_t most_bytes = 1u << 20;
 
-tl::unexpected<failure> cannot_use(const std::string& called, const std::string& why) {
-  return fail(errc::invalid_argument, "Cannot use " + called + ": " + why);
+tl::unexpected<failure> cannot_use(std::string_view what, const std::string& path, const std::string& why) {
+  failure out{errc::invalid_argument, "Cannot use " + std::string(what) + ' ' + path + ": " + why, {}};
+  out.about = what;
+  return tl::unexpected(std::move(out));
 }
 
 /// OpenSSL would ask at the terminal.
@@ -31,32 +33,31 @@ int note_that_it_is_asked(char*, int, int, void* was_asked) {
 
 }  // namespace
 
-pem_file::pem_file(std::string called, std::string text, bool is_readable_by_all)
-    : called_(std::move(called)), text_(std::move(text)), is_readable_by_all_(is_readable_by_all) {}
+pem_file::pem_file(std::string what, std::string path, std::string text, bool is_readable_by_all)
+    : what_(std::move(what)), path_(std::move(path)), text_(std::move(text)), is_readable_by_all_(is_readable_by_all) {}
 
 pem_file::~pem_file() { OPENSSL_cleanse(text_.data(), text_.size()); }
 
 result<pem_file> pem_file::read(std::string_view what, const std::string& path) {
-  const auto called = std::string(what) + ' ' + path;
-  if (path.find('\0') != std::string::npos) return cannot_use(called, "the path has a NUL.");
+  if (path.find('\0') != std::string::npos) return cannot_use(what, path, "the path contains a NUL byte.");
   // Opening a pipe would wait for its writer.
   const disk::handle file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   struct stat is{};
-  if (!file.is_open() || ::fstat(file.get(), &is) != 0) return cannot_use(called, std::string(std::strerror(errno)) + '.');
-  if (!S_ISREG(is.st_mode)) return cannot_use(called, "it is no regular file.");
+  if (!file.is_open() || ::fstat(file.get(), &is) != 0) return cannot_use(what, path, std::string(std::strerror(errno)) + '.');
+  if (!S_ISREG(is.st_mode)) return cannot_use(what, path, "it is not a regular file.");
   std::string text(most_bytes + 1, '\0');
   const auto size = disk::read_at(file.get(), text.data(), text.size(), 0);
-  if (!size) return cannot_use(called, std::string(std::strerror(size.error())) + '.');
-  if (*size > most_bytes) return cannot_use(called, "it has more than 1 MiB; that cannot be meant.");
+  if (!size) return cannot_use(what, path, std::string(std::strerror(size.error())) + '.');
+  if (*size > most_bytes) return cannot_use(what, path, "it is larger than 1 MiB, too large for PEM. Check the path.");
   text.resize(*size);
-  return pem_file(called, std::move(text), (is.st_mode & S_IROTH) != 0);
+  return pem_file(std::string(what), path, std::move(text), (is.st_mode & S_IROTH) != 0);
 }
 
 crypto::memory_file pem_file::open() const {
   return crypto::memory_file(BIO_new_mem_buf(text_.data(), static_cast<int>(text_.size())));
 }
 
-tl::unexpected<failure> pem_file::refuse(const std::string& why) const { return cannot_use(called_, why); }
+tl::unexpected<failure> pem_file::refuse(const std::string& why) const { return cannot_use(what_, path_, why); }
 
 result<std::vector<crypto::certificate_pointer>> pem_file::certificates() const {
   const crypto::quiet errors;
@@ -71,7 +72,7 @@ result<std::vector<crypto::certificate_pointer>> pem_file::certificates() const 
   const auto end = ERR_peek_last_error();
   if (ERR_GET_LIB(end) != ERR_LIB_PEM || ERR_GET_REASON(end) != PEM_R_NO_START_LINE)
     return refuse("certificate " + std::to_string(all.size() + 1) + " in it cannot be read (" + crypto::last_reason() + ").");
-  if (all.empty()) return refuse("there is no certificate in it. Expected PEM, which begins with -----BEGIN CERTIFICATE-----.");
+  if (all.empty()) return refuse("it contains no certificate. Expected PEM, which begins with -----BEGIN CERTIFICATE-----.");
   return all;
 }
 
@@ -82,10 +83,9 @@ result<crypto::key_pointer> pem_file::key() const {
   crypto::key_pointer key(PEM_read_bio_PrivateKey(from.get(), nullptr, &note_that_it_is_asked, &has_passphrase));
   if (key) return key;
   if (has_passphrase)
-    return refuse(
-        "it is protected by a passphrase, for which nobody can be asked. Write it without one: openssl pkey -in FILE.");
+    return refuse("it is protected by a passphrase, which is not supported. Write it without one: openssl pkey -in FILE.");
   if (text_.find("PRIVATE KEY-----") == std::string::npos)
-    return refuse("there is no key in it. Expected PEM, which begins with -----BEGIN PRIVATE KEY-----.");
+    return refuse("it contains no key. Expected PEM, which begins with -----BEGIN PRIVATE KEY-----.");
   return refuse("the key in it cannot be read (" + crypto::last_reason() + ").");
 }
 

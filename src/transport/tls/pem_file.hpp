@@ -14,8 +14,8 @@ namespace hondana::tls {
 /// Its text, of which nothing is left in memory afterwards: it may hold a key.
 class pem_file {
  public:
-  /// `what`: how errors call it, such as "the key". Errors: invalid_argument, naming file and reason; also for what is no
-  /// regular file, and for more than 1 MiB.
+  /// `what` is the name of the file's role in errors, such as "the key"; it is also their `failure::about`.
+  /// Errors: invalid_argument, naming file and reason; also if it is not a regular file, or larger than 1 MiB.
   [[nodiscard]] static result<pem_file> read(std::string_view what, const std::string& path);
   ~pem_file();
   pem_file(pem_file&&) noexcept = default;
@@ -31,10 +31,11 @@ class pem_file {
   [[nodiscard]] tl::unexpected<failure> refuse(const std::string& why) const;
 
  private:
-  pem_file(std::string called, std::string text, bool is_readable_by_all);
+  pem_file(std::string what, std::string path, std::string text, bool is_readable_by_all);
   [[nodiscard]] crypto::memory_file open() const;
 
-  std::string called_;
+  std::string what_;
+  std::string path_;
   std::string text_;
   bool is_readable_by_all_;
 };

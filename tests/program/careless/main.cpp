@@ -1,5 +1,5 @@
 /// The program with a defect: a server put together and confined as `hondana serve` does it, with sources that do with the
-/// machine whatever a URI says. It shows what the sandbox holds when nothing else does.
+/// machine whatever a URI says. It shows that the sandbox alone prevents it.
 ///
 /// careless CONFIG CANARY: serves CONFIG by HTTP and writes the port to its standard output; ends with its input. Each thread
 /// tries to open CANARY when it begins.

@@ -221,7 +221,7 @@ TEST(asked_back, an_older_server_that_asks_while_a_handler_waits_for_it_is_refus
   here = &*engine;
   const auto got = outbound::call_tool(*engine, "ask", {}, {});
   ASSERT_TRUE(got) << got.error().public_text;
-  EXPECT_NE(server.all("").at(0).message.to_text().find("too many questions"), std::string::npos);
+  EXPECT_NE(server.all("").at(0).message.to_text().find("too many requests to answer"), std::string::npos);
 }
 
 /// Servers count from 0: what was meant for a question of one run must not answer that of the next.

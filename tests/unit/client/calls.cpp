@@ -67,17 +67,17 @@ TEST(calls, that_need_more_scopes_name_them) {
       {"Bearer error=\"insufficient_scope\", scope=\"write read\"",
        "",
        {"read", "write"},
-       "with HTTP 403: whoever asks may not; it wants the scopes read write"},
+       "with HTTP 403: the caller is not authorized; it requires the scopes read write"},
       {"Bearer error=\"insufficient_scope\", scope=\"read\"",
        R"({"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"Not with this."}})",
        {"read"},
-       "Not with this; it wants the scope read"},
+       "Not with this; it requires the scope read"},
       {"Bearer error=\"insufficient_scope\", scope=\"read\"",
        R"({"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"This needs the scopes read."}})",
        {"read"},
        "This needs the scopes read."},
-      {"Bearer error=\"insufficient_scope\"", "", {}, "with HTTP 403: whoever asks may not"},
-      {"Bearer scope=\"read\"", "", {}, "with HTTP 403: whoever asks may not"},
+      {"Bearer error=\"insufficient_scope\"", "", {}, "with HTTP 403: the caller is not authorized"},
+      {"Bearer scope=\"read\"", "", {}, "with HTTP 403: the caller is not authorized"},
   };
   for (const auto& one : cases) {
     scripted_server server(modern([&one](scripted_server& of, const heard& asked) {

@@ -125,7 +125,7 @@ TEST(keeping, tells_what_waited_for_room_without_more_news) {
   std::promise<void> waits;
   client_options options;
   options.log = [&, was_told = false](std::string_view line) mutable {
-    if (line.starts_with("changes wait") && !std::exchange(was_told, true)) waits.set_value();
+    if (line.starts_with("change notifications are delayed") && !std::exchange(was_told, true)) waits.set_value();
   };
   std::promise<void> open;
   ear news;

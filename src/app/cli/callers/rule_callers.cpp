@@ -60,7 +60,7 @@ std::vector<std::string> warnings(const config::settings& settings, const way_in
       const bool is_token =
           std::find(known.begin(), known.end(), "token:") != known.end() && one.find(':') == std::string::npos;
       out.push_back(table
-                        .wrong("identities", std::string(by.nobody) + " is ever called \"" + visible(one) + "\"; callers are " +
+                        .wrong("identities", std::string(by.nobody) + " is ever named \"" + visible(one) + "\"; callers are " +
                                                  told +
                                                  (is_token ? ". The token " + visible(one) + " is token:" + visible(one) : ""))
                         .public_text);
@@ -76,13 +76,12 @@ std::vector<std::string> unknown_callers(const config::settings& settings, const
   // A certificate's subject may be any text.
   return warnings(settings, {beginnings(settings, tokens, may_get_tokens), settings.auth.certificates.has_value(),
                              settings.auth.oauth.has_value(), "no caller",
-                             "nobody is in a group here: only tokens of [auth.oauth] name any"});
+                             "no caller has groups here: only tokens of [auth.oauth] carry groups"});
 }
 
 std::vector<std::string> unknown_callers_of_stdio(const config::settings& settings) {
-  return warnings(
-      settings,
-      {{"local"}, false, false, "over standard input no caller", "nobody who comes over standard input is in a group"});
+  return warnings(settings,
+                  {{"local"}, false, false, "no caller over standard input", "callers over standard input have no groups"});
 }
 
 }  // namespace hondana::cli

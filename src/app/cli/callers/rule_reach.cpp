@@ -37,8 +37,8 @@ result<void> check_all(std::string_view key, const std::vector<std::string>& wri
     std::string served;
     for (const auto& claim : claims) served += (served.empty() ? "" : ", ") + claim;
     return tl::unexpected(
-        table.wrong(key, one + " is below no source, so that the rule would protect nothing; served is what is below " +
-                             served + ". " + std::string(advice)));
+        table.wrong(key, one + " is not below any source, so the rule would protect nothing; the sources serve " + served +
+                             ". " + std::string(advice)));
   }
   return {};
 }
@@ -46,7 +46,7 @@ result<void> check_all(std::string_view key, const std::vector<std::string>& wri
 /// The rule about one of its URIs or patterns alone.
 hondana::access::rule compiled(access_rule alone) {
   auto made = hondana::access::rule::make(std::move(alone), 1);
-  if (!made) throw std::logic_error("a rule that was found good is not: " + made.error().public_text);
+  if (!made) throw std::logic_error("a rule that was checked before is not valid: " + made.error().public_text);
   return std::move(*made);
 }
 
@@ -78,7 +78,7 @@ std::optional<hondana::access::rule> compiled_of_whole(const std::string& patter
 
 std::shared_ptr<const gate::gate> made_of(scope_rules rules) {
   auto made = gate::gate::make(std::move(rules));
-  if (!made) throw std::logic_error("rules that were found good are not: " + made.error().public_text);
+  if (!made) throw std::logic_error("rules that were checked before are not valid: " + made.error().public_text);
   return std::move(*made);
 }
 
@@ -133,7 +133,7 @@ std::vector<std::string> rule_use::of(std::string_view uri) {
 std::vector<std::string> rule_use::idle() const {
   std::vector<std::string> out;
   const auto warn = [&out](const config::section& table, std::string_view key, const std::string& written) {
-    out.push_back(table.wrong(key, written + " is about nothing that is listed now. " + std::string(advice)).public_text);
+    out.push_back(table.wrong(key, written + " matches no resource that is listed now. " + std::string(advice)).public_text);
   };
   std::size_t index = 0;
   for (const auto& rule : settings_.scopes.rules) {
@@ -165,7 +165,7 @@ std::vector<std::string> unknown_kinds(const config::settings& settings,
     for (const auto& kind : settings.access.rules[i].kinds) {
       if (known.contains(kind)) continue;
       out.push_back(settings.access_tables.at(i)
-                        .wrong("kinds", "nothing that is served is of the kind \"" + kind + "\"; there are " + told)
+                        .wrong("kinds", "no served resource has the kind \"" + kind + "\"; there are " + told)
                         .public_text);
     }
   }

@@ -37,7 +37,7 @@ int failed(const failure& why) {
 
 result<std::string> file_or_why(const command_line& line) {
   auto file = file_of(line);
-  if (file.empty()) return fail(errc::invalid_argument, "there is no home folder; say where with --file FILE");
+  if (file.empty()) return fail(errc::invalid_argument, "HOME is not set; name the file with --file FILE");
   return file;
 }
 
@@ -60,7 +60,7 @@ failure with_ids(failure why, const std::string& file, const std::string& name) 
   for (const auto& one : loaded->list.tokens) {
     if (one.name == name) ids.push_back(one.id);
   }
-  if (!ids.empty()) why.public_text = "tokens are revoked by id; " + name + " has " + model::joined(ids);
+  if (!ids.empty()) why.public_text = "tokens are revoked by id, not by name; " + name + " has " + model::joined(ids);
   return why;
 }
 
@@ -85,13 +85,14 @@ int make_token(const command_line& line) {
   for (const auto& one : like.scopes) {
     // A scope may have one, but who writes one here means two scopes.
     if (one.find(',') != std::string::npos)
-      return failed({errc::invalid_argument, "--scope " + one + " has a comma; give --scope once for each scope", {}});
+      return failed({errc::invalid_argument, "--scope " + one + " contains a comma; repeat --scope for each scope", {}});
   }
   if (line.has(expires_flag)) {
     const auto lifetime = parse_lifetime(line.text(expires_flag));
     if (!lifetime)
-      return failed(
-          {errc::invalid_argument, "--expires " + line.text(expires_flag) + " is no time; write 45m, 12h, 30d or 8w", {}});
+      return failed({errc::invalid_argument,
+                     "--expires " + line.text(expires_flag) + " is not a duration; write 45m, 12h, 30d or 8w",
+                     {}});
     like.expires = now() + *lifetime;
   }
   const auto made = authentication::add_token(*file, std::move(like), now());
@@ -105,8 +106,8 @@ int make_token(const command_line& line) {
     print(made->token + '\n');
   }
   const auto where = line.has(token_file_flag) ? " --file " + shell_word(*file) : std::string();
-  say("this token is " + made->kept.name + "'s and is shown only now; 'hondana token revoke " + made->kept.id + where +
-      "' takes it back");
+  say("this is the token of " + made->kept.name + "; it is not shown again; 'hondana token revoke " + made->kept.id + where +
+      "' revokes it");
   return exit_ok;
 }
 
@@ -116,7 +117,7 @@ int list_tokens(const command_line& line) {
   auto loaded = authentication::load_tokens(*file, disk::owners::anybody_for_root);
   if (!loaded && loaded.error().code != errc::resource_not_found) return failed(loaded.error());
   const auto list = loaded ? std::move(loaded->list) : authentication::token_list();
-  for (const auto& one : list.bad) say(*file + ':' + std::to_string(one.line) + " counts for nothing: " + one.why);
+  for (const auto& one : list.bad) say(*file + ':' + std::to_string(one.line) + " is ignored: " + one.why);
   if (line.has(json_flag)) {
     std::string text;
     json::writer to(text);
@@ -126,7 +127,7 @@ int list_tokens(const command_line& line) {
     print_json(text);
     return exit_ok;
   }
-  if (list.tokens.empty()) say("there is no token in " + *file + "; 'hondana token new NAME' makes one");
+  if (list.tokens.empty()) say("no tokens in " + *file + "; 'hondana token new NAME' creates one");
   for (const auto& one : list.tokens) {
     const auto until = !one.expires            ? std::string("does not expire")
                        : *one.expires <= now() ? "expired " + model::iso_8601(*one.expires)
@@ -141,7 +142,7 @@ int take_token_back(const command_line& line) {
   if (!file) return failed(file.error());
   for (const auto& id : line.words()) {
     if (const auto gone = authentication::revoke_token(*file, id); !gone) return failed(with_ids(gone.error(), *file, id));
-    say("token " + id + " is good for nothing any more");
+    say("token " + id + " revoked: servers reject it from the next request on");
   }
   return exit_ok;
 }

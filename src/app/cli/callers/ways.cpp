@@ -33,12 +33,10 @@ tl::unexpected<failure> wrong(const config::settings& in, std::string_view key, 
 
 /// The library's word for a member of its options stands for the key of the same name.
 tl::unexpected<failure> wrong_oauth(const config::settings& in, failure why) {
-  constexpr std::string_view member = "oauth_options::";
-  const auto colon = why.public_text.find(": ", member.size());
-  if (!why.public_text.starts_with(member) || colon == std::string::npos) return wrong(in, "auth.oauth", why);
-  auto key = "auth.oauth." + why.public_text.substr(member.size(), colon - member.size());
-  if (key == "auth.oauth.skew") key += "_s";
-  why.public_text.erase(0, colon + 2);
+  if (why.about.empty()) return wrong(in, "auth.oauth", why);
+  const auto key = "auth.oauth." + why.about + (why.about == "skew" ? "_s" : "");
+  const auto named = "oauth_options::" + why.about + ": ";
+  if (why.public_text.starts_with(named)) why.public_text.erase(0, named.size());
   return wrong(in, key, why);
 }
 
@@ -75,8 +73,8 @@ result<oauth_options> options_of(const config::settings& settings, const config:
   if (log && is_plain_and_open(settings, *from.introspection))
     log(settings
             .wrong("auth.oauth.introspection.client_secret",
-                   "others on this machine can read this file, and so the secret; write client_secret_file = \"FILE\" or "
-                   "client_secret = \"${env:NAME}\", or chmod 600")
+                   "other users of this machine can read this file and the secret in it; write client_secret_file = \"FILE\" "
+                   "or client_secret = \"${env:NAME}\", or chmod 600")
             .public_text);
   auto secret = secret_of(*from.introspection);
   if (!secret)
@@ -116,7 +114,7 @@ result<std::vector<std::pair<std::uint32_t, std::string>>> users_of(const std::v
   std::vector<std::pair<std::uint32_t, std::string>> out;
   for (const auto& one : named) {
     const auto id = user_id(one);
-    if (!id) return fail(errc::invalid_argument, "there is no user \"" + one + "\" on this machine");
+    if (!id) return fail(errc::invalid_argument, "unknown user \"" + one + "\" on this machine");
     out.emplace_back(*id, *id == ::geteuid() ? "local" : "uid:" + std::to_string(*id));
   }
   return out;
@@ -153,19 +151,19 @@ result<ways_to_tell> ways_from(const config::settings& settings, const std::stri
   }
   if (auth.certificates) {
     if (!by.asks_for_certificates) {
-      return tl::unexpected(settings.wrong("auth.certificates",
-                                           "no client is asked for a certificate; name who signs them: client_authorities = "
-                                           "\"FILE\" in [http.tls], beside certificate and key"));
+      return tl::unexpected(settings.wrong(
+          "auth.certificates",
+          "clients are not asked for certificates; add client_authorities = \"FILE\" to [http.tls], with certificate and key"));
     }
     auto made = make_certificate_authenticator(options_of(*auth.certificates));
     if (!made) return wrong(settings, "auth.certificates", made.error());
     by_connection.push_back(std::move(*made));
-    out.told.push_back("client certificates, by their " + auth.certificates->name);
+    out.told.push_back("client certificates, identified by " + auth.certificates->name);
   }
   if (!auth.users.empty()) {
     if (!by.has_socket) {
       return tl::unexpected(settings.wrong(
-          "auth.unix", "nobody comes by a Unix socket; say where it is: socket = \"PATH\" in [http], or --socket PATH"));
+          "auth.unix", "the server does not listen on a Unix socket; add socket = \"PATH\" to [http], or use --socket PATH"));
     }
     auto users = users_of(auth.users);
     if (!users) return wrong(settings, "auth.unix.users", users.error());

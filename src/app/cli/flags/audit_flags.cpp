@@ -15,18 +15,18 @@ constexpr std::array file_arguments{argument{.name = "FILE",
                                              .is_repeatable = true}};
 constexpr std::array verify_flags{&json_flag};
 constexpr std::array verify_examples{
-    example{"hondana audit verify audit.jsonl audit.jsonl.*", "the present file and the older ones together"}};
+    example{"hondana audit verify audit.jsonl audit.jsonl.*", "the current file and the older ones together"}};
 
 }  // namespace
 
 constexpr command_entry audit_verify_entry{
     .name = "audit verify",
     .section = "Serve",
-    .summary = "Check that a record of requests is as it was written",
+    .summary = "Check that an audit log was not changed",
     .details =
-        "Every record has the hash of the one before, so that none can be changed, taken out or put in between. What was cut "
-        "off at the end shows only to who has kept the hash of a later record, which this prints. Exits with 5 at the first "
-        "record that is not sound. docs/audit.md has the format.",
+        "Every record contains the hash of the previous one, so a changed, removed or inserted record is detected. Records "
+        "removed from the end can be detected only by comparing the last hash, which this command prints, with an earlier "
+        "copy. The exit code is 5 at the first wrong record. docs/audit.md describes the format.",
     .arguments = file_arguments,
     .flags = verify_flags,
     .examples = verify_examples};

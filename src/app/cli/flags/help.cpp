@@ -156,13 +156,13 @@ std::string group_help(std::string_view word) {
     for (auto& each : rows_of(flags)) own.push_back(std::move(each));
     text += in_columns(own);
   }
-  text += "\nOptions of each\n" + in_columns(rows_of(shared));
-  return text + "\n'hondana " + std::string(word) + " COMMAND --help' says more of one.\n";
+  text += "\nOptions of all\n" + in_columns(rows_of(shared));
+  return text + "\n'hondana " + std::string(word) + " COMMAND --help' describes one.\n";
 }
 
 std::string program_help() {
   std::string text = std::string(program_summary) + "\n\n" + in_columns(terms_of(first_commands()));
-  text += "\nUsage: hondana COMMAND [OPTIONS] [ARGUMENTS]; 'hondana COMMAND --help' shows a command's.\n";
+  text += "\nUsage: hondana COMMAND [OPTIONS] [ARGUMENTS]; 'hondana COMMAND --help' describes a command.\n";
   std::string_view section;
   rows all;
   const auto finish = [&] {
@@ -181,7 +181,7 @@ std::string program_help() {
     }
   }
   finish();
-  text += '\n' + std::string(targets().title) + "  (TARGET; none: the current folder)\n" + in_columns(terms_of(targets()));
+  text += '\n' + std::string(targets().title) + "  (TARGET; default: the current folder)\n" + in_columns(terms_of(targets()));
   return text + '\n' + exit_codes_line();
 }
 

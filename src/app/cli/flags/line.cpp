@@ -115,7 +115,7 @@ class line_reader {
   problem unknown(std::string_view written) const {
     std::vector<std::string_view> known;
     for_each_flag(line_.entry(), [&](const flag& one) { known.push_back(one.name); });
-    std::string text = "there is no option " + in_quotes(written) + " for " + in_quotes(line_.entry().name);
+    std::string text = "unknown option " + in_quotes(written) + " of " + in_quotes(line_.entry().name);
     if (written.starts_with("--")) text += did_you_mean(written.substr(2), known, "--");
     return text;
   }
@@ -198,7 +198,7 @@ class line_reader {
     }
     const bool takes_more = !entry.arguments.empty() && entry.arguments.back().is_repeatable;
     if (given.size() > entry.arguments.size() && !takes_more) {
-      return in_quotes(given[entry.arguments.size()]) + " is one word too many for " +
+      return in_quotes(given[entry.arguments.size()]) + " is an unexpected argument of " +
              in_quotes("hondana " + std::string(entry.name));
     }
     return {};
@@ -215,7 +215,7 @@ line_outcome read_line(int count, const char* const* arguments) {
   if (first == "-V" || first == "--version") return version_wanted{};
   if (first.empty()) return misuse{"give a command: " + all_first_words(), {}};
   if (first.starts_with('-')) {
-    return misuse{"there is no option " + in_quotes(first) + " before a command; the commands are " + all_first_words(), {}};
+    return misuse{"unknown option " + in_quotes(first) + " before the command; the commands are " + all_first_words(), {}};
   }
   if (const auto* entry = find_command(first)) return line_reader(*entry, all.subspan(2)).read();
   if (all.size() > 2) {
@@ -238,9 +238,10 @@ line_outcome read_line(int count, const char* const* arguments) {
   }
   const auto known = first_words();
   auto meant = did_you_mean(first, known);
-  return misuse{"there is no command " + in_quotes(first) +
-                    (meant.empty() ? "; there are " + all_first_words() : meant + " There are " + all_first_words()),
-                {}};
+  return misuse{
+      "unknown command " + in_quotes(first) +
+          (meant.empty() ? "; the commands are " + all_first_words() : meant + " The commands are " + all_first_words()),
+      {}};
 }
 
 }  // namespace hondana::cli

@@ -13,11 +13,10 @@ namespace hondana::cli {
 
 constexpr flag help_flag{.name = "help", .letter = 'h', .help = "Print this help"};
 constexpr flag version_flag{.name = "version", .letter = 'V', .help = "Print the version"};
-constexpr flag write_flag{
-    .name = "write",
-    .help = "Append to the configuration instead of printing",
-    .details = "Names that are there already are left alone, and said. A file that is made is readable by you alone."};
-constexpr flag man_flag{.name = "man", .help = "Print the manual page, in the form man(1) reads"};
+constexpr flag write_flag{.name = "write",
+                          .help = "Append to the configuration instead of printing",
+                          .details = "Names that exist already are not changed, with a warning. A new file gets mode 0600."};
+constexpr flag man_flag{.name = "man", .help = "Print the manual page in roff, for man(1)"};
 
 namespace {
 
@@ -25,24 +24,26 @@ constexpr std::array<std::string_view, 3> shells{"bash", "zsh", "fish"};
 constexpr std::array<std::string_view, 2> word_kinds{"uri", "target"};
 
 constexpr std::array import_arguments{argument{
-    .name = "FILE", .help = "An mcp.json, or another host's file (default: their usual places)", .by = completion_kind::file}};
+    .name = "FILE", .help = "An mcp.json or another host's file (default: their usual places)", .by = completion_kind::file}};
 constexpr std::array import_flags{&write_flag, &names_flag, &json_flag, &quiet_flag};
 constexpr std::array shell_arguments{argument{
     .name = "SHELL", .help = "bash, zsh or fish", .by = completion_kind::choice, .choices = shells, .is_required = true}};
-constexpr std::array help_arguments{argument{
-    .name = "COMMAND", .help = "Whose help (default: the program's)", .by = completion_kind::command, .is_repeatable = true}};
+constexpr std::array help_arguments{argument{.name = "COMMAND",
+                                             .help = "The command (default: help of the program)",
+                                             .by = completion_kind::command,
+                                             .is_repeatable = true}};
 constexpr std::array help_flags{&man_flag};
 constexpr std::array word_arguments{
     argument{
         .name = "KIND", .help = "uri or target", .by = completion_kind::choice, .choices = word_kinds, .is_required = true},
-    argument{.name = "TYPED", .help = "What there is of the word"}};
+    argument{.name = "TYPED", .help = "The beginning of the word"}};
 constexpr std::array word_flags{&on_flag, &names_flag};
 
 constexpr std::array import_examples{
-    example{"hondana config import", "show what would be taken over, as TOML"},
-    example{"hondana config import --write .vscode/mcp.json", "take over that file's servers"}};
+    example{"hondana config import", "print the servers as TOML"},
+    example{"hondana config import --write .vscode/mcp.json", "add that file's servers to the configuration"}};
 constexpr std::array completions_examples{
-    example{"source <(hondana completions bash)", "for this shell; the Debian package installs them"}};
+    example{"source <(hondana completions bash)", "for this shell; the Debian package installs completions"}};
 
 constexpr std::string_view setup_section = "Set up";
 
@@ -51,17 +52,17 @@ constexpr std::string_view setup_section = "Set up";
 constexpr command_entry import_entry{
     .name = "config import",
     .section = setup_section,
-    .summary = "Take over the servers that Claude, VS Code or Cursor know",
+    .summary = "Import the servers of Claude, VS Code or Cursor",
     .details =
-        "Reads JSON with comments and trailing commas and prints [[source]] tables of type \"mcp\", whose names are then "
-        "targets for --on. Variables such as ${env:X} and ${input:X} are not filled in: comments say what to write. Messages "
-        "never show the values of headers and environment variables; the tables do.",
+        "Reads JSON with comments and trailing commas, and prints [[source]] tables of type \"mcp\". Their names are then "
+        "targets for --on. Variables such as ${env:X} and ${input:X} are not expanded: comments say what to write. The tables "
+        "contain the values of headers and environment variables; messages never do.",
     .arguments = import_arguments,
     .flags = import_flags,
     .examples = import_examples};
 constexpr command_entry completions_entry{.name = "completions",
                                           .section = setup_section,
-                                          .summary = "Print the completions of a shell",
+                                          .summary = "Print completions for a shell",
                                           .arguments = shell_arguments,
                                           .examples = completions_examples};
 constexpr command_entry help_entry{

@@ -40,9 +40,9 @@ std::string with_our_variables(std::string text, std::vector<std::string>& remar
     out += "${" + std::string(name) + '}';
     if (name.starts_with("input:")) {
       remarks.push_back("${" + std::string(name) +
-                        "} is asked for by the host: write its value, or ${env:NAME} for a variable");
+                        "} is an input of the host: write its value, or ${env:NAME} for an environment variable");
     } else {
-      remarks.push_back("${" + std::string(name) + "} is the host's: write what it stands for");
+      remarks.push_back("${" + std::string(name) + "} is a variable of the host: write its value");
     }
   }
   return out;
@@ -62,17 +62,17 @@ known_server server_of(const std::string& name, const value& from) {
       out.command.push_back(ours(one.as_string() == nullptr ? one.to_text() : *one.as_string()));
   }
   if (const auto* file = from.find("envFile"); file != nullptr)
-    out.remarks.emplace_back("envFile is not read: write its variables into environment");
+    out.remarks.emplace_back("envFile is not supported: write its variables into environment");
   if (from.find("disabled") != nullptr && *from.find("disabled") == value(true)) {
     out.remarks.emplace_back("it is disabled there");
     out.is_usable = false;
   }
   if (!out.url.empty() && !out.url.starts_with("https://") && !out.url.starts_with("http://") && !out.url.starts_with("${")) {
-    out.remarks.emplace_back("its url is neither http: nor https:");
+    out.remarks.emplace_back("its url does not begin with http: or https:");
     out.is_usable = false;
   }
   if (out.command.empty() == out.url.empty()) {
-    out.remarks.emplace_back(out.url.empty() ? "it has neither a command nor a url" : "it has a command and a url");
+    out.remarks.emplace_back(out.url.empty() ? "it has no command and no url" : "it has both a command and a url");
     out.is_usable = false;
   }
   return out;
@@ -161,7 +161,7 @@ result<std::vector<known_server>> servers_in(std::string_view text) {
   if (const auto* projects = parsed->find("projects"); projects != nullptr && projects->as_object() != nullptr) {
     for (const auto& [path, one] : *projects->as_object()) has_any = add_from(one, out) || has_any;
   }
-  if (!has_any) return fail(errc::invalid_argument, "there is neither \"mcpServers\" nor \"servers\" in it");
+  if (!has_any) return fail(errc::invalid_argument, "it has no \"mcpServers\" and no \"servers\"");
   return out;
 }
 
@@ -172,15 +172,15 @@ made_tables tables_of(const std::vector<known_server>& servers, std::vector<std:
     const auto name = slug_of(one.name);
     const bool is_taken = std::find(taken.begin(), taken.end(), name) != taken.end();
     if (is_taken || !one.is_usable) {
-      made.left_out.push_back(visible(one.name) + " is left out: " +
-                              (is_taken ? "there is a server \"" + name + "\" already" : visible(one.remarks.back())));
+      made.left_out.push_back(visible(one.name) + " is skipped: " +
+                              (is_taken ? "a server named \"" + name + "\" exists already" : visible(one.remarks.back())));
       out += "# " + made.left_out.back() + "\n\n";
       continue;
     }
     taken.push_back(name);
     ++made.count;
     out += "[[source]]\ntype = \"mcp\"\nname = " + toml_text(name) + '\n';
-    if (name != one.name) out += "# It is called " + visible(one.name) + " there.\n";
+    if (name != one.name) out += "# Its name there is " + visible(one.name) + ".\n";
     for (const auto& remark : one.remarks) out += "# " + visible(remark) + '\n';
     if (!one.command.empty()) {
       std::string command;

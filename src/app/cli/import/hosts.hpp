@@ -40,7 +40,7 @@ struct known_place {
 struct made_tables {
   std::string text{};
   std::size_t count = 0;                ///< Of tables.
-  std::vector<std::string> left_out{};  ///< "NAME is left out: WHY".
+  std::vector<std::string> left_out{};  ///< "NAME is skipped: WHY".
 };
 
 /// One table a server, with comments for what has to be looked at. `taken`: names that are there. Servers whose names are

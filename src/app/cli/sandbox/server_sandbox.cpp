@@ -47,8 +47,8 @@ std::vector<known_command> commands_of(const parts& whole) {
 }
 
 tl::unexpected<failure> needs_restart(const std::string& source, const std::string& what) {
-  return fail(errc::access_denied,
-              "a restart is needed: the sandbox was put up for the sources of the start, and \"" + source + "\" " + what);
+  return fail(errc::access_denied, "restart the server: the sandbox allows only what the sources at the start needed, and \"" +
+                                       source + "\" " + what);
 }
 
 }  // namespace
@@ -69,10 +69,10 @@ result<server_sandbox> server_sandbox::put_up(const parts& whole, const serving_
   const auto& now = made.in_force_;
   const bool is_whole = now.holds_files() && now.filters_calls && now.no_new_privileges;
   if (made.mode_ == sandbox_mode::required && !is_whole) {
-    return fail(errc::source_unavailable, "The sandbox is required and cannot be had: " + now.lacks +
-                                              ". Say --sandbox auto to do with what there is: " + now.words() + '.');
+    return fail(errc::source_unavailable, "The sandbox is required but not available: " + now.lacks +
+                                              ". Use --sandbox auto to restrict what is possible: " + now.words() + '.');
   }
-  if (!now.lacks.empty() && log) log("the sandbox holds " + now.words() + ", and no more: " + now.lacks);
+  if (!now.lacks.empty() && log) log("the sandbox restricts " + now.words() + ", but nothing else: " + now.lacks);
   return made;
 }
 
@@ -92,7 +92,7 @@ result<void> server_sandbox::suffices_for(const parts& whole) const {
       return std::find(connects_->begin(), connects_->end(), port) != connects_->end();
     };
     if (in_force_.holds_ports() && connects_ && !(ports && std::all_of(ports->begin(), ports->end(), is_open)))
-      return needs_restart(one->name(), "needs to connect to " + (ports ? needs.sockets.front() : "servers that others name"));
+      return needs_restart(one->name(), "needs to connect to " + (ports ? needs.sockets.front() : "servers named by others"));
     const auto* program = program_of(*one);
     if (in_force_.filters_calls && program != nullptr && !(launcher_ && launcher_->knows(*program)))
       return needs_restart(one->name(), "starts a program, " + program->command.front());
@@ -102,16 +102,15 @@ result<void> server_sandbox::suffices_for(const parts& whole) const {
     return launcher_ && launcher_->knows(process::renderer_target(command));
   };
   if (in_force_.filters_calls && !std::all_of(renders.begin(), renders.end(), is_known))
-    return needs_restart("documents", "renders PDF and Office files, which it did not at the start");
+    return needs_restart("documents", "renders PDF and Office files, which no source did at the start");
   return {};
 }
 
 result<void> server_sandbox::lets_read(const std::string& config) const {
   if (config.empty() || !in_force_.holds_files() || !sandbox::is_forbidden(config, false)) return {};
-  return fail(errc::access_denied,
-              "a restart is needed: " + config +
-                  " was replaced, and in a folder that holds so much else the sandbox lets only the file be read "
-                  "that was there at the start; one in a folder of its own can be replaced");
+  return fail(errc::access_denied, "restart the server: " + config +
+                                       " was replaced. In such a shared folder, the sandbox allows reading only the file that "
+                                       "existed at the start. Put it into a folder of its own to be able to replace it");
 }
 
 }  // namespace hondana::cli

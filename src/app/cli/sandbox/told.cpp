@@ -40,7 +40,7 @@ void print_sandbox(const server_sandbox& of, bool as_json) {
   const auto& now = of.in_force();
   if (!as_json) {
     const bool is_off = of.mode() == config::sandbox_mode::off;
-    print("sandbox  " + (is_off ? "off" : "holds " + now.words()) + (now.lacks.empty() ? "" : "; " + visible(now.lacks)) +
+    print("sandbox  " + (is_off ? "off" : "restricts " + now.words()) + (now.lacks.empty() ? "" : "; " + visible(now.lacks)) +
           '\n');
     return;
   }

@@ -24,7 +24,7 @@ constexpr std::array<std::string_view, 7> common_folders{"/var/cache", "/var/lib
 /// A file that is written, with others beside it.
 struct written_file {
   fs::path path{};
-  const char* what = "";          ///< "record"
+  const char* what = "";          ///< "audit log"
   const char* usual_folder = "";  ///< Where one might have its own.
   bool shares_folder = false;     ///< With others that share theirs.
   std::function<failure(std::string_view)> wrong{};
@@ -52,7 +52,7 @@ bool is_of_whole_home(std::string_view folder, const std::string& home) {
 std::vector<written_file> written_files(const config::settings& of) {
   std::vector<written_file> all;
   const auto wrong = [&of](const char* key) { return [&of, key](std::string_view why) { return of.wrong(key, why); }; };
-  if (of.audit) all.push_back({of.audit->path, "record", "/var/log/hondana", false, wrong("audit.path")});
+  if (of.audit) all.push_back({of.audit->path, "audit log", "/var/log/hondana", false, wrong("audit.path")});
   if (of.search && !of.search->path.empty())
     all.push_back({of.search->path, "index", "/var/lib/hondana", true, wrong("search.path")});
   for (const auto& one : of.sources) {
@@ -78,10 +78,10 @@ std::string what_stands_in(const std::string& folder, const written_file& of, co
     for (const auto& needed : one->needs().folders) {
       const auto real = behind_links(needed.path);
       if (needed.writable) continue;  // of the program's own making
-      if (holds(folder, real)) return "its folder " + folder + " holds " + needed.path + ", which is served or used";
+      if (holds(folder, real)) return "its folder " + folder + " contains " + needed.path + ", which is served or used";
       // Of a folder with a key nothing else counts, and what is written below does not reach the key.
       if (std::find(apart.begin(), apart.end(), needed.path) != apart.end()) continue;
-      if (holds(real, folder)) return "its folder " + folder + " lies in " + needed.path + ", which is served";
+      if (holds(real, folder)) return "its folder " + folder + " is in " + needed.path + ", which is served";
     }
   }
   for (const auto& one : whole.own) {
@@ -91,7 +91,8 @@ std::string what_stands_in(const std::string& folder, const written_file& of, co
     };
     if (of.shares_folder && std::any_of(others.begin(), others.end(), is_one)) continue;
     std::error_code problem;
-    if (holds(folder, one) && fs::exists(one, problem)) return "its folder " + folder + " holds " + one + ", the server's own";
+    if (holds(folder, one) && fs::exists(one, problem))
+      return "its folder " + folder + " contains " + one + ", which the server needs";
   }
   return {};
 }
@@ -104,14 +105,14 @@ result<std::optional<std::string>> check(const written_file& one, const std::vec
   const bool is_confined = whole.settings.sandbox.mode != config::sandbox_mode::off;
   const auto real = behind_links(folder.string());
   if (is_confined && is_shared_folder(real, environment_of("HOME"))) {
-    return tl::unexpected(one.wrong("the sandbox would leave all of " + folder.string() + " open for writing; give the " +
+    return tl::unexpected(one.wrong("the sandbox would have to leave all of " + folder.string() + " writable; give the " +
                                     what + " a folder of its own, such as " + (folder / "hondana" / name).string()));
   }
   const auto why = what_stands_in(real, one, all, whole);
   if (why.empty()) return std::nullopt;
   auto wrong =
-      one.wrong(why + "; what may write the " + what + " could change that, too. Give the " + what +
-                " a folder of its own outside of what is served, such as " + (fs::path(one.usual_folder) / name).string());
+      one.wrong(why + "; a process that may write the " + what + " could change it too. Give the " + what +
+                " a folder of its own outside of the served folders, such as " + (fs::path(one.usual_folder) / name).string());
   if (!is_confined) return std::move(wrong.public_text);
   return tl::unexpected(std::move(wrong));
 }

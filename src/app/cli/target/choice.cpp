@@ -40,7 +40,7 @@ bool looks_like_host(std::string_view text) {
 result<chosen_server> at_url(const std::string& url) {
   const auto parts = split_uri(url);
   if (!parts.authority || parts.authority->empty()) {
-    return fail(errc::invalid_argument, "The URL \"" + url + "\" names no host. It looks like http://127.0.0.1:7325/mcp.");
+    return fail(errc::invalid_argument, "The URL \"" + url + "\" has no host. Write it like http://127.0.0.1:7325/mcp.");
   }
   http_target target;
   target.url = url;
@@ -48,8 +48,7 @@ result<chosen_server> at_url(const std::string& url) {
 }
 
 result<chosen_server> at_socket(const std::string& path) {
-  if (path.empty())
-    return fail(errc::invalid_argument, "unix: needs the path of a socket behind it, as in unix:/run/mcp.sock.");
+  if (path.empty()) return fail(errc::invalid_argument, "unix: needs the path of a socket, as in unix:/run/mcp.sock.");
   http_target target;
   target.url = "http://localhost/mcp";
   target.socket = path;
@@ -77,11 +76,11 @@ result<chosen_server> by_name_or_path(const std::string& text, const std::string
   }
   if (std::filesystem::exists(text, problem)) return at_path(text);
   const std::vector<std::string_view> views(names.begin(), names.end());
-  std::string why = "There is no target \"" + text + '"' + did_you_mean(text, views);
+  std::string why = "Unknown target \"" + text + '"' + did_you_mean(text, views);
   why += why.ends_with('?') ? " " : ". ";
-  if (looks_like_host(text)) return fail(errc::invalid_argument, why + "For a server over HTTP write http://" + text + '.');
+  if (looks_like_host(text)) return fail(errc::invalid_argument, why + "For a server over HTTP, write http://" + text + '.');
   why += what_targets_are;
-  if (may_be_name && !has_config && !config.empty()) why += " There is no configuration file " + config + '.';
+  if (may_be_name && !has_config && !config.empty()) why += " The configuration file " + config + " does not exist.";
   return fail(errc::invalid_argument, why);
 }
 
@@ -94,7 +93,7 @@ result<chosen_server> by_target(const command_line& line) {
   if (text.starts_with(socket_prefix)) return at_socket(text.substr(socket_prefix.size()));
   if (!scheme.empty()) {
     return fail(errc::invalid_argument,
-                "Servers are reached by http: and https: only, not by \"" + std::string(scheme) + ":\". " + what_targets_are);
+                "Only http: and https: URLs are supported, not \"" + std::string(scheme) + ":\". " + what_targets_are);
   }
   return by_name_or_path(text, line.has(names_flag) ? line.text(names_flag) : usual_config(), line.has(names_flag));
 }
@@ -110,14 +109,15 @@ result<void> add_headers(const command_line& line, chosen_server& to) {
     const bool has_break = one.find_first_of("\r\n") != std::string::npos;
     if (colon == std::string::npos || colon == 0 || has_break) {
       // Whatever it is, it may be secret.
-      return fail(errc::invalid_argument, "A --header is no 'NAME: VALUE' in one line, as in 'Authorization: Bearer TOKEN'.");
+      return fail(errc::invalid_argument,
+                  "A --header is not one line of the form 'NAME: VALUE', as in 'Authorization: Bearer TOKEN'.");
     }
     const auto begin = one.find_first_not_of(" \t", colon + 1);
     auto text = mcp::with_variables(begin == std::string::npos ? std::string() : one.substr(begin), mcp::environment_variable);
     if (!text)
       return fail(errc::invalid_argument, "The --header " + one.substr(0, colon) + ' ' + text.error().public_text + '.');
     if (text->find_first_of("\r\n") != std::string::npos)
-      return fail(errc::invalid_argument, "The --header " + one.substr(0, colon) + " has a variable with a line break.");
+      return fail(errc::invalid_argument, "The --header " + one.substr(0, colon) + " contains a variable with a line break.");
     http->headers.emplace_back(one.substr(0, colon), std::move(*text));
   }
   return {};
@@ -133,7 +133,7 @@ result<void> add_token(const command_line& line, chosen_server& to) {
     return fail(errc::invalid_argument, "--token-file and --arguments cannot both be read from standard input.");
   if (http->socket.empty() && http->url.starts_with("http://") && !transport::http_client::is_on_this_machine(http->url))
     return fail(errc::invalid_argument,
-                "Anybody on the way to " + to.shown + " could read the token of --token-file; the server needs https:.");
+                "Over plain http, others on the network to " + to.shown + " could read the token of --token-file. Use https:.");
   auto tokens = token_in_file(path);
   if (!tokens) return fail(errc::invalid_argument, "--token-file: " + tokens.error().public_text + '.');
   http->tokens = std::move(*tokens);
@@ -148,8 +148,7 @@ result<void> set_identity(const command_line& line, chosen_server& to) {
   if (http == nullptr)
     return fail(errc::invalid_argument,
                 "--cacert, --cert and --key are for servers behind a URL, which " + to.shown + " is not.");
-  if (line.has(key_flag) && !has_own)
-    return fail(errc::invalid_argument, "--key names the key of a certificate; name that with --cert, too.");
+  if (line.has(key_flag) && !has_own) return fail(errc::invalid_argument, "--key needs --cert with the certificate.");
   if (line.has(cacert_flag)) http->authorities = line.text(cacert_flag);
   if (has_own) {
     http->certificate = line.text(cert_flag);

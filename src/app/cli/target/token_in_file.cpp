@@ -30,7 +30,7 @@ result<std::string> read_input() {
     if (count == 0) return out;
     out.append(piece.data(), static_cast<std::size_t>(count));
   }
-  return fail(errc::response_too_large, "standard input has more than a token");
+  return fail(errc::response_too_large, "standard input contains more than one token");
 }
 
 /// What it holds is never repeated, whatever it is.
@@ -46,8 +46,8 @@ result<std::string> read_token(const std::string& path) {
   std::string token =
       begin == std::string::npos ? std::string() : text->substr(begin, text->find_last_not_of(blanks) + 1 - begin);
   if (bytes::is_token68(token)) return token;
-  return fail(errc::invalid_argument, (is_input ? "standard input" : path) + (token.empty() ? " is empty" : " is no token") +
-                                          "; it must hold one token and nothing else");
+  return fail(errc::invalid_argument, (is_input ? "standard input" : path) + (token.empty() ? " is empty" : " is not a token") +
+                                          "; it must contain one token and nothing else");
 }
 
 class file_tokens final : public token_source {
@@ -68,7 +68,7 @@ class file_tokens final : public token_source {
       if (now_ != why.token) return {};
     }
     return fail(errc::unauthorized,
-                "the server refuses the token " + (is_input ? "of standard input" : "in " + path_ + "; put another one there"));
+                "the server rejects the token " + (is_input ? "of standard input" : "in " + path_ + "; replace it"));
   }
 
  private:

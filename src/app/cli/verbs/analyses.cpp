@@ -60,6 +60,7 @@ int analysis_exit_code(const failure& why) {
     case errc::content_changed:
       return exit_usage;
     case errc::resource_not_found:
+    case errc::part_not_found:
       return exit_not_found;
     case errc::source_unavailable:
     case errc::timed_out:
@@ -87,7 +88,7 @@ result<wb::settings> configured_analyses(const command_line& line) {
   wb::settings out;
   if (file.empty()) {
     const auto usual = wb::usual_store();
-    if (!usual) return fail(errc::invalid_argument, "There is no home folder to look for a store in. Give --store FILE.");
+    if (!usual) return fail(errc::invalid_argument, "HOME is not set, so the store cannot be found. Give --store FILE.");
     out.path = *usual;
     return out;
   }
@@ -114,10 +115,10 @@ result<cache_of_analyses> open_analyses_of(const command_line& line, bool makes_
   if (!how.redis && how.path.empty())
     return fail(
         errc::invalid_argument,
-        "The configured store is in the memory of its server; ask that with 'hondana read wallbounce://analyses --on …'.");
+        "The configured store exists only in its server's memory. Read it with 'hondana read wallbounce://analyses --on …'.");
   if (!how.redis && !makes_it && !std::filesystem::exists(how.path, problem))
     return fail(errc::resource_not_found,
-                "There is no store " + how.path + " yet; 'hondana analysis put' makes it, or a server.");
+                "The store " + how.path + " does not exist yet. 'hondana analysis put' or a server creates it.");
   return wb::open_cache(how, [](std::string_view text) { say(text); });
 }
 
@@ -135,7 +136,7 @@ result<std::string> whole_text_of(const std::string& path) {
     if (count == 0) return out;
     out.append(piece.data(), static_cast<std::size_t>(count));
     if (out.size() > analyses::most_bytes)
-      return fail(errc::response_too_large, name + " has more than 16 MiB, which is the most that an analysis may have");
+      return fail(errc::response_too_large, name + " is larger than 16 MiB, the limit for an analysis");
   }
 }
 
@@ -145,14 +146,14 @@ result<std::string> id_named(const analyses::cache& in, const std::string& word)
   const auto is_hex = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
   if (word.empty() || word.size() > wb::id_digits || !std::all_of(word.begin(), word.end(), is_hex))
     return fail(errc::invalid_argument, '"' + word +
-                                            "\" is neither an id, which has 32 lower-case hexadecimal digits, nor the "
-                                            "beginning of one, nor a URI. 'hondana analysis ls' shows ids.");
+                                            "\" is not an id (32 lower-case hexadecimal digits), the beginning of one, or a "
+                                            "URI. 'hondana analysis ls' lists ids.");
   const auto all = in.in().names(analyses::store::naming::id, word, 2);
   if (!all) return tl::unexpected(all.error());
-  if (all->empty()) return fail(errc::resource_not_found, "There is no analysis whose id begins with " + word + ".");
+  if (all->empty()) return fail(errc::resource_not_found, "No analysis has an id that begins with " + word + ".");
   if (all->size() > 1)
     return fail(errc::invalid_argument,
-                "Several ids begin with " + word + ", such as " + all->at(0) + " and " + all->at(1) + ". Write more of it.");
+                "Several ids begin with " + word + ", such as " + all->at(0) + " and " + all->at(1) + ". Give more digits.");
   return all->front();
 }
 
@@ -188,7 +189,7 @@ result<std::string> text_of_analysis(const wb::address& at, const analyses::entr
   if (at.of == wb::place::flow) return wb::markdown_of_flow(from.about, whole, from.is_stale);
   const auto vote =
       std::find_if(whole.votes.begin(), whole.votes.end(), [&](const auto& one) { return one.provider == at.provider; });
-  if (vote == whole.votes.end()) return fail(errc::resource_not_found, "There is no vote of " + at.provider + " in it.");
+  if (vote == whole.votes.end()) return fail(errc::resource_not_found, "The analysis has no vote of " + at.provider + ".");
   return wb::markdown_of_vote(from.about, *vote);
 }
 
@@ -263,11 +264,11 @@ int put_analysis(const command_line& line) {
   } else {
     print(wb::analysis_uri(about.id) + '\n');
   }
-  if (!put->why_not.empty()) say("it is kept, and not served as final: " + visible_in_line(put->why_not));
+  if (!put->why_not.empty()) say("stored, but not served as final: " + visible_in_line(put->why_not));
   if (const auto unknown = without_version(whole->asked); unknown > 0)
-    say("a version is missing of " + wb::counted(unknown, "resource") +
-        " that it rests on, so that its question does not find it, and only changes that a server sees from now on count; "
-        "'hondana ls --json' tells versions, and the tool analysis_put of a server fills them in");
+    say("the version is missing for " + wb::counted(unknown, "resource") +
+        " that it depends on. Its prompt does not find it, and only later changes make it stale. 'hondana ls --json' prints "
+        "versions; a server's tool analysis_put adds them");
   return exit_ok;
 }
 
@@ -285,7 +286,8 @@ int get_analysis(const command_line& line) {
   }
   const auto found = (*kept)->get(at->id);
   if (!found) return analysis_failed(found.error());
-  if (!*found) return analysis_failed({errc::resource_not_found, "There is no analysis " + at->id + ", or none any more.", {}});
+  if (!*found)
+    return analysis_failed({errc::resource_not_found, "The analysis " + at->id + " does not exist, or expired.", {}});
   const bool as_json = line.has(json_flag) || at->as == wb::format::json;
   const auto text = text_of_analysis(*at, **found, as_json);
   if (!text) return analysis_failed(text.error());
@@ -324,7 +326,7 @@ int list_analyses(const command_line& line) {
     return exit_ok;
   }
   const auto shown = present_screen();
-  if (all.empty() && shown.shows_output) say("there are no such analyses");
+  if (all.empty() && shown.shows_output) say("no analyses match");
   print_analyses(all, shown);
   return exit_ok;
 }
@@ -335,7 +337,7 @@ int remove_analyses(const command_line& line) {
                      (line.words().empty() ? 0 : 1);
   if (given != 1)
     return analysis_failed(
-        {errc::invalid_argument, "give ids, or one of --session, --tag, --context and --all: what is to be forgotten", {}});
+        {errc::invalid_argument, "give the analyses to delete: ids, or one of --session, --tag, --context and --all", {}});
   const auto kept = open_analyses_of(line, false);
   if (!kept) return analysis_failed(kept.error());
   std::vector<analyses::forgetting> all;
@@ -370,7 +372,7 @@ int remove_analyses(const command_line& line) {
   } else {
     print(std::to_string(count) + '\n');
   }
-  for (const auto& one : missing) say("there is no analysis " + one);
+  for (const auto& one : missing) say("no such analysis: " + one);
   return missing.empty() ? exit_ok : exit_not_found;
 }
 
@@ -385,7 +387,7 @@ int show_analysis_statistics(const command_line& line) {
     print_json(wb::value_of(*counted, *facts).to_text());
   } else {
     print(wb::markdown_of(*counted, *facts));
-    say("kept in " + visible(facts->where));
+    say("stored in " + visible(facts->where));
   }
   return exit_ok;
 }

@@ -46,7 +46,7 @@ std::string question_of(const std::string& name, const value& field, bool must) 
 
 result<form_answer> fill_in(const form_request& form, const interruption& interrupted) {
   show("The server asks: " + visible(form.message));
-  show("An empty line leaves a field out; Ctrl-D cancels.");
+  show("An empty line skips a field; Ctrl-D cancels.");
   value::object filled;
   const auto* properties = form.requestedSchema.find("properties");
   const auto* fields = properties == nullptr ? nullptr : properties->as_object();
@@ -63,7 +63,7 @@ result<form_answer> fill_in(const form_request& form, const interruption& interr
         filled.emplace_back(name, std::move(*typed));
         break;
       }
-      show("  " + (typed ? "this one is needed" : typed.error().public_text));
+      show("  " + (typed ? "required" : typed.error().public_text));
     }
   }
   return form_answer{"accept", std::move(filled)};

@@ -51,8 +51,8 @@ result<void> each_entry(const task& what, bool all_below, const taker& take) {
   if (!what.line.word(0).empty()) {
     const auto word = what.line.word(0);
     if ((word.starts_with("http://") || word.starts_with("https://")) && !what.line.has(on_flag) && what.line.server().empty())
-      return fail(errc::invalid_argument, "A server is named with --on; perhaps 'hondana " +
-                                              std::string(what.line.entry().name) + " --on " + word + "' is meant.");
+      return fail(errc::invalid_argument, "Name a server with --on. Did you mean 'hondana " +
+                                              std::string(what.line.entry().name) + " --on " + word + "'?");
     auto uri = what.with.uri_of(word);
     if (uri) uri = as_listed(server.server(), *uri);
     if (!uri) return tl::unexpected(std::move(uri.error()));
@@ -78,7 +78,8 @@ result<void> each_entry(const task& what, bool all_below, const taker& take) {
     return take(std::move(one));
   });
   if (done && !is_any && wanted == entry_filter{})
-    return tl::unexpected(blamed_on(below, {errc::resource_not_found, "the server lists nothing at or below " + below, {}}));
+    return tl::unexpected(
+        blamed_on(below, {errc::resource_not_found, "the server lists no resources at or below " + below, {}}));
   return done;
 }
 
@@ -92,7 +93,7 @@ result<std::vector<resource>> all_entries(const task& what, bool all_below) {
   });
   if (!done) return tl::unexpected(std::move(done.error()));
   if (out.size() == most_entries)
-    return fail(errc::response_too_large, "there are a million entries or more; ask for less with a URI or --filter");
+    return fail(errc::response_too_large, "the list has a million entries or more; narrow it with a URI or --filter");
   return out;
 }
 

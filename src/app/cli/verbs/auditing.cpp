@@ -33,11 +33,11 @@ void print_as_json(const audit_report& found) {
 }
 
 void print_for_people(const audit_report& found) {
-  std::string sound = "no record is sound";
+  std::string sound = "no record is valid";
   if (found.records != 0) {
     sound = std::to_string(found.records) + (found.records == 1 ? " record is" : " records are") +
-            " sound: " + std::to_string(found.first) + " to " + std::to_string(found.last) +
-            "\nhash of the last: " + found.hash;
+            " valid: " + std::to_string(found.first) + " to " + std::to_string(found.last) +
+            "\nhash of the last record: " + found.hash;
     if (found.first > 1) sound += "\nrecords 1 to " + std::to_string(found.first - 1) + " are in older files";
   }
   const auto print_fault = [](const audit_report::fault& one) {

@@ -59,16 +59,16 @@ result<void> check_beginning(client& of, const std::string& typed, const std::st
     if (!one) return tl::unexpected(one.error());
     if (!belongs_to_index(*one)) return {};
   }
-  const auto text = "no URI that is listed begins with \"" + typed + "\", and so nothing can be found below it. ";
+  const auto text = "no listed URI begins with \"" + typed + "\", so nothing can be found below it. ";
   if (const auto named = resource_named(of, typed, how)) {
     return fail(errc::invalid_argument,
-                text + "A URI is expected, as `hondana ls` shows it; perhaps --under " + shell_word(*named) + " is meant.");
+                text + "Give a URI as `hondana ls` prints it. Did you mean --under " + shell_word(*named) + "?");
   }
   HONDANA_TRY(const auto roots, told_roots(of, how));
-  return fail(errc::invalid_argument,
-              text + (roots.empty() ? "The server lists nothing now."
-                                    : "Give a URI or its beginning, as `hondana ls` shows it: listed is what begins with " +
-                                          roots + '.'));
+  return fail(
+      errc::invalid_argument,
+      text + (roots.empty() ? "The server lists no resources now."
+                            : "Give a URI or its beginning, as `hondana ls` prints it. Listed URIs begin with " + roots + '.'));
 }
 
 }  // namespace hondana::cli

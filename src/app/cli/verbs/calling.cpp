@@ -75,7 +75,7 @@ result<std::string> standard_input() {
 result<value> arguments_of(const task& what, const tool& called) {
   const std::vector<std::string> words(what.line.words().begin() + 1, what.line.words().end());
   if (!what.line.has(arguments_flag)) return typed_arguments(words, called.inputSchema);
-  if (!words.empty()) return fail(errc::invalid_argument, "Arguments are given by --arguments or as NAME=VALUE, not both.");
+  if (!words.empty()) return fail(errc::invalid_argument, "Give arguments with --arguments or as NAME=VALUE, not both.");
   auto text = what.line.text(arguments_flag);
   if (text == "-") {
     HONDANA_TRY(auto read, standard_input());
@@ -84,7 +84,7 @@ result<value> arguments_of(const task& what, const tool& called) {
   auto parsed = value::parse(text);
   if (!parsed) return fail(errc::invalid_argument, "--arguments: " + parsed.error().public_text);
   if (parsed->as_object() == nullptr)
-    return fail(errc::invalid_argument, "--arguments is a JSON object, as in '{\"query\":\"shelf\"}'.");
+    return fail(errc::invalid_argument, "--arguments must be a JSON object, as in '{\"query\":\"shelf\"}'.");
   return parsed;
 }
 
@@ -129,7 +129,7 @@ int call_tool(const task& what) {
     const auto meant = did_you_mean(name, names);
     return what.with.explain({errc::resource_not_found,
                               "the server has no tool \"" + name + '"' +
-                                  (meant.empty() ? "; " + asking_again(what.line, "call") + " lists those there are" : meant),
+                                  (meant.empty() ? "; " + asking_again(what.line, "call") + " lists them" : meant),
                               {}});
   }
   const auto arguments = arguments_of(what, *found);
@@ -150,7 +150,7 @@ int call_tool(const task& what) {
   }
   if (!got->isError) return exit_ok;
   const auto misfit = misfit_of(*found, *arguments);
-  say("the tool says that the call went wrong" +
+  say("the tool reported an error" +
       (misfit.empty() ? "" : ", and its arguments do not fit its schema: " + visible_in_line(misfit)));
   return misfit.empty() ? exit_server : exit_usage;
 }

@@ -16,7 +16,7 @@ int complete_variable(const task& what) {
   if (!asked) return what.with.explain(asked.error());
   const auto typed = what.line.word(2);
   const auto got = what.with.server().complete(*asked, what.line.word(1), typed, *chosen, what.with.how());
-  if (!got) return what.with.explain(why_not_completed(got.error()));
+  if (!got) return what.with.explain(got.error());
   if (what.line.has(json_flag)) {
     std::string text;
     json::writer to(text);
@@ -28,9 +28,9 @@ int complete_variable(const task& what) {
     print_json(text);
     return exit_ok;
   }
-  if (got->values.empty()) tell_none(what, "there is no value" + (typed.empty() ? std::string() : " for \"" + typed + '"'));
+  if (got->values.empty()) tell_none(what, "no value" + (typed.empty() ? std::string() : " for \"" + typed + '"'));
   for (const auto& one : got->values) print(visible(one) + '\n');
-  if (got->has_more && !what.line.has(quiet_flag)) say("there are more; type more of the value");
+  if (got->has_more && !what.line.has(quiet_flag)) say("there are more values; type more characters");
   return exit_ok;
 }
 

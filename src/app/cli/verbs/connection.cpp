@@ -52,6 +52,7 @@ int exit_code_of(errc code) noexcept {
     case errc::invalid_argument:
       return exit_usage;
     case errc::resource_not_found:
+    case errc::part_not_found:
       return exit_not_found;
     case errc::unauthorized:
     case errc::access_denied:
@@ -229,11 +230,11 @@ std::string connection::advice(const failure& why) const {
       if (!http->tokens || (why.answer && why.answer->http_status == 403)) return {};
       // Scopes are named where there is somebody to log in at.
       return (why.scopes ? asking_again(line_, login_again(why)) + " logs in. " : std::string()) +
-             "If you have a token, put it into a file and name that with --token-file FILE.";
+             "If you have a token, put it into a file and use --token-file FILE.";
     case errc::resource_not_found:
       // Of tools and skills the message says where they are listed; what cannot be searched is named.
       if (&line_.entry() == &call_entry || &line_.entry() == &skills_entry || &line_.entry() == &search_entry) return {};
-      return asking_again(line_, "ls") + " and " + asking_again(line_, "templates") + " show what there is.";
+      return asking_again(line_, "ls") + " and " + asking_again(line_, "templates") + " list all.";
     case errc::timed_out:
       return "--timeout SECONDS waits longer.";
     default:
@@ -246,15 +247,13 @@ failure connection::at_no_endpoint(const failure& why) const {
   const auto* http = std::get_if<http_target>(&chosen_.target);
   if (http == nullptr || !says_nothing_is_there(why)) return why;
   const auto parts = split_uri(http->url);
-  auto text = chosen_.shown + " answers, but there is no MCP endpoint at " +
-              (parts.path.empty() ? "/" : std::string(parts.path)) + ": HTTP " + std::to_string(why.answer->http_status) + '.';
+  auto text = chosen_.shown + " answers, but has no MCP endpoint at " + (parts.path.empty() ? "/" : std::string(parts.path)) +
+              ": HTTP " + std::to_string(why.answer->http_status) + '.';
   if (parts.path == "/mcp" || !parts.authority)
-    return {errc::source_unavailable, text + " Its documentation says at which path there is one.", {}, why.answer};
+    return {errc::source_unavailable, text + " Look up the path in its documentation.", {}, why.answer};
   const auto usual = std::string(parts.scheme) + "://" + std::string(*parts.authority) + "/mcp";
-  return {errc::source_unavailable,
-          text + " The usual path is /mcp; perhaps --on " + shell_word(usual) + " is meant.",
-          {},
-          why.answer};
+  return {
+      errc::source_unavailable, text + " The usual path is /mcp. Did you mean --on " + shell_word(usual) + "?", {}, why.answer};
 }
 
 int connection::explain(const failure& why) {

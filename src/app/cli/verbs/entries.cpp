@@ -41,7 +41,7 @@ void tell_none(const task& what, std::string text) {
   for (const auto* one : {&audience_flag, &min_priority_flag, &filter_flag}) {
     if (!what.line.has(*one)) continue;
     filters +=
-        (filters.empty() ? " that fits --" : " and --") + std::string(one->name) + ' ' + shell_word(what.line.text(*one));
+        (filters.empty() ? " that matches --" : " and --") + std::string(one->name) + ' ' + shell_word(what.line.text(*one));
   }
   say(text + filters);
 }

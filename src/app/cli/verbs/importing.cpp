@@ -28,7 +28,7 @@ result<std::string> content_of(const std::string& path) {
   std::error_code problem;
   const auto size = std::filesystem::file_size(path, problem);
   if (problem) return fail(errc::invalid_argument, path + ": " + problem.message());
-  if (size > most_bytes) return fail(errc::invalid_argument, path + " is too large to be an mcp.json: more than 16 MiB");
+  if (size > most_bytes) return fail(errc::invalid_argument, path + " is larger than 16 MiB, the limit for an mcp.json");
   std::ifstream file(path, std::ios::binary);
   std::string out((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   if (file.bad() || !file) return fail(errc::invalid_argument, path + " cannot be read");
@@ -79,14 +79,14 @@ result<std::vector<known_server>> found_servers(const command_line& line) {
     const auto text = content_of(place.path);
     auto all = text ? servers_in(*text) : tl::unexpected(text.error());
     if (!all) {
-      say(place.path + " (" + place.host + ") is passed over: " + all.error().public_text);
+      say(place.path + " (" + place.host + ") is skipped: " + all.error().public_text);
       continue;
     }
     if (!line.has(quiet_flag))
       say(place.path + " (" + place.host + "): " + std::to_string(all->size()) + (all->size() == 1 ? " server" : " servers"));
     out.insert(out.end(), std::make_move_iterator(all->begin()), std::make_move_iterator(all->end()));
   }
-  if (out.empty()) return fail(errc::resource_not_found, "no server is configured in any of " + looked_at + "; name the file");
+  if (out.empty()) return fail(errc::resource_not_found, "no servers found in " + looked_at + "; name the file");
   return out;
 }
 
@@ -112,15 +112,15 @@ int import_servers(const command_line& line) {
     line.has(json_flag) ? print_json(json_of(*servers)) : print(tables.text);
     return exit_ok;
   }
-  if (path.empty()) return failed({errc::invalid_argument, "there is no home folder; say where with --config FILE", {}});
+  if (path.empty()) return failed({errc::invalid_argument, "HOME is not set; name the file with --config FILE", {}});
   for (const auto& one : tables.left_out) say(one);
   if (tables.count == 0) {
-    say("there is nothing new to write to " + path);
+    say("nothing new to write to " + path);
     return exit_ok;
   }
   if (auto done = append(path, '\n' + tables.text); !done) return failed(done.error());
   say(std::to_string(tables.count) + (tables.count == 1 ? " server" : " servers") + " written to " + path +
-      "; 'hondana ls --on NAME" + (line.has(names_flag) ? " --config " + shell_word(path) : std::string()) + "' asks one");
+      "; 'hondana ls --on NAME" + (line.has(names_flag) ? " --config " + shell_word(path) : std::string()) + "' uses one");
   return exit_ok;
 }
 

@@ -46,7 +46,7 @@ std::string words_of(const server_description& of) {
   offer(of.has_prompts, "prompts");
   offer(of.has_skills, "skills");
   offer(of.has_versions, "versions");
-  add("offers", offers.empty() ? "nothing that it declares" : offers);
+  add("offers", offers.empty() ? "no capabilities" : offers);
   if (!of.instructions.empty()) out += '\n' + visible_lines(of.instructions);
   if (!out.ends_with('\n')) out += '\n';
   return out;

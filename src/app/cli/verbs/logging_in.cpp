@@ -32,8 +32,8 @@ result<http_target> server_of(const command_line& line) {
   auto* http = std::get_if<http_target>(&chosen.target);
   if (http == nullptr || !http->socket.empty() || !line.has(on_flag))
     return fail(errc::invalid_argument,
-                "Only servers behind a URL have log-ins" +
-                    (line.has(on_flag) ? ", which " + chosen.shown + " is not." : "; name one with --on."));
+                "Only servers with a URL have logins" +
+                    (line.has(on_flag) ? ", and " + chosen.shown + " is not one." : "; name one with --on."));
   return std::move(*http);
 }
 
@@ -124,7 +124,7 @@ result<void> log_in_to(const command_line& line, const std::stop_token& stop) {
   HONDANA_TRY(const auto session, oauth_session::of(at.url, settings));
   HONDANA_TRY(session->log_in(stop));
   const auto given = session->current();
-  if (!given) return fail(errc::internal, "there are no tokens after a log-in");
+  if (!given) return fail(errc::internal, "the login returned no tokens");
   HONDANA_TRY(keep_client(line, settings, *given));
   HONDANA_TRY(drop_older(*settings.store, *given));
   if (!line.has(quiet_flag))
@@ -140,16 +140,16 @@ result<void> log_out_of(const command_line& line, const std::stop_token& stop) {
   if (!line.has(quiet_flag)) settings.log = [](std::string_view text) { say(text); };
   // Without its key the authorization server may not listen; the tokens go all the same.
   if (const auto added = credentials::add_kept_client(settings, at->url); !added && settings.log)
-    settings.log("the client's key is not at hand: " + added.error().public_text);
+    settings.log("the client's key cannot be read: " + added.error().public_text);
   // Log-ins to other servers may need it.
   const auto keeps_secret_of = line.has(all_flag) || settings.client_secret.empty() ? std::string() : settings.client_id;
   HONDANA_TRY(const auto session, oauth_session::of(at->url, std::move(settings)));
   HONDANA_TRY(const auto had_any, session->log_out(line.has(all_flag), stop));
   if (line.has(quiet_flag)) return {};
-  say(had_any ? "logged out of " + session->resource() : "there was no log-in of " + session->resource());
+  say(had_any ? "logged out of " + session->resource() : "there was no login for " + session->resource());
   if (!keeps_secret_of.empty())
-    say("the secret of the client \"" + keeps_secret_of + "\" is still kept; 'hondana logout --all --on " + line.text(on_flag) +
-        "' forgets it, too");
+    say("the secret of the client \"" + keeps_secret_of + "\" is still stored; 'hondana logout --all --on " +
+        line.text(on_flag) + "' deletes it too");
   return {};
 }
 

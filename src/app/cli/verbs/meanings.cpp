@@ -22,10 +22,9 @@ namespace {
 constexpr std::size_t most_told = 5;
 constexpr std::size_t most_looked_at = 100;
 
-constexpr std::array<std::string_view, 3> words_for_what_is_not_there{"not found", "unknown resource", "does not exist"};
-/// Of a resource that is no parameter's fault, in the words of our own sources.
-constexpr std::array<std::string_view, 6> words_for_what_is_not_given{"not given", "cannot be rendered", "encrypted",
-                                                                      "damaged",   "no text in any",     "renders no"};
+/// How servers by others say that a resource does not exist, for which 2026-07-28 has no number of its own.
+constexpr std::array<std::string_view, 5> not_found_phrases{"not found", "unknown resource", "does not exist", "no such",
+                                                            "there is no "};
 
 /// The only one there is; nothing when there is none. Errors: invalid_argument for several.
 result<std::string> only_one(const std::set<std::string>& found, std::string_view word, std::string_view what) {
@@ -41,7 +40,7 @@ result<std::string> only_one(const std::set<std::string>& found, std::string_vie
     }
     text += (count == 1 ? "" : ", ") + one;
   }
-  return fail(errc::invalid_argument, text + ". Give the one that is meant in full.");
+  return fail(errc::invalid_argument, text + ". Give the whole URI or name.");
 }
 
 /// Or the beginning of one.
@@ -124,7 +123,7 @@ result<std::string> beginning_as_listed(const std::string& typed) {
   constexpr std::string_view in_no_uri = "\"<>\\^`{|}";
   const auto refused = [&typed](const std::string& hint) {
     return fail(errc::invalid_argument,
-                "expected a URI or its beginning, as `hondana ls` shows it, not \"" + typed + '"' + hint + '.');
+                "expected a URI or its beginning, as `hondana ls` prints it, not \"" + typed + '"' + hint + '.');
   };
   const auto colon = std::min(typed.find(':'), typed.size());
   if (!is_scheme(std::string_view(typed).substr(0, colon))) return refused("");
@@ -136,7 +135,7 @@ result<std::string> beginning_as_listed(const std::string& typed) {
   const auto whole = std::string_view(spelled).substr(0, spelled.size() - begun_escape(spelled));
   std::string storage;
   const auto canonical = uri::canonical_escapes(whole, storage);
-  if (!canonical) return refused(": in URIs a percent sign itself is written %25");
+  if (!canonical) return refused(": write a percent sign in a URI as %25");
   std::string out(*canonical);
   for (const char c : spelled.substr(whole.size())) out += c >= 'a' && c <= 'f' ? static_cast<char>(c - 'a' + 'A') : c;
   return out;
@@ -158,27 +157,19 @@ failure blamed_on(const std::string& uri, const failure& why) {
   return canonical ? why : malformed(uri, canonical.error());
 }
 
-failure why_not_completed(failure why) {
-  const bool is_of_template = why.answer && why.answer->message.find("no template") != std::string::npos;
-  if (why.code == errc::invalid_argument && is_of_template) why.code = errc::resource_not_found;
-  return why;
-}
-
-failure why_not_read(const std::string& uri, const failure& why) {
+failure why_not_read(const std::string& uri, const failure& why, bool names_reasons) {
   constexpr std::int64_t invalid_params = -32602;
   auto told = blamed_on(uri, why);
   if (told.code != errc::resource_not_found || !why.answer || why.answer->code != invalid_params) return told;
-  const auto said = ascii::in_lower_case(why.answer->message);
-  const auto says_one_of = [&said](const auto& all) {
-    return std::any_of(all.begin(), all.end(),
-                       [&said](std::string_view words) { return said.find(words) != std::string::npos; });
-  };
-  // "There is no such section" is of what is named, "there is no parameter" of how.
-  const bool is_missing = said.starts_with("there is no ") && !said.starts_with("there is no parameter");
-  if (is_missing || says_one_of(words_for_what_is_not_there)) return told;
+  if (why.answer->data.string_at("uri")) return told;
   const auto query = split_uri(uri).query;
   const bool has_parameters = query && !query->empty();
-  told.code = has_parameters && !says_one_of(words_for_what_is_not_given) ? errc::invalid_argument : errc::refused;
+  const auto message = ascii::in_lower_case(why.answer->message);
+  const bool says_not_found =
+      !names_reasons && std::any_of(not_found_phrases.begin(), not_found_phrases.end(),
+                                    [&message](std::string_view phrase) { return message.find(phrase) != std::string::npos; });
+  if (says_not_found) return told;
+  told.code = names_reasons || has_parameters ? errc::invalid_argument : errc::refused;
   return told;
 }
 
@@ -194,8 +185,8 @@ std::string told_of_kept(const std::vector<read_item>& items) {
       oldest = seconds;
   }
   if (!is_any) return {};
-  return "offline: the server cannot ask the source now; this is what it has kept" +
-         (oldest ? ", known to be current " + human_age(std::chrono::seconds(*oldest)) + " ago" : std::string());
+  return "offline: the server cannot reach the source now; this is its cached copy" +
+         (oldest ? ", last confirmed " + human_age(std::chrono::seconds(*oldest)) + " ago" : std::string());
 }
 
 }  // namespace hondana::cli

@@ -34,14 +34,10 @@ namespace hondana::cli {
 /// Why a URI leads nowhere: a malformed one because it is (invalid_argument), any other because of what the server said.
 [[nodiscard]] failure blamed_on(const std::string& uri, const failure& why);
 
-/// Why a variable cannot be completed: a server of ours says with one code that it has no such template (resource_not_found)
-/// and that an argument is wrong.
-[[nodiscard]] failure why_not_completed(failure why);
-
-/// Why a URI cannot be read. Servers answer with one code that there is no such resource (resource_not_found), that a parameter
-/// in its query is wrong (invalid_argument), and that what is there is not given (refused): which of them it is their words
-/// say.
-[[nodiscard]] failure why_not_read(const std::string& uri, const failure& why);
+/// Why a URI cannot be read. Many servers use one error number for a missing resource (resource_not_found), a wrong query
+/// parameter (invalid_argument) and unreadable content (refused). Our own servers name the reason in the error's data
+/// (`names_reasons`); for others, words of the message decide.
+[[nodiscard]] failure why_not_read(const std::string& uri, const failure& why, bool names_reasons);
 
 /// What is said of contents that come from what is kept, since their source could not be asked, with their age; empty: there
 /// are none such.

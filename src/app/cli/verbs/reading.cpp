@@ -62,7 +62,7 @@ result<std::string> asked_uri(const task& what) {
   // Files may have braces in their names; templates begin with a scheme.
   if (given->empty() && (names.empty() || !has_scheme(typed))) return what.with.uri_of(typed);
   if (given->empty())
-    return fail(errc::invalid_argument, "This is a template; give its variables with --with NAME=VALUE: " + names + ".");
+    return fail(errc::invalid_argument, "This is a URI template. Give its variables with --with NAME=VALUE: " + names + ".");
   uri_template_values values;
   for (const auto& [name, text] : *given) {
     if (compiled && std::find(variables.begin(), variables.end(), name) == variables.end())
@@ -97,7 +97,7 @@ void tell_masked(const task& what, const std::vector<read_item>& items) {
   }
   if (count <= 0 || what.line.has(quiet_flag)) return;
   say("masked: " + std::to_string(count) + (count == 1 ? " secret" : " secrets") +
-      "; `redact = false` in the server's [[source]] leaves them as they are");
+      "; to show them, set `redact = false` in the server's [[source]]");
 }
 
 /// Says so when a source could not be asked, and what is kept of it was read.
@@ -153,8 +153,8 @@ class destination {
       if (i == 1 && is_dropped_ && !is_original) return too_much();
       if (is_original) {
         if (!what_.line.has(quiet_flag))
-          say("left out: the file itself (" + visible_in_line(one.mimeType) + ", " + human_size(one.size) +
-              "); --original gives it");
+          say("not written: the original file (" + visible_in_line(one.mimeType) + ", " + human_size(one.size) +
+              "); --original writes it");
         continue;
       }
       if (items[i - 1].is_text && one.is_text && !cutter_) {
@@ -176,7 +176,7 @@ class destination {
     shown_.advance(bytes.size());
     std::string cut;
     if (cutter_) {
-      if (is_first_ && !looks_like_text(bytes)) return fail(errc::invalid_argument, "This is binary and has no lines.");
+      if (is_first_ && !looks_like_text(bytes)) return fail(errc::invalid_argument, "The resource is binary and has no lines.");
       is_first_ = is_first_ && bytes.empty();
       cut = cutter_->pass(bytes);
       bytes = cut;
@@ -194,10 +194,11 @@ class destination {
     const bool is_for_people = what_.shown.shows_output && !what_.line.has(force_flag);
     if (is_for_people && is_first_ && !looks_like_text(bytes))
       return fail(errc::invalid_argument,
-                  "This is binary, which a terminal may take for commands. Write it to a file with -o FILE, or use --force.");
+                  "The resource is binary, and a terminal may take its bytes for commands. Write it to a file with -o FILE, or "
+                  "use --force.");
     is_first_ = false;
     print(is_for_people ? filter_.pass(bytes) : std::string(bytes));
-    if (output_is_gone()) return fail(errc::cancelled, "whoever read the output stopped");
+    if (output_is_gone()) return fail(errc::cancelled, "the reader of the output stopped");
     return {};
   }
   result<void> finish() {
@@ -210,7 +211,7 @@ class destination {
 
  private:
   static tl::unexpected<failure> too_much() {
-    return fail(errc::response_too_large, "There is more than one content, and they are large. --json prints all of them.");
+    return fail(errc::response_too_large, "The resource has several large contents. --json prints all of them.");
   }
   const task& what_;
   const bool may_have_original_;
@@ -233,16 +234,15 @@ result<std::string> uri_of_original(const std::string& uri) {
   if (is_of_documents(parts.scheme) && !parts.query) return uri + "?format=original";
   if (is_of_documents(parts.scheme) && parts.query == "format=original") return uri;
   return fail(errc::invalid_argument,
-              "--original is for whole documents of a source of type docs or gdrive, such as docs://SET/PATH, which " + uri +
-                  " is not.");
+              "--original works only for whole documents of sources of type docs or gdrive, such as docs://SET/PATH, not for " +
+                  uri + '.');
 }
 
 }  // namespace
 
 int read_resource(const task& what) {
   if (what.line.has(json_flag) && what.line.has(output_flag))
-    return what.with.explain(
-        {errc::invalid_argument, "--json prints what was read, --output writes its bytes: give one of them.", {}});
+    return what.with.explain({errc::invalid_argument, "--json and --output exclude each other: give one of them.", {}});
   auto uri = asked_uri(what);
   if (uri && what.line.has(original_flag)) uri = uri_of_original(*uri);
   if (!uri) return what.with.explain(uri.error());
@@ -258,7 +258,7 @@ int read_resource(const task& what) {
   }
   if (what.line.has(json_flag)) {
     auto got = what.with.server().read(*uri, what.with.how());
-    if (!got) return what.with.explain(why_not_read(*uri, got.error()));
+    if (!got) return what.with.explain(why_not_read(*uri, got.error(), what.with.server().server().has_versions));
     if (lines) {
       for (auto& one : got->items) one.bytes = line_cutter(*lines).pass(one.bytes);
     }
@@ -271,7 +271,8 @@ int read_resource(const task& what) {
   if (auto opened = into.open(); !opened) return what.with.explain(opened.error());
   auto got = what.with.read_to(*uri, [&into](std::size_t item, std::string_view bytes) { return into.take(item, bytes); });
   if (output_is_gone()) return exit_ok;  // finish_output says how it ended
-  if (!got && !into.has_enough()) return what.with.explain(why_not_read(*uri, got.error()));
+  if (!got && !into.has_enough())
+    return what.with.explain(why_not_read(*uri, got.error(), what.with.server().server().has_versions));
   if (got) {
     if (auto done = into.take_later(got->items); !done && !into.has_enough()) return what.with.explain(done.error());
   }

@@ -105,7 +105,7 @@ result<void> wait_for_index(const task& what) {
 failure about_what_was_typed(failure why) {
   constexpr std::int64_t invalid_params = -32602;
   if (!why.answer || why.answer->code != invalid_params) return why;
-  return {errc::invalid_argument, "The server does not search for that: " + why.answer->message, why.private_text};
+  return {errc::invalid_argument, "The server rejects the search: " + why.answer->message, why.private_text};
 }
 
 result<value> ask_index(const task& what, const question& asked) {
@@ -116,7 +116,7 @@ result<value> ask_index(const task& what, const question& asked) {
   HONDANA_TRY(wait_for_index(what));
   auto got = what.with.server().read(uri, what.with.how());
   if (!got) return tl::unexpected(about_what_was_typed(std::move(got.error())));
-  if (got->items.empty()) return fail(errc::broken_protocol, "the server answered a search with nothing");
+  if (got->items.empty()) return fail(errc::broken_protocol, "the server returned an empty answer to the search");
   return value::parse(got->items.front().bytes);
 }
 
@@ -133,9 +133,10 @@ result<value> ask_tool(const task& what, const question& asked) {
   for (const auto& one : conditions) {
     if (!what.line.has(*one.which)) continue;
     if (one.needs_index)
-      return fail(errc::invalid_argument, "--" + std::string(one.which->name) +
-                                              " needs an index, and this server has none; [search] in its "
-                                              "configuration makes one (docs/search.md).");
+      return fail(
+          errc::invalid_argument,
+          "--" + std::string(one.which->name) +
+              " needs a search index, which this server does not have; add [search] to its configuration (docs/search.md).");
     const auto number = what.line.number(*one.which);
     if (one.which == &limit_flag) {
       arguments.emplace_back(one.name, static_cast<std::int64_t>(*number));
@@ -148,7 +149,7 @@ result<value> ask_tool(const task& what, const question& asked) {
   auto got = what.with.server().call_tool(tool_name, arguments, what.with.how());
   if (!got && is_without_tool(what, got.error()))
     return fail(errc::resource_not_found,
-                "The server cannot be searched: it has neither an index nor the tool " + std::string(tool_name) + '.');
+                "The server cannot be searched: it has no index and no tool " + std::string(tool_name) + '.');
   if (!got) return tl::unexpected(about_what_was_typed(std::move(got.error())));
   if (!got->isError && got->structuredContent) return *got->structuredContent;
   std::string why = "the server cannot be searched";
@@ -215,7 +216,7 @@ void tell_remark(const task& what, const value& answer) {
   const auto* complete = answer.find("isComplete");
   const auto remark = visible_in_line(text_of(answer, "remark"));
   if (complete != nullptr && complete->as_boolean() == false) {
-    say(remark.empty() ? "not everything could be looked at" : "not everything could be looked at: " + remark);
+    say(remark.empty() ? "not everything could be searched" : "not everything could be searched: " + remark);
   } else if (!remark.empty()) {
     say(remark);
   }
@@ -228,7 +229,7 @@ int search_resources(const task& what) {
   auto& words = asked.words;
   for (const auto& one : what.line.words()) words += (words.empty() ? "" : " ") + one;
   if (std::all_of(words.begin(), words.end(), [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); })) {
-    return what.with.explain({errc::invalid_argument, "There are no words to search for.", {}});
+    return what.with.explain({errc::invalid_argument, "Give words to search for.", {}});
   }
   if (what.line.has(under_flag)) {
     auto under = beginning_as_listed(what.line.text(under_flag));

@@ -39,8 +39,8 @@ result<skill> find(const task& what, const std::string& word) {
     if (!one) return tl::unexpected(one.error());
     if (one->frontmatter.string_at("name").value_or("") == word) return *one;
   }
-  return fail(errc::resource_not_found, "the server lists no skill named \"" + word + "\"; " +
-                                            asking_again(what.line, "skills") + " shows those there are");
+  return fail(errc::resource_not_found,
+              "the server lists no skill named \"" + word + "\"; " + asking_again(what.line, "skills") + " lists them");
 }
 
 int show_one(const task& what, const skill& of) {
@@ -78,7 +78,7 @@ int show_one(const task& what, const skill& of) {
     if (verifies) line += '\t' + visible(state);
     print(line + '\n');
   }
-  if (code != exit_ok) say("what does not agree must not be used");
+  if (code != exit_ok) say("do not use a skill that differs");
   return code;
 }
 
@@ -90,7 +90,7 @@ int show_skills(const task& what) {
     return one ? show_one(what, *one) : what.with.explain(one.error());
   }
   if (what.line.has(verify_flag))
-    return what.with.explain({errc::invalid_argument, "--verify is for one skill: give its name or URI", {}});
+    return what.with.explain({errc::invalid_argument, "--verify checks one skill: give its name or URI", {}});
   const auto all = what.with.server().skills(what.with.how()).all();
   if (!all) return what.with.explain(all.error());
   if (what.line.has(json_flag)) {

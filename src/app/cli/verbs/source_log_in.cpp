@@ -38,31 +38,30 @@ result<gdrive::account> account_of(const command_line& line) {
   const auto name = line.text(source_flag);
   if (line.has(on_flag)) return unfit("--on and --source exclude each other: one is a server, the other a source");
   const auto config = line.has(names_flag) ? line.text(names_flag) : usual_config();
-  if (config.empty()) return unfit("a source is one of a configuration; say which file has it with --config FILE");
+  if (config.empty()) return unfit("--source needs the configuration file with that source: --config FILE");
   auto loaded = config::load(config);
   if (!loaded) return tl::unexpected(std::move(loaded.error()));
   for (auto& one : loaded->sources) {
     HONDANA_TRY(auto called, one.options.string("name"));
     if (called.value_or(one.type == "gdrive" ? gdrive::options().name : std::string()) != name) continue;
     if (one.type != "gdrive")
-      return unfit("the source " + name + " is of type " + one.type + ", which has no log-in; gdrive has");
+      return unfit("the source " + name + " is of type " + one.type + ", which has no login; only gdrive has");
     HONDANA_TRY(auto settings, gdrive::read_settings(one.options));
     return std::move(settings.who);
   }
-  return unfit(config + " has no source called \"" + name + "\"; its name is what `name = \"…\"` says");
+  return unfit(config + " has no source named \"" + name + "\"; see `name = \"…\"` in its [[source]] tables");
 }
 
 /// Where the log-in goes. Errors: invalid_argument when the source has a key of its own, beside which nobody would see it.
 result<std::string> file_for(const gdrive::account& of) {
   const auto& in = of.tokens.in;
   if (in.file.empty()) {
-    if (of.log_in_file.empty())
-      return unfit("there is no place for the log-in: neither log_in_file nor XDG_DATA_HOME nor HOME is set");
+    if (of.log_in_file.empty()) return unfit("the login cannot be stored: log_in_file, XDG_DATA_HOME and HOME are not set");
     return of.log_in_file;
   }
   const auto there = google::find_credentials(in);
   if (there && std::holds_alternative<google::service_account>(there->who))
-    return unfit("the source has a service account's key, which needs no log-in; take `credentials` out of it to log in");
+    return unfit("the source uses a service account's key and needs no login; remove `credentials` to log in as a user");
   if (!there && there.error().code != errc::unauthorized) return tl::unexpected(there.error());
   return in.file;
 }
@@ -72,7 +71,7 @@ result<std::string> text_of(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   std::string text(google::most_credential_bytes + 1, '\0');
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (!in.is_open() || in.bad()) return unfit("cannot read " + path + ", which is to be the OAuth client's JSON");
+  if (!in.is_open() || in.bad()) return unfit("cannot read " + path + ", the JSON file of the OAuth client");
   text.resize(static_cast<std::size_t>(in.gcount()));
   return text;
 }
@@ -94,8 +93,8 @@ result<google::oauth_client> client_of(const command_line& line, const gdrive::a
     out = std::move(*read);
   } else {
     return unfit(
-        "there is no OAuth client to log in with; make one of type \"Desktop app\" in the Google Cloud console, download its "
-        "JSON, and name it as client = \"FILE\" in the source (or say --client-id ID --client-secret-file FILE)");
+        "no OAuth client is configured; create one of type \"Desktop app\" in the Google Cloud console, download its JSON, and "
+        "set client = \"FILE\" in the source (or use --client-id ID --client-secret-file FILE)");
   }
   if (!of.auth_url.empty()) out.auth_url = of.auth_url;
   if (!of.tokens.in.token_url.empty()) out.token_url = of.tokens.in.token_url;
@@ -131,8 +130,7 @@ result<std::string> who_is(const gdrive::account& of, const std::string& file, c
 result<void> log_in_to_source(const command_line& line, const std::stop_token& stop) {
   HONDANA_TRY(auto of, account_of(line));
   if (!of.tokens.subject.empty())
-    return unfit(
-        "the source's subject is for a service account that stands in for somebody; take it out to log in as yourself");
+    return unfit("`subject` is only for service accounts; remove it from the source to log in as yourself");
   HONDANA_TRY(const auto file, file_for(of));
   HONDANA_TRY(auto client, client_of(line, of));
   const auto page = page_for(line);
@@ -147,10 +145,10 @@ result<void> log_in_to_source(const command_line& line, const std::stop_token& s
   }
   if (!line.has(quiet_flag))
     say("logged in to Google Drive" + (who ? " as " + *who : std::string()) + ", for " + google::spelled(of.tokens.asked) +
-        "; kept in " + file);
+        "; stored in " + file);
   if (is_folder_new && !line.has(quiet_flag))
-    say("its folder was not there before: restart a server that runs already, whose sandbox does not know it");
-  if (!who) say("the log-in is kept, but Drive cannot be asked with it yet: " + who.error().public_text);
+    say("its folder is new: restart running servers, because their sandbox does not allow it yet");
+  if (!who) say("the login is stored, but Drive rejects it for now: " + who.error().public_text);
   return {};
 }
 
@@ -162,11 +160,11 @@ result<void> log_out_of_source(const command_line& line, const std::stop_token& 
   const auto* user = found ? std::get_if<google::authorized_user>(&found->who) : nullptr;
   if (user != nullptr) {
     if (const auto told = google::revoke(*user, settings_for(*of, {}), stop); !told)
-      say("Google could not be told: " + told.error().public_text);
+      say("the tokens could not be revoked at Google: " + told.error().public_text);
   }
   if (::unlink(file.c_str()) != 0 && errno != ENOENT)
     return fail(errc::source_unavailable, "cannot remove " + file + ": " + std::strerror(errno));
-  if (!line.has(quiet_flag)) say(user != nullptr ? "logged out of Google Drive" : "there was no log-in of this source");
+  if (!line.has(quiet_flag)) say(user != nullptr ? "logged out of Google Drive" : "there was no login for this source");
   return {};
 }
 

@@ -78,7 +78,7 @@ result<std::shared_ptr<trace_file>> trace_file::open(const std::string& path) {
   struct stat known{};
   // One that was there already may be readable by others.
   if (!is_errors && ::fstat(file.get(), &known) == 0 && S_ISREG(known.st_mode) && ::fchmod(file.get(), 0600) != 0)
-    return why("cannot be kept from others in ");
+    return why("cannot be made private in ");
   std::shared_ptr<trace_file> made(new trace_file(std::move(file)));
   const std::lock_guard lock(made->mutex_);
   made->write_all(first_lines);
@@ -118,7 +118,7 @@ void trace_file::forget() {
   const std::lock_guard lock(mutex_);
   std::string remarks;
   for (auto& [item, one] : kept_)
-    remarks += remark("content that is in no message, item " + std::to_string(item), one.size, one.digest.finish());
+    remarks += remark("content outside of messages, item " + std::to_string(item), one.size, one.digest.finish());
   was_cut_ = was_cut_ || !kept_.empty();
   kept_.clear();
   kept_bytes_ = 0;
@@ -138,7 +138,7 @@ value trace_file::completed(const value& message, std::string& remarks) {
     const auto found = kept_.find(at);
     if (found == kept_.end()) {
       if (!was_cut_ || !out[at].string_at(member).value_or("*").empty()) continue;
-      remarks += "# " + place + ": not taken to its end\n";
+      remarks += "# " + place + ": not read to its end\n";
       out[at] = with_member(out[at], member, "*");
       continue;
     }
@@ -167,7 +167,7 @@ void trace_file::write_all(std::string_view text) {
     if (count <= 0) {
       // A full disk ends the trace, not the command.
       has_failed_ = true;
-      say(std::string("the trace ends here, since it cannot be written: ") + std::strerror(errno));
+      say(std::string("the trace ends here, because it cannot be written: ") + std::strerror(errno));
       return;
     }
     text.remove_prefix(static_cast<std::size_t>(count));

@@ -23,7 +23,7 @@ std::string type_of(const value& schema) {
 }
 
 tl::unexpected<failure> no(std::string_view text, std::string_view wanted) {
-  return fail(errc::invalid_argument, "\"" + std::string(text.substr(0, 200)) + "\" is no " + std::string(wanted));
+  return fail(errc::invalid_argument, "\"" + std::string(text.substr(0, 200)) + "\" is not a " + std::string(wanted));
 }
 
 const value* property(const value& schema, std::string_view name) {
@@ -81,7 +81,7 @@ result<value> typed_arguments(const std::vector<std::string>& words, const value
     const auto equals = word.find('=');
     if (equals == std::string::npos || equals == 0)
       return fail(errc::invalid_argument,
-                  "\"" + word + "\" is no NAME=VALUE; the tool's arguments: " + names_of(input_schema) + ".");
+                  "\"" + word + "\" is not NAME=VALUE; the tool's arguments: " + names_of(input_schema) + ".");
     const auto name = word.substr(0, equals);
     const auto* field = property(input_schema, name);
     if (field == nullptr && input_schema.find("additionalProperties") != nullptr &&

@@ -227,10 +227,10 @@ result<void> look_for_missing(const task& what, const std::vector<std::string>& 
     HONDANA_TRY(const auto is_there, exists(what, uri));
     if (!is_there && !is_taken)
       return tl::unexpected(blamed_on(
-          uri, {errc::resource_not_found, uri + " does not exist, and the server would not tell of its appearance.", {}}));
+          uri, {errc::resource_not_found, uri + " does not exist, and the server does not notify when it is created.", {}}));
     if (what.line.has(quiet_flag)) continue;
-    if (!is_there) say(uri + " does not exist yet; the server will tell when it appears");
-    if (!is_taken) say("the server does not watch " + uri);
+    if (!is_there) say(uri + " does not exist yet; waiting for its creation");
+    if (!is_taken) say("the server cannot watch " + uri);
   }
   return {};
 }
@@ -250,8 +250,8 @@ void look_after_program(const task& what, const std::shared_ptr<news_for_waiter>
     say(ended +
         (quick_ends == 0 ? std::string()
                          : " within five seconds of its start (" + std::to_string(quick_ends) + " of " +
-                               std::to_string(most_quick_ends) + " times, then this gives up)") +
-        "; it is started again");
+                               std::to_string(most_quick_ends) + " times, then hondana gives up)") +
+        "; restarting it");
   });
 }
 
@@ -261,7 +261,8 @@ result<std::vector<std::string>> uris_of(const task& what) {
   for (const auto& word : what.line.words()) {
     auto uri = what.with.uri_of(word);
     if (!uri && uri.error().code == errc::resource_not_found)
-      return fail(errc::resource_not_found, uri.error().public_text + "; to wait for what does not exist yet, give its URI");
+      return fail(errc::resource_not_found,
+                  uri.error().public_text + "; to wait for a resource that does not exist yet, give its URI");
     if (uri) uri = as_listed(what.with.server().server(), *uri);
     if (!uri) return tl::unexpected(std::move(uri.error()));
     out.push_back(std::move(*uri));
@@ -307,12 +308,13 @@ int watch_changes(const task& what) {
     if (auto asked = ask_for_list(what); !asked) return what.with.explain(asked.error());
   }
   // A program that started this one waits for it, too.
-  if (!what.line.has(quiet_flag)) say("watching " + watched(wanted.uris) + (what.shown.shows_errors ? "; Ctrl-C ends it" : ""));
+  if (!what.line.has(quiet_flag))
+    say("watching " + watched(wanted.uris) + (what.shown.shows_errors ? "; end with Ctrl-C" : ""));
   wait_for(what, *waiter, of_list);
   if (const auto last = waiter->last_end(); !last.empty())
     return what.with.explain({errc::source_unavailable,
                               last + " within five seconds of its start, " + std::to_string(most_quick_ends) +
-                                  " times in a row, so that this gives up. Start it by itself to see why.",
+                                  " times in a row. Run it by itself to see why.",
                               {}});
   if (const auto why = waiter->refusal(); !why.empty()) {
     // What is refused as well says which log-in would help.

@@ -41,10 +41,10 @@ maybe_question elicitation_of(const value& params) {
   const auto message = params.string_at("message").value_or("");
   if (mode.empty() || mode == "form") {
     const auto* schema = params.find("requestedSchema");
-    if (schema == nullptr || schema->as_object() == nullptr) return wrong("requestedSchema: missing, or no object");
+    if (schema == nullptr || schema->as_object() == nullptr) return wrong("requestedSchema: missing, or not an object");
     return form_request{message, *schema};
   }
-  if (mode != "url") return wrong("mode: this client knows \"form\" and \"url\"");
+  if (mode != "url") return wrong("mode: this client supports \"form\" and \"url\"");
   const auto url = params.string_at("url").value_or("");
   // Anything else could start a program of this machine.
   if (!url.starts_with("https://") && !url.starts_with("http://")) return wrong("url: expected https: or http:");
@@ -77,7 +77,7 @@ maybe_question sampling_of(const value& params) {
   sampling_request asked;
   const auto* messages = params.find("messages");
   const auto* all = messages == nullptr ? nullptr : messages->as_array();
-  if (all == nullptr) return wrong("messages: missing, or no array");
+  if (all == nullptr) return wrong("messages: missing, or not an array");
   for (const auto& one : *all) {
     if (auto done = add_messages(one, asked.messages); !done) return wrong("messages: " + done.error().public_text);
   }
@@ -121,7 +121,7 @@ reply failed(std::string text) { return {{}, failed_code, std::move(text)}; }
 
 tl::expected<question, reply> question_of(std::string_view method, const value& params) {
   const auto kind = kind_of_question(method);
-  if (!kind) return tl::unexpected(unanswered("this client has no method " + std::string(method.substr(0, 100))));
+  if (!kind) return tl::unexpected(unanswered("this client does not support the method " + std::string(method.substr(0, 100))));
   switch (*kind) {
     case question_kind::elicitation:
       return elicitation_of(params);
@@ -180,10 +180,11 @@ result<input_wanted> input_wanted_by(const json::object& result) {
   if (const auto state = result.find("requestState"); state && *state) out.state = (*state)->to_json();
   const auto asked = object_member(result, "inputRequests");
   if (!asked && out.state.empty())
-    return fail(errc::broken_protocol, "the server wants input and says neither which nor what it is for");
+    return fail(errc::broken_protocol, "the server requires input, but sent neither inputRequests nor requestState");
   if (!asked) return out;
   if (asked->members().size() > most_questions)
-    return fail(errc::broken_protocol, "the server asks more than " + std::to_string(most_questions) + " questions at once");
+    return fail(errc::broken_protocol,
+                "the server sent more than " + std::to_string(most_questions) + " requests for input at once");
   for (const auto& [key, one] : asked->members()) {
     const auto inner = one.as_object("inputRequests");
     if (!inner) return fail(errc::broken_protocol, inner.error().text());
@@ -203,7 +204,7 @@ result<std::string> response_to(const input_wanted::one& one, const reply& with)
   const bool has_failed = with.code == failed_code;
   if (has_failed && kind_of_question(one.method) == question_kind::elicitation) return R"({"action":"cancel"})";
   return fail(has_failed ? errc::refused : errc::broken_protocol,
-              "the server wants " + one.method.substr(0, 100) + " answered, and there is no answer: " + with.text);
+              "the server requires an answer to " + one.method.substr(0, 100) + ", but there is none: " + with.text);
 }
 
 std::string responses(const input_wanted& to, const std::vector<std::pair<std::string, std::string>>& all) {

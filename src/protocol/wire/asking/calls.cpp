@@ -17,7 +17,7 @@ result<page<tool>> tools_of(const json::object& result) {
     out.title = text_member(of, "title");
     out.description = text_member(of, "description");
     out.inputSchema = value_member(of, "inputSchema");
-    if (out.inputSchema.as_object() == nullptr) return broken(path + ".inputSchema: missing, or no object");
+    if (out.inputSchema.as_object() == nullptr) return broken(path + ".inputSchema: missing, or not an object");
     if (auto schema = value_member(of, "outputSchema"); !schema.is_null()) out.outputSchema = std::move(schema);
     if (const auto hints = object_member(of, "annotations")) {
       const auto hint = [&hints](std::string_view which) -> std::optional<bool> {
@@ -65,7 +65,7 @@ result<std::optional<content_block>> block_of(const json::object& of) {
   if (kind == "text") return content_block(text_block{text_member(of, "text"), hints});
   if (kind == "image" || kind == "audio") {
     auto decoded = json::decode_base64(text_member(of, "data"));
-    if (!decoded) return broken("the data of an " + kind + " block is no base64");
+    if (!decoded) return broken("the data of an " + kind + " block is not base64");
     if (kind == "image") return content_block(image_block{std::move(*decoded), text_member(of, "mimeType"), hints});
     return content_block(audio_block{std::move(*decoded), text_member(of, "mimeType"), hints});
   }
@@ -107,7 +107,7 @@ result<prompt_result> prompt_of(const json::object& from) {
     const auto inner = one.as_object("result.messages");
     if (!inner) return broken(inner.error().text());
     const auto content = object_member(*inner, "content");
-    if (!content) return broken("result.messages[].content: missing, or no object");
+    if (!content) return broken("result.messages[].content: missing, or not an object");
     HONDANA_TRY(auto block, block_of(*content));
     if (block)
       out.messages.push_back({text_member(*inner, "role") == "assistant" ? role::assistant : role::user, std::move(*block)});

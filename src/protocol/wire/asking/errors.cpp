@@ -36,6 +36,10 @@ errc meaning_of(std::int64_t code, const value& data, const std::string& method,
     case -32601:
       return errc::unsupported;
     case -32602:
+      if (const auto reason = data.string_at("reason")) {
+        for (const auto known : {errc::part_not_found, errc::unreadable, errc::unsupported})
+          if (*reason == name_of(known)) return known;
+      }
       // The revision of 2026 says so of resources; others say it of anything that is wrong with the parameters.
       if (method == "resources/read" || method == "resources/get" || method == "skills/get" || names_target)
         return errc::resource_not_found;

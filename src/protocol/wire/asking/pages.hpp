@@ -34,7 +34,7 @@ result<page<T>> page_of(const json::object& from, std::string_view name, Read re
   constexpr std::size_t most = 100'000;
   if (all->size() > most)
     return fail(errc::response_too_large, "result." + std::string(name) + ": " + std::to_string(all->size()) +
-                                              " entries in one page; a client takes " + std::to_string(most));
+                                              " entries in one page; a client accepts " + std::to_string(most));
   page<T> out;
   std::size_t at = 0;
   for (const auto& one : all->elements()) {

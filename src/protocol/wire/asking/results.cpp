@@ -51,7 +51,7 @@ result<skill> skill_at(const json::object& of, const std::string& path) {
   if (!uri) return tl::unexpected(std::move(uri.error()));
   out.uri = std::move(*uri);
   out.frontmatter = value_member(of, "frontmatter");
-  if (out.frontmatter.as_object() == nullptr) return broken(path + ".frontmatter: missing, or no object");
+  if (out.frontmatter.as_object() == nullptr) return broken(path + ".frontmatter: missing, or not an object");
   const auto files = of.find("resources");
   if (!files || !*files) return broken(path + ".resources: missing");
   if ((*files)->type() == json::kind::string) {
@@ -76,11 +76,11 @@ result<skill> skill_at(const json::object& of, const std::string& path) {
     const bool is_digest = file.digest.size() == 71 && file.digest.starts_with("sha256:") &&
                            file.digest.find_first_not_of("0123456789abcdef", 7) == std::string::npos;
     if (!is_digest || !size || *size < 0)
-      return broken(path + ".resources: " + file.uri.substr(0, 500) + " has no size, or no digest of sha256 in lower case");
+      return broken(path + ".resources: " + file.uri.substr(0, 500) + " has no size, or no sha256 digest in lower case");
     file.size = static_cast<std::uint64_t>(*size);
     total += std::min(file.size, max_skill_bytes + 1);
     if (total > max_skill_bytes)
-      return broken(path + ".resources: more than " + std::to_string(max_skill_bytes) + " bytes, the most a skill may have");
+      return broken(path + ".resources: more than " + std::to_string(max_skill_bytes) + " bytes, the maximum of a skill");
     out.files->push_back(std::move(file));
   }
   return out;
@@ -89,7 +89,7 @@ result<skill> skill_at(const json::object& of, const std::string& path) {
 }  // namespace
 
 tl::unexpected<failure> broken(std::string text) {
-  return fail(errc::broken_protocol, "the server answered with what is no answer: " + std::move(text));
+  return fail(errc::broken_protocol, "the server sent an invalid answer: " + std::move(text));
 }
 
 value value_member(const json::object& of, std::string_view name) {
@@ -129,7 +129,7 @@ std::vector<icon> icons_of(const json::object& of) {
 
 result<std::string> required_text(const json::object& of, std::string_view name, const std::string& path) {
   const auto text = of.get_string(name);
-  if (!text) return broken(path + "." + std::string(name) + ": missing, or no string");
+  if (!text) return broken(path + "." + std::string(name) + ": missing, or not a string");
   return std::string(*text);
 }
 
@@ -164,7 +164,7 @@ result<read_item> item_of(const json::object& of, const std::string& path) {
   } else if (const auto blob = of.find_string("blob"); blob && *blob) {
     out.is_text = false;
     auto decoded = json::decode_base64(**blob);
-    if (!decoded) return broken(path + ".blob: no base64 of the standard alphabet with padding");
+    if (!decoded) return broken(path + ".blob: not base64 in the standard alphabet with padding");
     out.bytes = std::move(*decoded);
   } else {
     return broken(path + ": neither text nor blob");
@@ -186,7 +186,7 @@ result<page<resource>> resources_of(const json::object& result) { return page_of
 
 result<resource> resource_of(const json::object& of) {
   const auto inner = object_member(of, "resource");
-  if (!inner) return broken("resource: missing, or no object");
+  if (!inner) return broken("resource: missing, or not an object");
   return entry_of(*inner, "resource");
 }
 
@@ -211,7 +211,7 @@ result<page<skill>> skills_of(const json::object& result) { return page_of<skill
 
 result<skill> skill_of(const json::object& result) {
   const auto inner = object_member(result, "skill");
-  if (!inner) return broken("result.skill: missing, or no object");
+  if (!inner) return broken("result.skill: missing, or not an object");
   return skill_at(*inner, "result.skill");
 }
 
@@ -225,7 +225,7 @@ result<read_answer> contents_of(const json::object& result) {
 
 result<complete_result> completion_of(const json::object& result) {
   const auto inner = object_member(result, "completion");
-  if (!inner) return broken("result.completion: missing, or no object");
+  if (!inner) return broken("result.completion: missing, or not an object");
   complete_result out;
   for (const auto& one : elements_of(*inner, "values")) {
     const auto text = one.as_string("result.completion.values");

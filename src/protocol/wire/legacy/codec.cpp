@@ -184,7 +184,7 @@ class legacy_codec final : public codec {
   }
 
   [[nodiscard]] protocol_error encode_lacking(std::string lacking) const override {
-    return {-32602, "The client has not declared what this needs: " + std::move(lacking), {}, 200};
+    return {-32602, "The client does not declare a required capability: " + std::move(lacking), {}, 200};
   }
 
   [[nodiscard]] std::string encode(const complete_result& values, const model::self_description&) const override {

@@ -1,5 +1,5 @@
 /// The versioned dialect, an addition to every revision for peers that know it: resources with versions, filters of lists, and
-/// changes told with the entry. See docs/dialect.md.
+/// changes told with the entry. See docs/versioned-resources.md.
 #pragma once
 
 #include <cstddef>

@@ -24,7 +24,7 @@ tl::unexpected<json::bad_member> bad(const std::string& path, std::string what) 
 
 checked read_text(const json::value& from, const std::string& path, std::size_t longest, std::string& into) {
   HONDANA_TRY(const auto text, from.as_string(path));
-  if (text.empty()) return bad(path, "expected at least one character; leave it out to filter by something else");
+  if (text.empty()) return bad(path, "expected at least one character; omit it to filter by something else");
   if (text.size() > longest) return bad(path, "expected at most " + std::to_string(longest) + " bytes");
   into = text;
   return {};
@@ -41,7 +41,7 @@ checked read_prefix(const json::value& from, const std::string& path, model::res
   HONDANA_TRY(read_text(from, path, longest_prefix, into.uri_prefix));
   const auto& prefix = into.uri_prefix;
   if (std::all_of(prefix.begin(), prefix.end(), [](char c) { return c > ' ' && c <= '~'; })) return {};
-  return bad(path, "expected the beginning of a URI as lists spell it: visible ASCII, the rest percent-encoded");
+  return bad(path, "expected the start of a URI as lists return it: visible ASCII, other characters percent-encoded");
 }
 
 checked read_uri_pattern(const json::value& from, const std::string& path, model::resource_filter& into) {
@@ -61,10 +61,10 @@ checked read_mime_type(const json::value& from, const std::string& path, model::
       std::all_of(type.begin(), type.end(), [](char c) { return c > ' ' && c <= '~' && c != ';' && c != ','; });
   const bool has_parts = slash != std::string::npos && slash != 0 && slash + 1 < type.size();
   if (!is_plain || !has_parts || type.find('/', slash + 1) != std::string::npos) {
-    return bad(path, "expected type/subtype without parameters, or type/* for all of a type");
+    return bad(path, "expected type/subtype without parameters, or type/* for all its subtypes");
   }
   if (type.substr(slash) == "/*") type.pop_back();
-  if (type.find('*') != std::string::npos) return bad(path, "a * may only stand for the whole subtype, as in text/*");
+  if (type.find('*') != std::string::npos) return bad(path, "* must replace the whole subtype, as in text/*");
   return {};
 }
 
@@ -136,7 +136,7 @@ json::decoded<model::resource_filter> filter_of(const json::object& from) {
   for (const auto& [name, ignored] : from.members()) {
     const auto known = std::find_if(members.begin(), members.end(), [&](const member& one) { return one.name == name; });
     const auto path = from.path_of(known == members.end() ? name.substr(0, 100) : name);
-    if (known == members.end()) return bad(path, "no member of filters; these are: " + known_names());
+    if (known == members.end()) return bad(path, "unknown filter; filters: " + known_names());
     const auto value = from.find(name);  // which notices a second one of the same name
     if (!value) return tl::unexpected(value.error());
     if (auto read = known->read(**value, path, filter); !read) return tl::unexpected(std::move(read.error()));

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t most_frequencies = 50'000;
 constexpr std::chrono::seconds remembered{60};
-constexpr const char* remark_of_damage = "the index is damaged, and is made anew";
+constexpr const char* remark_of_damage = "the index is damaged and is created again";
 
 /// Of the prefixes that are the same one spelled otherwise: two parameters each, behind all others.
 constexpr int first_of_more_prefixes = 14;
@@ -150,7 +150,7 @@ class embedded_state_of_index final : public state_of_index {
   }
 
   result<matches> find(std::span<const wanted_word> words, const document_filter& which, std::size_t most) override {
-    if (words.size() > most_words) return fail(errc::invalid_argument, "a search has at most 64 words");
+    if (words.size() > most_words) return fail(errc::invalid_argument, "a search can have at most 64 words");
     matches out;
     auto done = find(words, which, most, out);
     if (done) return out;

@@ -12,8 +12,8 @@ namespace hondana::search {
 
 const sqlite::file_kind kind_of_index{
     .what = what_an_index_is.data(),
-    .purpose = "keep the search index",
-    .user = "another process keeps its search index there",
+    .purpose = "store the search index",
+    .user = "another process stores its search index there",
     .application = our_application,
     .version = schema_version,
     .schema = tables,
@@ -56,7 +56,7 @@ result<void> embedded_store::open() {
   HONDANA_TRY(sqlite::refuse_foreign(options_.path, kind_of_index));
   HONDANA_TRY(auto lock, sqlite::lock_owned(options_.path, kind_of_index, std::chrono::milliseconds(0)));
   if (lock) return own(std::move(*lock));
-  say("another process keeps up the index " + options_.path + "; this one searches it, and takes over when that one ends");
+  say("another process writes the index " + options_.path + "; this one only searches it, and takes over when the other ends");
   return {};
 }
 
@@ -99,12 +99,13 @@ result<void> embedded_store::open_own(disk::handle lock) {
       HONDANA_TRY(set_fact("words", options_.words->id()));
       break;
     }
-    if (is_second || is_in_memory_) return fail(errc::source_unavailable, "the search index cannot be made anew");
+    if (is_second || is_in_memory_) return fail(errc::source_unavailable, "the search index cannot be created again");
     if (!words && !sqlite::says_damaged(words.error())) return tl::unexpected(words.error());
     lock = std::move(file_.lock);
     let_go();
     if (words) {
-      say("the index was made with other words (" + *words + ", now " + options_.words->id() + "), so it is made anew");
+      say("the index was built with another setting of words (" + *words + ", now " + options_.words->id() +
+          "), so it is built again");
       HONDANA_TRY(sqlite::remove_owned(path, kind_of_index));
     } else if (auto gone = sqlite::move_aside(path, kind_of_index, words.error().private_text, options_.log); !gone) {
       return gone;
@@ -165,14 +166,14 @@ void embedded_store::let_go() noexcept {
 result<writing_turn> embedded_store::take_turn() {
   if (is_in_memory_) return writing_turn{true, life_};
   if (is_ours_ && !file_.writer.is_in_transaction() && !sqlite::is_lock_of(options_.path, file_.lock)) {
-    say("the lock beside the index " + options_.path + " was removed, so it is asked for again");
+    say("the lock file of the index " + options_.path + " was removed, so the lock is requested again");
     let_go();
   }
   if (!is_ours_) {
     HONDANA_TRY(auto lock, sqlite::lock_owned(options_.path, kind_of_index, std::chrono::milliseconds(0)));
     if (!lock) return writing_turn{false, life_};
     HONDANA_TRY(own(std::move(*lock)));
-    say("this process keeps up the index " + options_.path + " from now on");
+    say("this process writes the index " + options_.path + " from now on");
     return writing_turn{true, life_};
   }
   if (const auto why = found_wrong(); !why.empty()) {
@@ -191,7 +192,7 @@ std::string embedded_store::found_wrong() {
   was_checked_ = true;
   if (!checked) return sqlite::says_damaged(checked.error()) ? checked.error().private_text : std::string();
   // A page that is good by itself may stand in the wrong place; who has met it twice is believed.
-  if (suspicions_ > 1) return "what was read of it made no sense again, though every page of it is good";
+  if (suspicions_ > 1) return "its content was inconsistent again, although each of its pages is intact";
   is_damaged_ = false;
   sqlite::trust(options_.path);
   return {};
@@ -213,7 +214,7 @@ result<void> embedded_store::make_anew(const std::string& why) {
     if (is_there) {
       HONDANA_TRY(sqlite::move_aside(options_.path, kind_of_index, why, options_.log));
     } else {
-      say("the index " + options_.path + ": " + why + ", so a new one is begun");
+      say("the index " + options_.path + ": " + why + ", so a new one is created");
       // Where nobody put another there, what it left must not become the new one's.
       if (!sqlite::identity_of(options_.path)) {
         HONDANA_TRY(sqlite::remove_owned(options_.path, kind_of_index));
@@ -232,7 +233,7 @@ void embedded_store::note_damage() const noexcept {
 failure embedded_store::told(failure what) const {
   if (!sqlite::says_damaged(what)) return what;
   note_damage();
-  return {what.code, "the search index is damaged; it is moved aside and made anew", std::move(what.private_text)};
+  return sqlite::damaged("the search index is damaged; it is moved aside and created again", std::move(what.private_text));
 }
 
 result<std::string> embedded_store::fact(const char* name) {

@@ -96,7 +96,7 @@ result<std::unique_ptr<embedded_store::reader>> embedded_store::open_reader() co
   const auto& path = options_.path;
   HONDANA_TRY(const auto names, sqlite::hold_names(path, kind_of_index));
   const auto there = sqlite::identity_of(path);
-  if (!there) return nothing_yet("the search index is being made");
+  if (!there) return nothing_yet("the search index is being created");
   auto one = std::make_unique<reader>();
   HONDANA_TRY(auto opened, sqlite::connection::open(path, std::string(what_an_index_is)));
   one->own = std::move(opened);
@@ -106,14 +106,14 @@ result<std::unique_ptr<embedded_store::reader>> embedded_store::open_reader() co
   HONDANA_TRY(const auto application, one->own.number("PRAGMA application_id"));
   const auto version = one->own.number("PRAGMA user_version");
   if (!version) return tl::unexpected(version.error());
-  if (application == 0 && *version == 0) return nothing_yet("the search index is being made");
+  if (application == 0 && *version == 0) return nothing_yet("the search index is being created");
   if (application != our_application || *version != schema_version)
-    return nothing_yet("the search index is one of another version of this program, which is using it");
+    return nothing_yet("the search index is in use by another version of hondana");
   const auto words = one->own.text("SELECT coalesce((SELECT value FROM facts WHERE name='words'),'')");
   if (!words) return tl::unexpected(words.error());
-  if (words->empty()) return nothing_yet("the search index is being made");
+  if (words->empty()) return nothing_yet("the search index is being created");
   if (*words != options_.words->id())
-    return nothing_yet("the search index is kept by another process, with other words; end it, or give another path");
+    return nothing_yet("another process writes the search index with another setting of words; end it, or set another path");
   {
     const std::lock_guard lock(mutex_);
     if (now_->file != there) {
@@ -267,7 +267,7 @@ result<std::optional<kept_index>> look_at_embedded(const std::string& path) {
   if (application == 0 && version == 0) return std::nullopt;
   if (application == our_application && version < schema_version) return std::nullopt;
   if (application != our_application || version != schema_version)
-    return fail(errc::source_unavailable, path + " is no search index that this program knows");
+    return fail(errc::source_unavailable, path + " is not a search index of this version of hondana");
   HONDANA_TRY(on.run("PRAGMA query_only=1"));
   // All of one state, whatever is being written.
   const one_transaction once(on);

@@ -13,12 +13,12 @@ result<void> embedded_store::note(const progress& how) {
 
 result<void> embedded_store::begin() {
   if (has_failed_)
-    return fail(errc::source_unavailable,
-                "what was being written to the search index has failed; it must be rolled back first");
+    return fail(errc::source_unavailable, "a write to the search index has failed; it must be rolled back first");
   if (!is_ours_)
     return fail(errc::source_unavailable,
-                "another process keeps up the search index " + options_.path + "; this one only searches it");
-  if (is_damaged_) return fail(errc::source_unavailable, "the search index is damaged; it is moved aside and made anew");
+                "another process writes the search index " + options_.path + "; this one only searches it");
+  if (is_damaged_)
+    return tl::unexpected(sqlite::damaged("the search index is damaged; it is moved aside and created again", {}));
   if (is_in_memory_ && !writing_.owns_lock()) writing_ = std::unique_lock(in_memory_);
   if (file_.writer.is_in_transaction()) return {};
   auto begun = file_.writer.run("BEGIN IMMEDIATE");
@@ -33,8 +33,7 @@ bool embedded_store::is_writing() const noexcept {
 result<void> embedded_store::commit() {
   result<void> done{};
   if (has_failed_) {
-    done =
-        fail(errc::source_unavailable, "what was written to the search index could not all be written, so none of it is kept");
+    done = fail(errc::source_unavailable, "a write to the search index failed, so all of it was rolled back");
   } else if (is_writing()) {
     count_commit_.bind(1, changing_).bind(2, rewriting_);
     done = count_commit_.run();
@@ -236,7 +235,7 @@ result<void> embedded_store::change_model(const std::string& id) {
 }
 
 result<std::vector<wanted_vector>> embedded_store::without_vector(std::size_t count) {
-  if (!is_ours_) return fail(errc::source_unavailable, "another process keeps up the search index " + options_.path);
+  if (!is_ours_) return fail(errc::source_unavailable, "another process writes the search index " + options_.path);
   std::unique_lock lock(in_memory_, std::defer_lock);
   if (is_in_memory_ && !writing_.owns_lock()) lock.lock();
   std::vector<wanted_vector> out;

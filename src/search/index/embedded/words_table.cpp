@@ -89,7 +89,7 @@ struct weigh_function {
   static void call(const Fts5ExtensionApi* api, Fts5Context* row, sqlite3_context* answer, int count,
                    sqlite3_value** arguments) {
     auto* const by = count == 1 ? static_cast<weighing*>(sqlite3_value_pointer(arguments[0], weighing::type_name)) : nullptr;
-    if (by == nullptr) return sqlite3_result_error(answer, "weigh: a weighing is missing", -1);
+    if (by == nullptr) return sqlite3_result_error(answer, "weigh: the weights are missing", -1);
     const int code = weigh(*by, *api, row);
     if (code != SQLITE_OK) return sqlite3_result_error_code(answer, code);
     sqlite3_result_double(answer, by->last_.score);

@@ -21,8 +21,8 @@ result<libpq_library> load_libpq(const char* name) {
   const auto why_not = [name](std::string_view advice) {
     const char* const said = ::dlerror();
     return fail(errc::source_unavailable,
-                "libpq cannot be loaded, without which no search index can be kept in PostgreSQL; " + std::string(advice) +
-                    ' ' + name + " (Debian: libpq5), or keep the index in a file",
+                "libpq cannot be loaded, which a search index in PostgreSQL requires; " + std::string(advice) + ' ' + name +
+                    " (Debian: libpq5), or store the index in a file",
                 said != nullptr ? said : std::string());
   };
   void* const handle = ::dlopen(name, RTLD_NOW | RTLD_LOCAL);

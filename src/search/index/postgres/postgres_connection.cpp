@@ -44,19 +44,19 @@ std::string_view advice_of(std::string_view state) noexcept {
     std::string_view advice;
   };
   static constexpr std::array all{
-      known{"53100", "its disk is full; make room on it, and what was being written is written again"},
-      known{"53200", "it has no memory left; give it more, or end others who use it"},
-      known{"53300", "it has too many connections; raise its max_connections, or end others who use it"},
-      known{"57014", "it took too long; look at what else it does"},
-      known{"55P03", "another server has been writing the same index for too long; ask again, or end that one"},
-      known{"40P01", "others were writing the same at the same time; ask again"},
-      known{"42501", "this user may not do it; let it create in the database or own the schema (GRANT CREATE ON DATABASE)"},
-      known{"25006", "it only lets read (a standby?); give the address of the one that is written to"},
-      known{"42P01", "the tables of the index have gone; start again, and they are made anew"},
-      known{"3F000", "the schema of the index has gone; start again, and it is made anew"},
-      known{"57P01", "it was shut down; start it, and this goes on"},
-      known{"57P02", "it crashed; once it runs again this goes on"},
-      known{"57P03", "it is starting or ending; ask again"},
+      known{"53100", "its disk is full; free space on it, and the write is retried"},
+      known{"53200", "it is out of memory; give it more, or disconnect other clients"},
+      known{"53300", "it has too many connections; raise its max_connections, or disconnect other clients"},
+      known{"57014", "it took too long; check its load"},
+      known{"55P03", "another server has been writing the same index for too long; retry, or end that server"},
+      known{"40P01", "concurrent writes were in a deadlock; retry"},
+      known{"42501", "this user lacks rights; let it create in the database (GRANT CREATE ON DATABASE) or own the schema"},
+      known{"25006", "it is read-only (a standby?); use the address of the primary"},
+      known{"42P01", "the tables of the index are missing; restart hondana to create them again"},
+      known{"3F000", "the schema of the index is missing; restart hondana to create it again"},
+      known{"57P01", "it was shut down; start it, and hondana continues"},
+      known{"57P02", "it crashed; hondana continues when it runs again"},
+      known{"57P03", "it is starting or stopping; retry"},
   };
   for (const auto& one : all) {
     if (one.state == state) return one.advice;
@@ -69,8 +69,8 @@ std::string_view advice_of(std::string_view state) noexcept {
 result<postgres_place> place_of(const libpq_library& by, const std::string& url, const std::string& schema) {
   if (!is_plain(schema))
     return fail(errc::invalid_argument,
-                "the schema of a search index in PostgreSQL must be a name of small letters, digits and _ that begins with no "
-                "digit and not with pg_");
+                "the schema of a search index in PostgreSQL must be a name of lower-case letters, digits and _ that does not "
+                "begin with a digit or pg_");
   if ((!url.starts_with("postgresql://") && !url.starts_with("postgres://")) || url.find('\0') != std::string::npos)
     return fail(errc::invalid_argument,
                 "the URL of a search index in PostgreSQL must begin with postgresql://, as in "
@@ -81,10 +81,9 @@ result<postgres_place> place_of(const libpq_library& by, const std::string& url,
   // What libpq says quotes the URL, which may have a password in it.
   if (said != nullptr) by.freemem(said);
   if (!options)
-    return fail(
-        errc::invalid_argument,
-        "the URL of a search index in PostgreSQL is malformed; it is postgresql://user@host:port/database?sslmode=…, with "
-        "%XX for what is no letter or digit");
+    return fail(errc::invalid_argument,
+                "the URL of a search index in PostgreSQL is malformed; expected "
+                "postgresql://user@host:port/database?sslmode=…, with %XX for characters other than letters and digits");
   postgres_place out{url, schema, {}};
   std::string host;
   std::string database;
@@ -95,8 +94,8 @@ result<postgres_place> place_of(const libpq_library& by, const std::string& url,
     if (keyword == "password" || keyword == "sslpassword")
       return fail(
           errc::invalid_argument,
-          "a password stands in the URL of a search index in PostgreSQL, where many can read it; take it out, change it, "
-          "and put it into ~/.pgpass or a file that PGPASSFILE names (host:port:database:user:password, mode 0600)");
+          "the URL of a search index in PostgreSQL contains a password, which others can read there; remove it, change it, and "
+          "put it into ~/.pgpass or a file that PGPASSFILE names (host:port:database:user:password, mode 0600)");
     if (keyword == "host" || (keyword == "hostaddr" && host.empty())) host = value;
     if (keyword == "dbname") database = value;
   }
@@ -120,25 +119,24 @@ result<postgres_connection> postgres_connection::open(const libpq_library& by, c
   out.by_ = &by;
   out.name_ = where.name;
   out.connection_ = {by.connect(keywords.data(), values.data(), 1), by.finish};
-  if (!out.connection_) return fail(errc::internal, "there is no memory for a connection to " + where.name);
+  if (!out.connection_) return fail(errc::internal, "out of memory for a connection to " + where.name);
   auto* const raw = out.connection_.get();
   by.set_notice_processor(raw, hear_nothing, nullptr);
   if (by.status(raw) != CONNECTION_OK) {
     std::string why = "cannot connect to " + where.name + ": ";
     if (by.needs_password(raw) != 0) {
-      why += "it asks for a password; put it into ~/.pgpass or a file that PGPASSFILE names";
+      why += "it requires a password; put it into ~/.pgpass or a file that PGPASSFILE names";
     } else if (by.used_password(raw) != 0) {
-      why += "it refused the user or the password; look at ~/.pgpass or the file that PGPASSFILE names";
+      why += "it rejected the user or the password; check ~/.pgpass or the file that PGPASSFILE names";
     } else {
-      why += "see whether it runs, the address is right, and it lets this user in; the log says more";
+      why += "check that it runs, that the address is right and that it accepts this user; see the log for details";
     }
     return fail(errc::source_unavailable, std::move(why), by.error_message(raw));
   }
   const char* const encoding = by.parameter_status(raw, "server_encoding");
   if (encoding == nullptr || std::string_view(encoding) != "UTF8")
-    return fail(errc::source_unavailable, where.name +
-                                              " keeps text in another encoding than UTF-8; give a database of "
-                                              "ENCODING 'UTF8'");
+    return fail(errc::source_unavailable,
+                where.name + " stores text in another encoding than UTF-8; use a database with ENCODING 'UTF8'");
   // PostgreSQL's own functions come first; nobody else's schema is looked into, but that of pgvector.
   if (auto set =
           out.ask("SELECT set_config('search_path', quote_ident($1::text)||coalesce((SELECT ','||quote_ident(n.nspname) "
@@ -158,9 +156,9 @@ tl::unexpected<failure> postgres_connection::error(const PGresult* of) const {
   const std::string what = "the search index in " + name_ + " cannot be read or written: ";
   if (!advice.empty()) return fail(errc::source_unavailable, what + std::string(advice), std::move(inner));
   if (!is_alive())
-    return fail(errc::source_unavailable, what + "the connection was lost; once the server can be reached this goes on",
+    return fail(errc::source_unavailable, what + "the connection was lost; hondana reconnects when the server is reachable",
                 std::move(inner));
-  return fail(errc::source_unavailable, what + "the log says why", std::move(inner));
+  return fail(errc::source_unavailable, what + "see the log for the reason", std::move(inner));
 }
 
 result<void> postgres_connection::run(const char* sql) {
@@ -183,7 +181,7 @@ result<void> postgres_connection::commit() {
   const postgres_rows got(*by_, by_->exec(connection_.get(), "COMMIT"));
   if (by_->result_status(got.raw()) != PGRES_COMMAND_OK) return error(got.raw());
   if (std::string_view(by_->command_status(got.raw())) != "COMMIT")
-    return fail(errc::source_unavailable, "what was written to the search index in " + name_ + " was rolled back");
+    return fail(errc::source_unavailable, "a write to the search index in " + name_ + " was rolled back");
   return {};
 }
 

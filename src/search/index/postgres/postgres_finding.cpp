@@ -115,7 +115,7 @@ class postgres_state_of_index final : public state_of_index {
   }
 
   result<matches> find(std::span<const wanted_word> words, const document_filter& which, std::size_t most) override {
-    if (words.size() > most_words) return fail(errc::invalid_argument, "a search has at most 64 words");
+    if (words.size() > most_words) return fail(errc::invalid_argument, "a search can have at most 64 words");
     matches out;
     std::vector<std::string> lexemes;
     lexemes.reserve(words.size());

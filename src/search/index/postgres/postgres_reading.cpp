@@ -41,7 +41,7 @@ result<postgres_connection> postgres_store::take_reader() const {
   {
     std::unique_lock lock(mutex_);
     if (!monotonic_clock::wait_for(given_back_, lock, patience, [this] { return used_ < most_readers; }))
-      return fail(errc::source_unavailable, "too many searches are running in " + place_.name + "; ask again later");
+      return fail(errc::source_unavailable, "too many searches are running in " + place_.name + "; retry later");
     ++used_;
     if (!idle_.empty()) {
       auto by = std::move(idle_.back());

@@ -39,8 +39,8 @@ SELECT coalesce((SELECT value FROM facts WHERE name='version'),''), coalesce((SE
 tl::unexpected<failure> not_ours(const postgres_place& where, const std::string& why) {
   return fail(errc::source_unavailable,
               "the schema " + where.schema + " in " + where.name + " has a search index " + why +
-                  ", which other servers may be using; give another schema, or drop it (DROP SCHEMA " + where.schema +
-                  " CASCADE), and it is made anew");
+                  ", which other servers may be using; set another postgres_schema, or drop this one (DROP SCHEMA " +
+                  where.schema + " CASCADE) to create it again");
 }
 
 /// Asked without the lock, which whoever writes may hold for long.
@@ -74,9 +74,9 @@ result<void> make(postgres_connection& on, const postgres_place& where, const st
   const auto of_version = known.text(0, 0);
   const auto of_words = known.text(0, 1);
   if (!of_version.empty() && of_version != version)
-    return not_ours(where, "of another version of this program (form " + of_version + ", and this one knows " + version + ')');
+    return not_ours(where, "of another version of hondana (format " + of_version + "; this version uses " + version + ')');
   if (!is_empty && of_words != words)
-    return not_ours(where, "that was made with other words (" + of_words + ", here " + words + ')');
+    return not_ours(where, "that was built with another setting of words (" + of_words + ", here " + words + ')');
   if (of_version == version && of_words == words) return {};
   auto set = on.ask(
       "INSERT INTO facts VALUES('version',$1::text),('words',$2::text) ON CONFLICT (name) DO UPDATE SET value=excluded.value",

@@ -30,7 +30,7 @@ result<void> postgres_store::open() {
   // A connection from before the extension was made does not look into its schema.
   if (!has_pgvector_) writer_ = std::move(writer);
   if (options_.log)
-    options_.log("search: the index is kept in " + place_.name + ", schema " + place_.schema +
+    options_.log("search: the index is stored in " + place_.name + ", schema " + place_.schema +
                  (has_pgvector_ ? ", with pgvector" : ", without pgvector"));
   return {};
 }
@@ -54,14 +54,14 @@ result<void> postgres_store::start() {
   if (words->count() == 0 || words->bytes(0, 0) != options_.words->id())
     return fail(errc::source_unavailable,
                 "the search index in " + place_.name +
-                    " is now one of other words; start again with the same words, or give another schema");
+                    " now has another setting of words; use the same setting, or set another postgres_schema");
   return {};
 }
 
 result<void> postgres_store::begin() {
   if (has_failed_)
     return fail(errc::source_unavailable,
-                "what was being written to the search index in " + place_.name + " has failed; it must be rolled back first");
+                "a write to the search index in " + place_.name + " has failed; it must be rolled back first");
   if (has_begun_) return {};
   for (bool is_second = false;; is_second = true) {
     const bool is_new = !writer_.is_alive();
@@ -70,9 +70,9 @@ result<void> postgres_store::begin() {
       writer_ = std::move(made);
       // With the connection its turn has gone.
       if (std::exchange(has_turn_, false))
-        return fail(errc::source_unavailable, "the connection to " + place_.name +
-                                                  " was lost, and another server may be writing the search index; this one "
-                                                  "asks for its turn again");
+        return fail(errc::source_unavailable,
+                    "the connection to " + place_.name +
+                        " was lost, and another server may be writing the search index; this server requests the lock again");
     }
     auto started = start();
     if (started) break;
@@ -97,9 +97,9 @@ result<writing_turn> postgres_store::take_turn() {
   has_turn_ = taken;
   if (has_turn_) ++life_;
   if (options_.log && has_turn_ == has_followed_)
-    options_.log(has_turn_ ? "search: this server keeps up the index in " + place_.name + " from now on"
-                           : "search: another server keeps up the index in " + place_.name +
-                                 "; this one searches it, and takes over when that one ends");
+    options_.log(has_turn_ ? "search: this server writes the index in " + place_.name + " from now on"
+                           : "search: another server writes the index in " + place_.name +
+                                 "; this one only searches it, and takes over when the other ends");
   has_followed_ = !has_turn_;
   return writing_turn{has_turn_, life_};
 }
@@ -146,7 +146,7 @@ result<void> postgres_store::commit() {
   result<void> done{};
   if (has_failed_)
     done = fail(errc::source_unavailable,
-                "what was written to the search index in " + place_.name + " could not all be written, so none of it is kept");
+                "a write to the search index in " + place_.name + " failed, so all of it was rolled back");
   if (done) done = count_words();
   if (done) {
     if (auto counted = write("UPDATE facts SET value=(value::bigint+1)::text WHERE name='commits'"); !counted)

@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t of_each_word = 12;
 
 tl::unexpected<failure> no_vector() {
-  return fail(errc::source_unavailable, "PostgreSQL gave words in a form that nobody knows", "malformed tsvector");
+  return fail(errc::source_unavailable, "PostgreSQL returned words in an unknown format", "malformed tsvector");
 }
 
 /// Two bytes, big-endian, taken off the front.

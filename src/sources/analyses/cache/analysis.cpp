@@ -101,13 +101,13 @@ judgement judge(const analysis& what, const thresholds& by) {
   constexpr double slack = 1e-9;
   if (!what.consensus) return {status::below, "it has no consensus"};
   if (what.consensus->confidence + slack < by.confidence)
-    return {status::below, "its confidence is " + shown(what.consensus->confidence) + " and " + shown(by.confidence) +
-                               " is the least for a " + std::string(name_of(what.task)) + " task"};
+    return {status::below, "its confidence is " + shown(what.consensus->confidence) + ", but " + shown(by.confidence) +
+                               " is the minimum for a " + std::string(name_of(what.task)) + " task"};
   if (const auto agreement = agreement_of(what); agreement + slack < by.consensus)
-    return {status::below, "its votes agree to " + shown(agreement) + " and " + shown(by.consensus) + " is the least for a " +
+    return {status::below, "its agreement is " + shown(agreement) + ", but " + shown(by.consensus) + " is the minimum for a " +
                                std::string(name_of(what.task)) + " task"};
   if (const auto count = providers_of(what); count < by.providers)
-    return {status::below, "providers that have voted: " + std::to_string(count) + ", and the least for a " +
+    return {status::below, "providers that have voted: " + std::to_string(count) + ", but the minimum for a " +
                                std::string(name_of(what.task)) + " task is " + std::to_string(by.providers)};
   return {status::complete, {}};
 }

@@ -32,7 +32,7 @@ void read_basis(question& into, const value& from, std::string path, fault& to) 
   one.uri = std::move(*canonical);
   if (!to.may_be_alike() &&
       std::any_of(into.context.begin(), into.context.end(), [&](const basis& other) { return other.uri == one.uri; }))
-    return all.refuse("uri", "it stands in the context twice");
+    return all.refuse("uri", "it is in the context twice");
   into.context.push_back(std::move(one));
 }
 
@@ -55,7 +55,8 @@ std::string rounded_in(const value& what, const std::string& path) {
 result<void> expect_exact(const question& what, std::string_view path) {
   const auto at = rounded_in(what.options, std::string(path) + (path.empty() ? "" : ".") + "options");
   if (at.empty()) return {};
-  return fail(errc::invalid_argument, at.substr(0, 256) + ": no integer of 64 bits with a sign; write it as a string");
+  return fail(errc::invalid_argument,
+              at.substr(0, 256) + ": outside the range of signed 64-bit integers; write it as a string");
 }
 
 void read_question(question& into, members& all, fault& to) {
@@ -112,7 +113,7 @@ std::vector<vote> read_votes(members& from, fault& to) {
     const auto path = from.path_of("votes", i);
     out.push_back(read_vote((*votes)[i], path, to));
     if (!to.may_be_alike() && !to.is_there() && !providers.insert(out.back().provider).second)
-      to.say(path + ".provider: it has a vote before; there is one vote a provider, and those before it stand in rounds");
+      to.say(path + ".provider: this provider already has a vote; put earlier votes into rounds");
   }
   return out;
 }
@@ -173,7 +174,7 @@ void read_given(analysis& into, members& all, fault& to) {
   const bool is_id = into.id.size() == 32 && std::all_of(into.id.begin(), into.id.end(), [](char c) {
                        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
                      });
-  if (!is_id) all.refuse("id", "expected 32 hexadecimal digits in lower case; a new analysis needs none");
+  if (!is_id) all.refuse("id", "expected 32 hexadecimal digits in lower case; leave it out for a new analysis");
 }
 
 void read_way(analysis& into, members& all, fault& to) {
@@ -181,7 +182,7 @@ void read_way(analysis& into, members& all, fault& to) {
     for (std::size_t i = 0; i < rounds->size() && !to.is_there(); ++i) {
       into.rounds.push_back(read_bounce((*rounds)[i], all.path_of("rounds", i), to));
       if (!to.is_there() && i > 0 && into.rounds[i].number <= into.rounds[i - 1].number)
-        to.say(all.path_of("rounds", i) + ".number: rounds are numbered upwards");
+        to.say(all.path_of("rounds", i) + ".number: round numbers must increase");
     }
   if (const auto* const flow = all.array("flow", most_steps))
     for (std::size_t i = 0; i < flow->size() && !to.is_there(); ++i)
@@ -236,9 +237,9 @@ result<analysis> decode(const value& from, std::string_view path) {
 
 result<analysis> decode(std::string_view json) {
   if (json.size() > most_bytes)
-    return fail(errc::response_too_large, "an analysis may have " + std::to_string(most_bytes) + " bytes of JSON (" +
-                                              std::to_string(most_bytes >> 20) + " MiB), and this has " +
-                                              std::to_string(json.size()) + "; leave out what can be found elsewhere");
+    return fail(errc::response_too_large, "an analysis can have at most " + std::to_string(most_bytes) + " bytes of JSON (" +
+                                              std::to_string(most_bytes >> 20) + " MiB); this one has " +
+                                              std::to_string(json.size()) + "; leave out text that is stored elsewhere");
   HONDANA_TRY(const auto parsed, value::parse(json, {most_bytes, most_values}));
   return decode(parsed, {});
 }

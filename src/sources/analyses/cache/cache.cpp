@@ -85,8 +85,8 @@ result<claimed> cache::claim(const claim_request& what) {
   wanted.who = kept_reason(wanted.who).substr(0, longest_who);
   if (wanted.lease == milliseconds(0)) wanted.lease = by().lease;
   if (wanted.lease < milliseconds(0) || wanted.lease > by().longest_lease)
-    return hondana::fail(errc::invalid_argument, "a lease may be " + std::to_string(by().longest_lease.count() / 1000) +
-                                                     " s at most; renew it instead");
+    return hondana::fail(errc::invalid_argument, "a lease can be at most " + std::to_string(by().longest_lease.count() / 1000) +
+                                                     " s; renew it instead");
   const auto deadline = patient::now() + std::min<milliseconds>(what.wait, std::chrono::hours(24));
   const auto done_with = [&](claimed got) {
     state_->add(what.task, [&](task_statistics& into) { count(into, got.there); });
@@ -139,8 +139,8 @@ result<claimed> cache::claim(const claim_request& what) {
       held.lock();
       if (self.all_waiting >= by().most_waiting) {
         failure full{errc::overloaded,
-                     "too many wait for analyses that others compute (" + std::to_string(by().most_waiting) +
-                         " is the most); ask again later, or without waiting",
+                     "too many calls wait for analyses that other callers compute (at most " +
+                         std::to_string(by().most_waiting) + "); retry later, or do not wait",
                      {}};
         full.retry = milliseconds(1000);
         return tl::unexpected(std::move(full));
@@ -167,7 +167,7 @@ result<instant> cache::renew(const ticket& by, milliseconds lease) {
   if (lease == milliseconds(0)) lease = this->by().lease;
   if (lease > this->by().longest_lease)
     return hondana::fail(errc::invalid_argument,
-                         "a lease may be " + std::to_string(this->by().longest_lease.count() / 1000) + " s at most");
+                         "a lease can be at most " + std::to_string(this->by().longest_lease.count() / 1000) + " s");
   return state_->in->renew(by, lease);
 }
 
@@ -206,7 +206,7 @@ result<cache::kept> cache::put(const analysis& whole) {
   HONDANA_TRY(const auto got, state_->in->claim(wanted));
   if (!got.by) {
     failure busy{
-        errc::overloaded, "somebody else computes this analysis just now; ask for it later, or put it when that is over", {}};
+        errc::overloaded, "another caller is computing this analysis; get it later, or store it after that claim ends", {}};
     const auto now = state_->in->now();
     if (now && got.there.claim) busy.retry = std::max(milliseconds(1), got.there.claim->until - *now);
     return tl::unexpected(std::move(busy));
@@ -214,7 +214,7 @@ result<cache::kept> cache::put(const analysis& whole) {
   auto out = put(*got.by, whole);
   if (!out) {
     if (const auto given_up = give_up(*got.by); !given_up)
-      state_->log("a claim that came to nothing stays until its lease ends: " + given_up.error().public_text);
+      state_->log("an unused claim stays until its lease ends: " + given_up.error().public_text);
   }
   return out;
 }

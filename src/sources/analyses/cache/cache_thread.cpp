@@ -75,7 +75,7 @@ void cache::state::follow(const std::stop_token& stop, std::uint64_t last) {
       const bool is_back = has_come_back();
       hear(*got);
       if (is_back) {
-        log("analyses are listened to again");
+        log("changes of analyses are received again");
         tell(nullptr);
       }
     } else {
@@ -85,7 +85,7 @@ void cache::state::follow(const std::stop_token& stop, std::uint64_t last) {
     }
     if ((steady::now() < next_tidying && !is_getting_full()) || stop.stop_requested()) continue;
     if (const auto done = tidy(); !done && got)
-      log("analyses cannot be tidied: " + done.error().public_text + " | " + done.error().private_text);
+      log("cannot clean up analyses: " + done.error().public_text + " | " + done.error().private_text);
     next_tidying = steady::now() + options.tidy_every;
   }
 }
@@ -108,7 +108,7 @@ void cache::state::notice(const failure& what) {
 }
 
 void cache::state::say_lost(const failure& why) const {
-  log("analyses are out of reach: " + why.public_text + " | " + why.private_text);
+  log("analyses are unavailable: " + why.public_text + " | " + why.private_text);
 }
 
 bool cache::state::has_come_back() {
@@ -152,7 +152,7 @@ result<void> cache::state::tidy() {
 result<std::shared_ptr<cache>> cache::make(std::shared_ptr<store> in, cache_options options) {
   HONDANA_TRY(check(options.by));
   if (options.tidy_every < milliseconds(10))
-    return hondana::fail(errc::invalid_argument, "tidying more often than every 10 ms is too often");
+    return hondana::fail(errc::invalid_argument, "the interval of cleanups must be at least 10 ms");
   HONDANA_TRY(const auto now, in->changes_since(0, milliseconds(0), {}));
   auto made = std::make_shared<state>(std::move(in), std::move(options));
   const executor::signals_blocked while_starting;
@@ -166,7 +166,7 @@ cache::~cache() {
   state_->follower.request_stop();
   if (state_->follower.joinable()) state_->follower.join();
   if (const auto done = state_->write_counts(); !done)
-    state_->log("what analyses were good for is not all counted: " + done.error().public_text);
+    state_->log("some statistics of analyses were not saved: " + done.error().public_text);
 }
 
 std::shared_ptr<void> cache::listen(listener hears) {

@@ -37,7 +37,7 @@ members::members(const value& from, std::string path, fault& to, std::initialize
   for (const auto& [name, what] : *all_) {
     if (std::find(named.begin(), named.end(), name) == named.end()) {
       const auto shown = name.size() <= 64 ? name : name.substr(0, 64 - json::incomplete_tail(name.substr(0, 64))) + "…";
-      to_.say(path_of(shown) + ": there is no such member");
+      to_.say(path_of(shown) + ": unknown member");
       return;
     }
   }
@@ -62,9 +62,9 @@ std::string text_of(const value& from, const std::string& path, const text_rule&
   if (text == nullptr) {
     to.say(path + ": expected a string, got " + std::string(hondana::name_of(from.type())));
   } else if (text->size() > by.most) {
-    to.say(path + ": it has " + std::to_string(text->size()) + " bytes, and " + std::to_string(by.most) + " are the most");
+    to.say(path + ": it has " + std::to_string(text->size()) + " bytes; at most " + std::to_string(by.most) + " are allowed");
   } else if (!json::is_utf8(*text)) {
-    to.say(path + ": it is no well-formed UTF-8");
+    to.say(path + ": it is not valid UTF-8");
   } else if (by.is_one_line && (text->empty() || std::any_of(text->begin(), text->end(), is_control))) {
     to.say(path + ": expected one line of text without control characters, got " + quoted(from));
   } else {
@@ -98,7 +98,7 @@ double members::share(std::string_view name, bool is_required) {
 }
 
 double members::amount(std::string_view name) {
-  const auto got = number(name, false, "from 0 on");
+  const auto got = number(name, false, "of 0 or more");
   if (!got) return 0;
   if (*got >= 0 && *got <= 1e15) return *got;
   refuse(name, "expected a number from 0 to 1e15, got " + quoted(*find(name, false)));
@@ -118,7 +118,7 @@ std::optional<instant> members::time(std::string_view name) {
   if (found == nullptr) return std::nullopt;
   const auto* const text = found->as_string();
   const auto got = text == nullptr ? std::nullopt : model::parse_time(*text);
-  if (!got) refuse(name, "expected a time as 2025-01-12T15:00:58Z, got " + quoted(*found));
+  if (!got) refuse(name, "expected a time such as 2025-01-12T15:00:58Z, got " + quoted(*found));
   return got;
 }
 
@@ -137,7 +137,7 @@ const value::array* members::array(std::string_view name, std::size_t most) {
   if (all == nullptr) {
     refuse(name, "expected an array, got " + std::string(hondana::name_of(found->type())));
   } else if (all->size() > most) {
-    refuse(name, "it has " + std::to_string(all->size()) + " elements, and " + std::to_string(most) + " are the most");
+    refuse(name, "it has " + std::to_string(all->size()) + " elements; at most " + std::to_string(most) + " are allowed");
   } else {
     return all;
   }

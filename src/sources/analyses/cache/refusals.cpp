@@ -20,7 +20,7 @@ void check_text(const std::string& what, const std::string& path, const text_rul
 }
 
 void check_tags(const std::vector<std::string>& all, fault& to) {
-  if (all.size() > most_tags) to.say("tags: " + std::to_string(most_tags) + " are the most");
+  if (all.size() > most_tags) to.say("tags: at most " + std::to_string(most_tags) + " are allowed");
   for (std::size_t i = 0; i < all.size() && !to.is_there(); ++i)
     check_text(all[i], "tags[" + std::to_string(i) + ']', {longest_provider, true}, to);
 }
@@ -38,15 +38,15 @@ analysis begun_for(const wish& what) {
 
 result<void> check_lease(milliseconds lease) {
   if (lease > milliseconds(0) && lease <= std::chrono::hours(24)) return {};
-  return fail(errc::invalid_argument, "a lease is above 0, and a day at most");
+  return fail(errc::invalid_argument, "a lease must be above 0 and at most one day");
 }
 
 result<void> check(const wish& what) {
   if (what.of.all.size() != bytes_of_digest || what.of.prompt.size() != bytes_of_digest)
-    return fail(errc::invalid_argument, "a claim needs the key of its question");
+    return fail(errc::invalid_argument, "a claim requires the key of its question");
   fault wrong;
   check_text(what.asked.prompt, "prompt", {most_prompt, false}, wrong);
-  if (what.asked.context.size() > most_bases) wrong.say("context: " + std::to_string(most_bases) + " are the most");
+  if (what.asked.context.size() > most_bases) wrong.say("context: at most " + std::to_string(most_bases) + " are allowed");
   for (std::size_t i = 0; i < what.asked.context.size() && !wrong.is_there(); ++i) {
     const auto& one = what.asked.context[i];
     const auto place = "context[" + std::to_string(i) + ']';
@@ -57,10 +57,9 @@ result<void> check(const wish& what) {
   check_tags(what.tags, wrong);
   if (wrong.is_there()) return wrong.error();
   if (const auto size = encode_body(begun_for(what)).size(); size > most_question)
-    return fail(errc::invalid_argument, "the question of a claim may have " + std::to_string(most_question) +
+    return fail(errc::invalid_argument, "the question of a claim can have at most " + std::to_string(most_question) +
                                             " bytes of JSON (" + std::to_string(most_question >> 20) +
-                                            " MiB) with its prompt, options, models, context, session and tags, and "
-                                            "this has " +
+                                            " MiB), with prompt, options, models, context, session and tags; this one has " +
                                             std::to_string(size) +
                                             "; name large parts as resources in context, or put their digests into options");
   return check_lease(what.lease);
@@ -68,7 +67,7 @@ result<void> check(const wish& what) {
 
 result<void> check(const putting& what) {
   if (what.body.size() > most_bytes)
-    return fail(errc::response_too_large, "an analysis may have " + std::to_string(most_bytes) + " bytes");
+    return fail(errc::response_too_large, "an analysis can have at most " + std::to_string(most_bytes) + " bytes");
   fault wrong;
   if (!what.about.session.empty()) check_text(what.about.session, "session", {longest_session, true}, wrong);
   check_tags(what.tags, wrong);
@@ -77,36 +76,35 @@ result<void> check(const putting& what) {
   if (what.about.how == status::computing) return check_lease(what.lease);
   if (what.fresh > milliseconds(0) && what.fresh <= longest_time && what.stale >= milliseconds(0) && what.stale <= longest_time)
     return {};
-  return fail(errc::invalid_argument, "an analysis is fresh for a moment at least, and for 10 years at most");
+  return fail(errc::invalid_argument, "the time that an analysis is fresh must be above 0 and at most 10 years");
 }
 
 result<void> check(const forgetting& what) {
   const int count = (what.id.empty() ? 0 : 1) + (what.tag.empty() ? 0 : 1) + (what.session.empty() ? 0 : 1) +
                     (what.of.empty() ? 0 : 1) + (what.uri.empty() ? 0 : 1) + (what.everything ? 1 : 0);
   if (count == 1) return {};
-  return fail(errc::invalid_argument, "what is forgotten is one id, tag, session, key or resource, or everything");
+  return fail(errc::invalid_argument, "give one of id, tag, session, key, resource and everything to delete");
 }
 
 tl::unexpected<failure> no_such_claim() {
-  return fail(
-      errc::access_denied,
-      "this ticket holds no longer: its lease ended and somebody else has claimed, it was given up, or what it is based "
-      "on has changed; nothing was written. Claim again");
+  return fail(errc::access_denied,
+              "this ticket is no longer valid, so nothing was written: its lease ended and another caller claimed, it was "
+              "given up, or its context changed. Claim again");
 }
 
 tl::unexpected<failure> already_put() {
-  return fail(errc::access_denied, "the analysis of this ticket was put already; nothing was written. Claim again");
+  return fail(errc::access_denied, "the analysis of this ticket is already stored, so nothing was written. Claim again");
 }
 
 tl::unexpected<failure> another_question() {
   return fail(errc::invalid_argument,
-              "the analysis answers another question than was claimed: prompt, options, models and context must be the same");
+              "the analysis answers another question than the claim: prompt, options, models and context must be the same");
 }
 
 tl::unexpected<failure> too_many_claims() {
   failure full{errc::overloaded,
-               "too many analyses are computed at the same time (" + std::to_string(most_claims) +
-                   " is the most); ask again later, and give up claims that nothing comes of",
+               "too many analyses are being computed (at most " + std::to_string(most_claims) +
+                   "); retry later, and give up unused claims",
                {}};
   full.retry = std::chrono::seconds(10);
   return tl::unexpected(std::move(full));
@@ -115,9 +113,9 @@ tl::unexpected<failure> too_many_claims() {
 tl::unexpected<failure> too_much_computed() {
   failure full{
       errc::overloaded,
-      "what is being computed has reached " + std::to_string(most_computing >> 20) +
-          " MiB, the most at a time, and this is more than a little; nothing was written. Ask again later, give up claims "
-          "that nothing comes of, or put the analysis once it is whole",
+      "the analyses that are being computed have reached " + std::to_string(most_computing >> 20) +
+          " MiB, the maximum, and this one is over 64 KiB, so nothing was written. Retry later, give up unused claims, "
+          "or store the whole analysis once it is complete",
       {}};
   full.retry = std::chrono::seconds(10);
   return tl::unexpected(std::move(full));

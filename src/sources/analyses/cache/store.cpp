@@ -44,16 +44,16 @@ result<ticket> ticket_spelled(std::string_view text) {
     if (error == std::errc() && stop == end) return out;
   }
   return fail(errc::invalid_argument,
-              "a ticket is what a claim has given out, as ID.NUMBER.SECRET; give the whole of it, or claim again");
+              "invalid ticket; give the whole ID.NUMBER.SECRET that the claim returned, or claim again");
 }
 
 result<putting> prepare(const analysis& what, status how) {
   putting out;
   out.body = encode_body(what);
   if (out.body.size() > most_bytes)
-    return fail(errc::response_too_large, "an analysis may have " + std::to_string(most_bytes) + " bytes of JSON (" +
-                                              std::to_string(most_bytes >> 20) + " MiB), and this has " +
-                                              std::to_string(out.body.size()) + "; leave out what can be found elsewhere");
+    return fail(errc::response_too_large, "an analysis can have at most " + std::to_string(most_bytes) + " bytes of JSON (" +
+                                              std::to_string(most_bytes >> 20) + " MiB); this one has " +
+                                              std::to_string(out.body.size()) + "; leave out text that is stored elsewhere");
   auto& about = out.about;
   about.of = key_of(what.asked);
   about.how = how;

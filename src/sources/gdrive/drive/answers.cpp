@@ -237,7 +237,7 @@ std::optional<One> now_in(const value& from, const std::string& name, const std:
   const auto inside = below(place, name);
   auto made = read(*now, inside, odd);
   if (made && made->id == id) return std::move(*made);
-  note(odd, id, made ? below(inside, "id: is another than " + name + "Id") : std::move(made.error().public_text));
+  note(odd, id, made ? below(inside, "id: differs from " + name + "Id") : std::move(made.error().public_text));
   return {};
 }
 
@@ -286,7 +286,7 @@ result<std::vector<One>> each_in(const value& of, const std::string& name, const
     if (!made) note(odd, known_id(one, called), std::move(made.error().public_text));
   }
   if (out.empty() && elements->size() > most_odd_alone)
-    return bad(name, "of " + std::to_string(elements->size()) + " entries none can be used");
+    return bad(name, "none of the " + std::to_string(elements->size()) + " entries can be used");
   return out;
 }
 
@@ -364,7 +364,7 @@ result<channel> channel_in(std::string_view json) {
   channel out;
   for (const auto& [name, to] : {std::pair<std::string_view, std::string*>{"id", &out.id}, {"resourceId", &out.resource_id}}) {
     *to = text_in(from, name, 1'024);
-    if (to->empty()) return bad(std::string(name), "missing, or no short string");
+    if (to->empty()) return bad(std::string(name), "missing, or not a short string");
   }
   out.resource_uri = text_in(from, "resourceUri", longest_url);
   out.token = text_in(from, "token", 1'024);

@@ -14,7 +14,7 @@ namespace {
 /// Every so many turns one is of the lane that is last, so that it stands still for nobody.
 constexpr std::uint64_t turns_between = 16;
 
-constexpr std::array<std::string_view, lanes> lane_names{"a read", "a look for changes", "the crawl"};
+constexpr std::array<std::string_view, lanes> lane_names{"read", "poll for changes", "listing"};
 
 refusal no_turn(trouble what, errc code, std::string why) {
   refusal out;
@@ -75,7 +75,7 @@ answer<void> budget::take(lane of, clock::time_point until, const std::stop_toke
   for (bool has_waited = false;; has_waited = true) {
     if (stop.stop_requested())
       return leave(
-          no_turn(trouble::cancelled, errc::cancelled, "it was cancelled while it waited for its turn to ask Google Drive"));
+          no_turn(trouble::cancelled, errc::cancelled, "it was cancelled while it waited for the rate limit of Google Drive"));
     const auto at = clock::now();
     fill(at);
     const auto next = next_turn(at);
@@ -91,14 +91,13 @@ answer<void> budget::take(lane of, clock::time_point until, const std::stop_toke
       const auto wait = std::max(next - at, clock::duration(0));
       const auto seconds = std::chrono::ceil<std::chrono::seconds>(wait).count();
       const auto in_time = seconds > 1 ? " in " + std::to_string(seconds) + " seconds" : std::string(" later");
-      const auto turn = "the turn of " + std::string(lane_names[static_cast<std::size_t>(of)]) + " does not come in time";
+      const auto turn = "this " + std::string(lane_names[static_cast<std::size_t>(of)]) + " would wait past its deadline";
       // How often we ask is our own doing, and says nothing of whether Google is there.
-      auto why = paused_until_ > at
-                     ? no_turn(trouble::rate_limited, errc::overloaded,
-                               "Google has said that it is asked too much, so that " + turn + "; try again" + in_time)
-                     : no_turn(trouble::busy, errc::overloaded,
-                               "Google Drive is asked as often as requests_per_minute lets it already, and " + turn +
-                                   "; try again" + in_time + ", or raise it");
+      auto why = paused_until_ > at ? no_turn(trouble::rate_limited, errc::overloaded,
+                                              "Google reports too many requests, and " + turn + "; try again" + in_time)
+                                    : no_turn(trouble::busy, errc::overloaded,
+                                              "requests_per_minute is used up, and " + turn + "; try again" + in_time +
+                                                  ", or raise requests_per_minute");
       why.why.retry = std::chrono::ceil<std::chrono::milliseconds>(wait);
       return leave(std::move(why));
     }

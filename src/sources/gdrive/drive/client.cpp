@@ -33,10 +33,10 @@ auto read_answer(const answer<endpoint::answer>& got, const std::string& doing, 
   if (!got) return tl::unexpected(got.error());
   auto out = read(std::string_view(got->bytes));
   if (out) return std::move(*out);
-  auto why = refused(trouble::malformed, errc::broken_protocol, doing,
-                     "Drive answered with what cannot be used (" + out.error().public_text +
-                         "); see whether a proxy or another server stands in between",
-                     std::move(out.error().private_text));
+  auto why = refused(
+      trouble::malformed, errc::broken_protocol, doing,
+      "Drive sent an unusable answer (" + out.error().public_text + "); check whether a proxy or another server answered",
+      std::move(out.error().private_text));
   why.status = got->status;
   return tl::unexpected(std::move(why));
 }
@@ -76,12 +76,12 @@ result<void> check_settings(const settings& from) {
   if (auto fine = oauth::check_endpoint(from.base, "the base URL of Drive"); !fine) return unfit(fine.error().public_text);
   const auto parts = split_uri(from.base);
   if (!(parts.path.empty() || parts.path == "/") || parts.query)
-    return unfit("the base URL of Drive has a path or query; write scheme and host alone, such as https://www.googleapis.com");
+    return unfit("the base URL of Drive has a path or query; write only scheme and host, such as https://www.googleapis.com");
   if (from.base.starts_with("http:") && !from.proxy.empty() && from.proxy != "none")
-    return unfit("tokens are not sent by plain http: through a proxy, which would read them; use https:, or no proxy");
+    return unfit("tokens are not sent over plain http: through a proxy, which could read them; use https:, or no proxy");
   if (!(from.allowed.per_second > 0) || !(from.allowed.per_minute > 0) || from.allowed.per_second > 10'000 ||
       from.allowed.per_minute > 1'000'000)
-    return unfit("the requests per second and per minute must be more than 0, and at most 10000 and 1000000");
+    return unfit("requests per second and per minute must be more than 0, and at most 10000 and 1000000 respectively");
   if (from.attempts < 1 || from.attempts > 10) return unfit("attempts must be 1 to 10");
   for (const auto one :
        {from.first_pause, from.longest_pause, from.longest_retry_after, from.time, from.content_time, from.slow_time}) {
@@ -120,7 +120,7 @@ struct client::state {
       if (got || got.error().what != trouble::too_large || size == 1) return got;
       if (sizes.is_too_large(size) && asking.from().log)
         asking.from().log("cannot " + what.doing + ", " + std::to_string(size) +
-                          " at once: the answer is larger than 32 MiB; asked again for " + std::to_string(size / 2));
+                          " per page: the answer is larger than 32 MiB; retrying with " + std::to_string(size / 2));
     }
   }
   /// A content that comes by a link and redirects.
@@ -132,7 +132,7 @@ client::~client() = default;
 
 result<std::shared_ptr<client>> client::of(settings from, std::shared_ptr<google::tokens> with) {
   HONDANA_TRY(check_settings(from));
-  if (!with) return fail(errc::invalid_argument, "there are no credentials for Drive");
+  if (!with) return fail(errc::invalid_argument, "no credentials for Drive are given");
   HONDANA_TRY(auto base, endpoint::endpoint::of({.url = from.base,
                                                  .authorities = from.authorities,
                                                  .proxy = from.proxy,
@@ -142,7 +142,7 @@ result<std::shared_ptr<client>> client::of(settings from, std::shared_ptr<google
 }
 
 answer<about> client::get_about(const errand& how) const {
-  const wanted what{.doing = "ask Google Drive who we are",
+  const wanted what{.doing = "read the account from Google Drive",
                     .path = "/drive/v3/about",
                     .query = {{"fields", "user(displayName,emailAddress),exportFormats"}}};
   auto out = state_->get(what, how, about_in);
@@ -160,7 +160,7 @@ answer<drive_page> client::list_drives(const std::string& page_token, const erra
 }
 
 answer<shared_drive> client::get_drive(const std::string& id, const errand& how) const {
-  wanted what{.doing = "look at the shared drive"};
+  wanted what{.doing = "read metadata of the shared drive"};
   if (const auto fine = check_id(id, "the shared drive"); !fine) return bad_request(what.doing, fine.error().public_text);
   what.doing += ' ' + id;
   what.path = "/drive/v3/drives/" + percent_encode(id);
@@ -174,8 +174,8 @@ answer<file_page> client::list_files(const list_request& what, const errand& how
   if (const auto fine = check_id_or_empty(what.drive_id, "the shared drive"); !fine)
     return bad_request("list files of Google Drive", fine.error().public_text);
   if (what.drive_id.empty() == (what.in == list_request::corpus::drive))
-    return bad_request(out.doing, "a shared drive is named exactly where only its files are listed");
-  if (what.q.size() > longest_query_text) return bad_request(out.doing, "the query is longer than 6 KiB; ask in parts");
+    return bad_request(out.doing, "the id of a shared drive must be given if only its files are listed, and only then");
+  if (what.q.size() > longest_query_text) return bad_request(out.doing, "the query is longer than 6 KiB; split it");
   add(out.query, "q", what.q);
   out.query.emplace_back("corpora", name_of(what.in));
   add(out.query, "driveId", what.drive_id);
@@ -192,9 +192,9 @@ answer<file_page> client::list_files(const list_request& what, const errand& how
 }
 
 answer<file> client::get_file(const std::string& id, const errand& how) const {
-  wanted what{.doing = "look at the file"};
+  wanted what{.doing = "read metadata of the file"};
   if (const auto fine = check_id(id, "the file"); !fine) return bad_request(what.doing, fine.error().public_text);
-  what.doing = id == "root" ? "look at My Drive" : what.doing + ' ' + id;
+  what.doing = id == "root" ? "read metadata of My Drive" : what.doing + ' ' + id;
   what.path = path_of_file(id);
   what.query = {{"fields", std::string(file_fields()) + ",exportLinks"}, {"supportsAllDrives", "true"}};
   return state_->get(what, how, file_in);
@@ -218,7 +218,7 @@ answer<void> client::export_content(const std::string& id, const std::string& mi
                                     const errand& how) const {
   wanted what{.doing = "export the file"};
   if (const auto fine = check_id(id, "the file"); !fine) return bad_request(what.doing, fine.error().public_text);
-  if (!is_type(mime_type)) return bad_request(what.doing, "what it is to be exported as is no media type");
+  if (!is_type(mime_type)) return bad_request(what.doing, "the export type is not a media type");
   what.doing += ' ' + id + " as " + mime_type;
   what.path = path_of_file(id) + "/export";
   what.query = {{"mimeType", mime_type}};
@@ -236,7 +236,8 @@ answer<void> client::state::follow(std::string url, const wanted& what, const st
   for (int redirects = 0; redirects <= most_redirects; ++redirects) {
     const auto place = place_of_link(url, from.base);
     if (!place.is_allowed)
-      return malformed("its export link leads to " + oauth::shown(url) + ", which is none of Google's, and is not asked");
+      return malformed("its export link points to " + oauth::shown(url) +
+                       ", which is not a Google host, so it was not followed");
     // Google shows this page to whoever it does not know.
     if (place.is_log_in && redirects > 0) return tl::unexpected(refusal_of(401, {}, {}, asking.circumstances_of(what)));
     auto at = endpoint::endpoint::of(
@@ -246,7 +247,7 @@ answer<void> client::state::follow(std::string url, const wanted& what, const st
     HONDANA_TRY(const auto got, asking.ask(what, how, &there));
     if (got.status < 300 || got.status >= 400) return {};
     auto next = next_link(url, got.location);
-    if (next.empty()) return malformed("its export link redirects, and does not say where to");
+    if (next.empty()) return malformed("its export link redirects without a target");
     url = std::move(next);
   }
   return malformed("its export link redirects more than 5 times");
@@ -262,12 +263,13 @@ answer<void> client::export_by_link(const file& of, const std::string& mime_type
   const auto link =
       std::find_if(of.export_links.begin(), of.export_links.end(), [&](const auto& one) { return one.first == mime_type; });
   if (link == of.export_links.end())
-    return tl::unexpected(refused(trouble::not_exportable, errc::unsupported, what.doing, "Drive has no link for this type"));
+    return tl::unexpected(
+        refused(trouble::not_exportable, errc::unsupported, what.doing, "Drive has no export link for this type"));
   return state_->follow(link->second, what, mime_type, how);
 }
 
 answer<std::string> client::get_start_page_token(const std::string& drive_id, const errand& how) const {
-  wanted what{.doing = "ask where changes begin", .path = "/drive/v3/changes/startPageToken"};
+  wanted what{.doing = "get the start page token of changes", .path = "/drive/v3/changes/startPageToken"};
   if (const auto fine = check_id_or_empty(drive_id, "the shared drive"); !fine)
     return bad_request(what.doing, fine.error().public_text);
   add(what.query, "driveId", drive_id);
@@ -276,12 +278,11 @@ answer<std::string> client::get_start_page_token(const std::string& drive_id, co
 }
 
 answer<change_page> client::list_changes(const changes_request& what, const errand& how) const {
-  wanted out{
-      .doing = what.drive_id.empty() ? "list what has changed in Google Drive" : "list what has changed in a shared drive",
-      .path = "/drive/v3/changes"};
+  wanted out{.doing = what.drive_id.empty() ? "list changes in Google Drive" : "list changes in a shared drive",
+             .path = "/drive/v3/changes"};
   if (const auto fine = check_id_or_empty(what.drive_id, "the shared drive"); !fine)
     return bad_request(out.doing, fine.error().public_text);
-  if (what.page_token.empty()) return bad_request(out.doing, "there is no page token; ask for a start token first");
+  if (what.page_token.empty()) return bad_request(out.doing, "the page token is missing; get a start page token first");
   out.query = change_query(what);
   out.query.emplace_back("fields", "nextPageToken,newStartPageToken,changes(changeType,removed,time,fileId,driveId,file(" +
                                        or_usual(what.fields, std::string(file_fields())) + "),drive(" +
@@ -291,17 +292,17 @@ answer<change_page> client::list_changes(const changes_request& what, const erra
 }
 
 answer<channel> client::watch_changes(const watch_request& what, const errand& how) const {
-  wanted out{.doing = "be told of changes by Google Drive", .path = "/drive/v3/changes/watch"};
+  wanted out{.doing = "subscribe to changes in Google Drive", .path = "/drive/v3/changes/watch"};
   if (const auto fine = check_id_or_empty(what.from.drive_id, "the shared drive"); !fine)
     return bad_request(out.doing, fine.error().public_text);
   const bool is_id_fine = !what.id.empty() && what.id.size() <= 64 && std::all_of(what.id.begin(), what.id.end(), [](char c) {
     return is_id({&c, 1}) || c == '+' || c == '/' || c == '=';
   });
-  if (!is_id_fine) return bad_request(out.doing, "the channel's id is none: 1 to 64 letters, digits and -_+/=");
+  if (!is_id_fine) return bad_request(out.doing, "the channel's id is not valid; expected 1 to 64 letters, digits and -_+/=");
   if (!what.address.starts_with("https://"))
-    return bad_request(out.doing, "Google calls https: addresses alone; configure a public one");
+    return bad_request(out.doing, "Google sends notifications to https: addresses only; configure a public one");
   if (what.token.size() > 256) return bad_request(out.doing, "the channel's token is longer than 256 bytes");
-  if (what.from.page_token.empty()) return bad_request(out.doing, "there is no page token; ask for a start token first");
+  if (what.from.page_token.empty()) return bad_request(out.doing, "the page token is missing; get a start page token first");
   out.query = change_query(what.from);
   out.has_page_token = true;
   value::object body{{"id", what.id}, {"type", "web_hook"}, {"address", what.address}};
@@ -312,7 +313,7 @@ answer<channel> client::watch_changes(const watch_request& what, const errand& h
 }
 
 answer<void> client::stop_channel(const std::string& id, const std::string& resource_id, const errand& how) const {
-  wanted what{.doing = "end being told of changes", .path = "/drive/v3/channels/stop"};
+  wanted what{.doing = "unsubscribe from changes", .path = "/drive/v3/channels/stop"};
   what.body = value(value::object{{"id", id}, {"resourceId", resource_id}}).to_text();
   const auto got = state_->asking.ask(what, how);
   // It has ended by itself.

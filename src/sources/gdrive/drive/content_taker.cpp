@@ -51,13 +51,13 @@ result<void> content_taker::begin(const endpoint::answer& head) {
   content_head told{.type = head.content_type, .is_by_link = is_by_link_};
   if (!type_.empty() && !ascii::in_lower_case(type_).starts_with("text/html") &&
       ascii::in_lower_case(head.content_type).starts_with("text/html"))
-    return not_this("a page came in the place of the content");
+    return not_this("the answer is an HTML page instead of the content");
   if (range_ && range_->last) left_ = *range_->last - range_->first + 1;
   if (head.status == 206) {
     const auto came = content_range_in(head.content_range);
-    if (!range_ || !came) return not_this("a part came whose place is not said, or that was not asked for");
+    if (!range_ || !came) return not_this("the answer is a part without a range, or no part was requested");
     if (came->first != range_->first || (range_->last && came->last > *range_->last))
-      return not_this("another part came than was asked for");
+      return not_this("the answer is a different part than requested");
     told.whole = came->whole;
   } else if (range_) {
     is_sending_whole_ = true;
@@ -89,7 +89,7 @@ result<void> content_taker::take(std::string_view piece) {
   // A server that knows no ranges sends on and on. What it has of the last piece is thrown away with the connection.
   is_enough_ = true;
   if (!is_sending_whole_) return {};
-  return fail(errc::cancelled, "that was all that was asked for");
+  return fail(errc::cancelled, "all requested content was read");
 }
 
 result<void> content_taker::finish(const endpoint::answer& head) {
@@ -97,7 +97,7 @@ result<void> content_taker::finish(const endpoint::answer& head) {
     HONDANA_TRY(begin(head));
   }
   if (skip_ == 0) return {};
-  return fail(errc::invalid_argument, "the range begins behind the end");
+  return fail(errc::invalid_argument, "the range starts after the end of the file");
 }
 
 }  // namespace hondana::drive

@@ -164,19 +164,18 @@ refusal exchanges::failed(attempt& of, failure why) const {
   if (of.content && of.content->is_of_server())
     return refused(trouble::malformed, errc::broken_protocol, doing, why.public_text, std::move(why.private_text));
   const auto broken_off = [&](const std::string& text) {
-    return refused(trouble::stalled, errc::source_unavailable, doing, text + "; what had come is a part, so try again",
+    return refused(trouble::stalled, errc::source_unavailable, doing, text + "; only a part of the content arrived; try again",
                    std::move(why.private_text));
   };
   switch (why.code) {
     case errc::cancelled:
       return refused(trouble::cancelled, why.code, doing, "it was cancelled");
     case errc::response_too_large:
-      return refused(trouble::too_large, why.code, doing, "it is larger than may be read; ask for a part of it",
+      return refused(trouble::too_large, why.code, doing, "it is larger than the read limit; request a part of it",
                      std::move(why.private_text));
     case errc::timed_out:
       if (clock::now() >= of.until)
-        return refused(trouble::timed_out, why.code, doing, "Google Drive did not answer in the time given; try again",
-                       why.public_text);
+        return refused(trouble::timed_out, why.code, doing, "Google Drive did not answer in time; try again", why.public_text);
       if (has_passed) return broken_off(why.public_text);
       break;
     case errc::invalid_argument:
@@ -188,7 +187,7 @@ refusal exchanges::failed(attempt& of, failure why) const {
   }
   of.goes_again = true;
   return refused(trouble::unavailable, errc::source_unavailable, doing,
-                 why.public_text + "; see whether this machine reaches the network, and try again",
+                 why.public_text + "; check the network connection of this machine, and try again",
                  std::move(why.private_text));
 }
 
@@ -205,7 +204,7 @@ answer<endpoint::answer> exchanges::once(attempt& of) {
     const bool is_stopped = of.how.stop.stop_requested();
     return tl::unexpected(
         refused(is_stopped ? trouble::cancelled : trouble::busy, is_stopped ? errc::cancelled : errc::overloaded, of.what.doing,
-                is_stopped ? "it was cancelled" : "the crawl's other requests have taken all the time; try again later"));
+                is_stopped ? "it was cancelled" : "other requests of the listing used up the time; try again later"));
   }
   if (auto turn = budget_.take(of.how.of, of.until, of.how.stop); !turn) {
     auto& why = turn.error();
@@ -255,18 +254,18 @@ bool exchanges::pauses(attempt& of, refusal& why) {
   if (why.what == trouble::rate_limited) {
     budget_.pause(std::min(pause, from_.longest_retry_after));
     if (asked_for > from_.longest_retry_after)
-      tell("cannot " + of.what.doing + " now (status " + std::to_string(why.status) + "): Google wants us to wait " +
-           std::to_string(std::chrono::ceil<std::chrono::seconds>(asked_for).count()) + " seconds; nothing is asked for " +
+      tell("cannot " + of.what.doing + " now (status " + std::to_string(why.status) + "): Google requests a pause of " +
+           std::to_string(std::chrono::ceil<std::chrono::seconds>(asked_for).count()) + " seconds; sending no requests for " +
            std::to_string(std::chrono::ceil<std::chrono::seconds>(from_.longest_retry_after).count()) + " seconds");
   }
   if (!why.why.retry) why.why.retry = std::max(pause, milliseconds(1'000));
   if (of.number >= from_.attempts || asked_for > from_.longest_retry_after || clock::now() + pause >= of.until) {
-    if (of.number > 1) why.why.public_text += " (asked " + std::to_string(of.number) + " times)";
+    if (of.number > 1) why.why.public_text += " (tried " + std::to_string(of.number) + " times)";
     return false;
   }
   tell("cannot " + of.what.doing + " now (" + std::string(name_of(why.what)) +
        (why.status == 0 ? std::string() : ", status " + std::to_string(why.status)) +
-       (why.reason.empty() ? "" : ", " + why.reason) + "); asked again in " + std::to_string(pause.count()) + " ms");
+       (why.reason.empty() ? "" : ", " + why.reason) + "); retrying in " + std::to_string(pause.count()) + " ms");
   if (!google::waited(pause, of.how.stop)) {
     why = refused(trouble::cancelled, errc::cancelled, of.what.doing, "it was cancelled");
     return false;

@@ -19,8 +19,8 @@ bool is_id(std::string_view text) noexcept {
 result<void> check_id(std::string_view text, std::string_view what) {
   if (is_id(text)) return {};
   return fail(errc::invalid_argument, std::string(what) +
-                                          " is no identifier of Drive: those are 1 to 200 letters, digits, hyphens and "
-                                          "underscores; take it from the link that Drive shows (…/d/ID/…)");
+                                          "'s id is not valid: expected 1 to 200 letters, digits, hyphens and underscores; "
+                                          "copy it from the link that Drive shows (…/d/ID/…)");
 }
 
 std::string spelled(const std::vector<resource_key>& keys) {

@@ -15,7 +15,7 @@ inline constexpr std::size_t longest_id = 200;
 /// Of files, folders and drives: letters, digits, `-` and `_`, 1 to 200 of them. "root" is one.
 [[nodiscard]] bool is_id(std::string_view text) noexcept;
 
-/// Errors: invalid_argument, "WHAT is no identifier of Drive: …".
+/// Errors: invalid_argument, "WHAT's id is not valid: …".
 [[nodiscard]] result<void> check_id(std::string_view text, std::string_view what);
 
 /// What opens a file by an older link. Spec: Google, "Access link-shared files using resource keys".

@@ -194,69 +194,67 @@ errc code_of(trouble what) noexcept {
 /// Why it is not for us.
 std::string forbidden_text(const std::string& reason, const std::string& whom) {
   if (reason == "teamDriveMembershipRequired")
-    return "only members of its shared drive may; add " + whom + " to the shared drive as a viewer";
+    return "only members of its shared drive have access; add " + whom + " to the shared drive as a viewer";
   if (reason == "domainPolicy")
-    return "the administrator of the domain does not let applications use Drive; ask for it under Apps, Google Workspace, "
-           "Drive "
-           "and Docs, Features and Applications";
+    return "the domain's administrator does not let applications use Drive; ask them to allow it under Apps, Google Workspace, "
+           "Drive and Docs, Features and Applications";
   if (reason == "appNotAuthorizedToFile")
-    return "the log-in is only for files that its application has opened; log in again with hondana login, which asks for "
+    return "the login covers only files that its application has opened; log in again with 'hondana login', which requests "
            "drive.readonly";
   if (reason == "cannotDownloadFile")
-    return "its owner lets viewers neither download, print nor copy it; have the owner allow it in the file's sharing settings";
-  return whom + " may not read it; share it with " + whom + " as a viewer";
+    return "its owner does not let viewers download, print or copy it; ask the owner to allow it in the file's sharing "
+           "settings";
+  return whom + " has no access to it; share it with " + whom + " as a viewer";
 }
 
 std::string text_for(trouble what, const std::string& reason, const circumstances& in, std::string_view wait) {
-  const auto whom = in.account.empty() ? std::string("the account that is logged in") : in.account;
+  const auto whom = in.account.empty() ? std::string("the account in use") : in.account;
   switch (what) {
     case trouble::not_found:
-      return "it is not in Drive, or not shared with " + whom + "; see whether it has been deleted, or share it with " + whom +
-             " as a viewer";
+      return "it does not exist in Drive, or is not shared with " + whom + "; check whether it was deleted, or share it with " +
+             whom + " as a viewer";
     case trouble::forbidden:
       return forbidden_text(reason, whom);
     case trouble::scope_missing:
-      return "the token is for less; widen the source's scopes to drive.readonly, and log in again (for a service account that "
-             "stands in for somebody: have the administrator allow that scope, too)";
+      return "the token lacks a scope; set scopes to drive.readonly and log in again (if a service account impersonates a "
+             "user, the administrator must allow that scope, too)";
     case trouble::unauthorized:
-      return "Google does not take the token of " + whom +
-             "; log in again with hondana login, or see whether the key is enabled";
+      return "Google rejects the token of " + whom + "; log in again with 'hondana login', or check that the key is enabled";
     case trouble::not_enabled:
-      return "the Google Drive API is not enabled for the project of the key or client; enable it in the Google Cloud console "
+      return "the Google Drive API is not enabled for the key's or client's project; enable it in the Google Cloud console "
              "under APIs & Services (drive.googleapis.com), and wait a few minutes";
     case trouble::export_too_large:
-      return "what it converts to is larger than the 10 MB that Drive exports; read it by its export link, or as another type";
+      return "the converted file is larger than the 10 MB that Drive exports; read it by its export link, or as another type";
     case trouble::not_downloadable:
-      return "it has no bytes of its own, as documents of Google's editors have none; export it as another type";
+      return "it is a document of a Google editor, which cannot be downloaded; export it as another type";
     case trouble::not_exportable:
-      return "Drive does not convert it to that type; see which types it exports to";
+      return "Drive does not convert it to that type; use one of its export types";
     case trouble::abusive:
-      return "Google holds it for malware or spam, and such files are never read; have its owner ask Google for a review";
+      return "Google flagged it as malware or spam, and hondana never reads such files; its owner can ask Google for a review";
     case trouble::page_token_gone:
-      return "the place to go on from is not known to Drive any more; everything has to be listed anew";
+      return "the page token has expired; all files must be listed again";
     case trouble::rate_limited:
-      return "too much was asked of Drive in a short time; wait " + std::string(wait) +
-             ", and lower the source's rate if it happens often";
+      return "too many requests to Drive in a short time; wait " + std::string(wait) +
+             ", and lower requests_per_minute if it happens often";
     case trouble::daily_limit:
       return reason == "downloadQuotaExceeded"
                  ? "the file has been downloaded too often today; wait until tomorrow, or make a copy of it"
-                 : "the project's quota of today is used up; wait until tomorrow, or ask for more in the Google Cloud console";
+                 : "the project's daily quota is used up; wait until tomorrow, or request more in the Google Cloud console";
     case trouble::bad_range:
-      return "the range begins behind its end; ask for less";
+      return "the range starts after its end; request an earlier range";
     case trouble::bad_request:
       if (reason.starts_with("push.webhookUrl"))
-        return "Google sends no notices to this address; notices has to name a public one with https: and a certificate that "
-               "browsers take, whose domain the project in the Google Cloud console may have to own";
-      return "Drive does not understand the request; check the source's own terms of the query, if it has any (the log has "
-             "Drive's words)";
+        return "Google does not send notifications to this address; set notices to a public https: URL with a browser-trusted "
+               "certificate (the Google Cloud project may have to own its domain)";
+      return "Drive rejects the request as invalid; check the query terms of the source, if any (the log has Drive's message)";
     case trouble::gone:
-      return "it is gone for good";
+      return "it was deleted permanently";
     case trouble::unavailable:
-      return "Google Drive has a problem of its own; wait " + std::string(wait) + " and try again";
+      return "Google Drive is unavailable; wait " + std::string(wait) + " and try again";
     case trouble::malformed:
-      return "what answered is not Google Drive; see whether a proxy or a login page of the network stands in between";
+      return "the answer is not from Google Drive; check for a proxy or a login page of the network";
     default:
-      return "it ended before its end";
+      return "the answer ended early";
   }
 }
 

@@ -42,7 +42,7 @@ class file_content final : public content {
     const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(into.size(), size_ - offset));
     const auto got = disk::read_at(file_->get(), into.data(), wanted, offset);
     if (got) return *got;
-    return fail(errc::source_unavailable, "A file of the log could not be read.", std::strerror(got.error()));
+    return fail(errc::source_unavailable, "A log file could not be read.", std::strerror(got.error()));
   }
 
  private:

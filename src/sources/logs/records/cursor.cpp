@@ -17,7 +17,7 @@ result<bytes::digest> digest_before(const content& in, std::uint64_t end) {
   const auto size = std::min(end, position::anchor_bytes);
   std::string text(static_cast<std::size_t>(size), '\0');
   HONDANA_TRY(const auto got, in.read(end - size, std::span(text)));
-  if (got < text.size()) return fail(errc::content_changed, "A file of the log was truncated while it was read. Ask again.");
+  if (got < text.size()) return fail(errc::content_changed, "A log file was truncated while it was read. Retry.");
   return bytes::digest_of(text);
 }
 

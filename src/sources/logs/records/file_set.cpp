@@ -30,14 +30,14 @@ tl::unexpected<failure> not_there(int error, const std::string& what, std::strin
   const std::string subject(thing);
   if (error == ENOENT || error == ENOTDIR) {
     return fail(errc::resource_not_found,
-                "There is no " + subject + " of this log (yet). Ask again when it is there, or correct path in its table.",
+                "The " + subject + " of this log does not exist (yet). Retry when it does, or correct path in its table.",
                 text);
   }
   if (error == EACCES || error == EPERM) {
     return fail(errc::access_denied,
-                "The " + subject + " of this log may not be read by the server's user: give it the right to read it.", text);
+                "The " + subject + " of this log is not readable: give the server's user permission to read it.", text);
   }
-  return fail(errc::source_unavailable, "The log cannot be read now. Ask again later.", text);
+  return fail(errc::source_unavailable, "The log cannot be read now. Retry later.", text);
 }
 
 using facts_by_name = std::map<std::string, disk::stamp>;
@@ -152,26 +152,27 @@ result<listed_set> list_files(const set_place& where) {
     const bool is_settled = has_same_names(*before, *again);
     before = std::move(again);
     if (is_settled) break;
-    if (i + 1 == most_looks) return fail(errc::content_changed, "The files of the log kept changing their names. Ask again.");
+    if (i + 1 == most_looks) return fail(errc::content_changed, "The log files kept being renamed. Retry.");
   }
   out.files = without_twins(*before, where);
   put_in_order(out.files);
   if (out.files.size() > where.most) {
     out.files.erase(out.files.begin(), out.files.end() - static_cast<std::ptrdiff_t>(where.most));
-    out.remarks.push_back("Only the newest " + std::to_string(where.most) + " files of the log are read.");
+    out.remarks.push_back("Only the newest " + std::to_string(where.most) + " log files are read.");
   }
   const bool is_live_there = before->contains(where.live);
   if (refused && !is_live_there) {
     const std::string what = S_ISDIR(*refused) ? "a folder" : S_ISLNK(*refused) ? "a link" : "a pipe, a socket or a device";
     if (out.files.empty()) {
-      return fail(errc::access_denied, "path in the table of this log leads to " + what + "; give the path of a file.",
+      return fail(errc::access_denied, "path in this log's table is " + what + "; set the path of a file.",
                   where.live + " is " + what);
     }
-    out.remarks.push_back(where.live + " is not read: it is " + what + ". These are records of the files beside it.");
+    out.remarks.push_back(where.live + " is not read: it is " + what +
+                          ". The records are those of the rotated files beside it.");
   }
   if (out.files.empty()) return not_there(ENOENT, "finding " + where.live);
   if (!is_live_there && !refused) {
-    out.remarks.push_back(where.live + " is not there (now). These are records of what it was rotated into.");
+    out.remarks.push_back(where.live + " does not exist (now). The records are those of its rotated files.");
   }
   return out;
 }
@@ -185,7 +186,7 @@ result<disk::handle> open_listed(const listed_set& in, const listed_file& which)
   if (in.own.is_one(facts)) return not_there(ENOENT, which.name + " is the server's own");
   const auto now = disk::stamp_of(facts);
   if (!S_ISREG(facts.st_mode) || now.device != which.facts.device || now.inode != which.facts.inode) {
-    return fail(errc::content_changed, "The files of the log were rotated while it was read. Ask again.");
+    return fail(errc::content_changed, "The log files were rotated while they were read. Retry.");
   }
   return opened;
 }

@@ -21,7 +21,7 @@ constexpr int fastest = 1;
 std::atomic<std::size_t> files_open{0};
 std::atomic<std::size_t> in_memory_bytes{0};
 
-constexpr const char* no_room = "There is no room to unpack a compressed file of the log. Ask again later.";
+constexpr const char* no_room = "No space to decompress a compressed log file. Retry later.";
 
 tl::unexpected<failure> no_place(const char* what, int error) {
   return fail(errc::source_unavailable, no_room, std::string(what) + ": " + std::strerror(error));
@@ -89,7 +89,7 @@ result<void> kept_copy::write(std::string_view frame) {
   for (auto rest = frame; !rest.empty();) {
     const auto put = ::pwrite(file_.get(), rest.data(), rest.size(), static_cast<off_t>(written_));
     if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) return no_place("writing a nameless file", put < 0 ? errno : ENOSPC);
+    if (put <= 0) return no_place("writing a temporary file", put < 0 ? errno : ENOSPC);
     written_ += static_cast<std::uint64_t>(put);
     rest.remove_prefix(static_cast<std::size_t>(put));
   }
@@ -107,13 +107,13 @@ result<std::size_t> kept_copy::read(std::uint64_t offset, std::span<char> into) 
     packed.resize(static_cast<std::size_t>(end - begin));
     if (file_.is_open()) {
       const auto got = disk::read_at(file_.get(), packed.data(), packed.size(), begin);
-      if (!got || *got < packed.size()) return no_place("reading a nameless file", got ? EIO : got.error());
+      if (!got || *got < packed.size()) return no_place("reading a temporary file", got ? EIO : got.error());
     } else {
       packed = in_memory_.substr(static_cast<std::size_t>(begin), packed.size());
     }
     frame.resize(frame_bytes);
     const auto size = ::ZSTD_decompress(frame.data(), frame.size(), packed.data(), packed.size());
-    if (::ZSTD_isError(size) != 0) return no_place("unpacking a nameless file", EIO);
+    if (::ZSTD_isError(size) != 0) return no_place("decompressing into a temporary file", EIO);
     const auto skip = static_cast<std::size_t>(offset % frame_bytes);
     if (skip >= size) break;
     const auto count = std::min(size - skip, into.size() - given);

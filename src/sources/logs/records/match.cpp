@@ -36,8 +36,8 @@ bool is_local_expression(std::string_view expression) noexcept {
 
 result<std::shared_ptr<const re2::RE2>> compile_expression(std::string_view expression, std::string_view what) {
   const auto refused = [what](const std::string& why) {
-    return fail(errc::invalid_argument, std::string(what) + ": no expression that can be searched for (" + why +
-                                            "). Expressions are those of RE2, without look-around and back references.");
+    return fail(errc::invalid_argument, std::string(what) + ": not a valid regular expression (" + why +
+                                            "). Use RE2 syntax, without look-around and back references.");
   };
   if (expression.size() > most_expression_bytes) return refused("it is longer than 4096 bytes");
   re2::RE2::Options options;
@@ -45,7 +45,7 @@ result<std::shared_ptr<const re2::RE2>> compile_expression(std::string_view expr
   options.set_max_mem(most_program_bytes);
   auto made = std::make_shared<const re2::RE2>("(?m)" + std::string(expression), options);
   if (made->ok() && std::max(made->ProgramSize(), made->ReverseProgramSize()) > most_instructions)
-    return refused("it takes too many steps; repeat less often");
+    return refused("it is too large; use fewer repetitions");
   if (made->ok()) return std::shared_ptr<const re2::RE2>(std::move(made));
   // What RE2 says may hold a part of the expression, which is to be the caller's own.
   const re2::RE2 alone(re2::StringPiece(expression.data(), expression.size()), options);
@@ -64,7 +64,7 @@ result<matcher> matcher::compile(const query& of) {
   if (of.fields.size() > most_fields) return fail(errc::invalid_argument, "field: more than 16 fields.");
   for (const auto& [path, value] : of.fields) {
     if (path.empty() || path.size() > most_path_bytes) {
-      return fail(errc::invalid_argument, "field: a path has from 1 to 256 bytes, such as \"request.status\".");
+      return fail(errc::invalid_argument, "field: a path must have from 1 to 256 bytes, such as \"request.status\".");
     }
   }
   if (of.grep.empty()) return out;

@@ -25,7 +25,7 @@ result<std::uint64_t> behind_last_line(const content& in, const call& by) {
     const auto begin = std::max(furthest, end - std::min(end, block_bytes));
     bytes.resize(static_cast<std::size_t>(end - begin));
     HONDANA_TRY(const auto got, in.read(begin, std::span(bytes)));
-    if (got < bytes.size()) return fail(errc::content_changed, "A file of the log was truncated while it was read. Ask again.");
+    if (got < bytes.size()) return fail(errc::content_changed, "A log file was truncated while it was read. Retry.");
     if (const auto found = bytes.rfind('\n'); found != std::string::npos) return begin + found + 1;
     end = begin;
   }
@@ -65,7 +65,7 @@ result<opened_file> members::open(const listed_set& in, const listed_file& which
   out.file = std::make_shared<const disk::handle>(std::move(*file));
   std::string front(telling_bytes, '\0');
   const auto got = disk::read_at(out.file->get(), front.data(), front.size(), 0);
-  if (!got) return fail(errc::source_unavailable, "A file of the log could not be read.", std::strerror(got.error()));
+  if (!got) return fail(errc::source_unavailable, "A log file could not be read.", std::strerror(got.error()));
   // What was written since is not part of it.
   front.resize(static_cast<std::size_t>(std::min<std::uint64_t>(*got, out.listed.facts.size)));
   out.how = compression_of(front);

@@ -168,8 +168,8 @@ result<std::optional<opened_set::place>> opened_set::find(const position& at, st
       return std::optional<place>(place{which, std::move(in)});
     }
   }
-  why = was_there ? "The file that the cursor points into was truncated or written anew since; what it held is lost."
-                  : "The file that the cursor points into was deleted since; what it and older ones held is lost.";
+  why = was_there ? "The file that the cursor points into was truncated or rewritten; its older records are lost."
+                  : "The file that the cursor points into was deleted; its records and older ones are lost.";
   return std::optional<place>();
 }
 

@@ -98,8 +98,7 @@ result<page> page_maker::make() {
   if (!request_.what.cursor.empty()) {
     const auto at = position_in(request_.what.cursor);
     if (!at) {
-      return fail(errc::invalid_argument,
-                  "cursor: it is none that this log gave out. Leave it away to begin with the newest records.");
+      return fail(errc::invalid_argument, "cursor: not a cursor of this log. Leave it out to begin with the newest records.");
     }
     std::string why;
     HONDANA_TRY(const auto found, set_.find(*at, why));
@@ -128,8 +127,8 @@ result<page> page_maker::make() {
       if (is_later && newer) {
         HONDANA_TRY(end_early(which + 1, *newer, 0, 0,
                               why.code == errc::timed_out
-                                  ? "The time was up while " + set_.listed(which).name + " was being unpacked."
-                                  : "The files of the log were rotated meanwhile."));
+                                  ? "The time limit was reached while " + set_.listed(which).name + " was being decompressed."
+                                  : "The log files were rotated during the request."));
         return std::move(out_);
       }
       if (is_later) return tl::unexpected(std::move(why));
@@ -154,7 +153,8 @@ result<page_maker::step> page_maker::go_through(std::size_t which, std::uint64_t
   const auto& until = request_.what.until;
   if (until && begins_behind(in, *until)) return step::on;
   HONDANA_TRY(const auto where, stretch_of(in, since, until, request_.by));
-  if (where.goes_back) remark("The clock goes back in " + in.of.listed.name + "; records out of their order may be missing.");
+  if (where.goes_back)
+    remark("Timestamps go backwards in " + in.of.listed.name + "; records that are out of order may be missing.");
   auto window = set_.window_onto(which, in);
   record_maker maker(in, window, request_.most.record_bytes);
   in_ = &in;
@@ -173,9 +173,10 @@ result<page_maker::step> page_maker::go_backwards(std::size_t which, const membe
   auto size = first_block;
   while (at > where.begin) {
     if (request_.by.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
-    if (is_time_up()) return end_early(which, in, end, at, "The time was up");
+    if (is_time_up()) return end_early(which, in, end, at, "The time limit was reached");
     if (looked_through_ >= request_.most.scanned_bytes) {
-      return end_early(which, in, end, at, std::to_string(request_.most.scanned_bytes >> 20) + " MiB were looked through");
+      return end_early(which, in, end, at,
+                       std::to_string(request_.most.scanned_bytes >> 20) + " MiB were searched, the limit of one answer");
     }
     const auto begin = at - std::min({at, size, std::max<std::uint64_t>(request_.most.scanned_bytes - looked_through_, 4096)});
     HONDANA_TRY(auto loaded, through_->load(begin, at));
@@ -214,7 +215,7 @@ result<page_maker::step> page_maker::take_block(std::size_t which, const block& 
 result<page_maker::step> page_maker::look_at_clock(std::size_t which, std::uint64_t end) {
   if (request_.by.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
   if (!is_time_up() || (which == 0 && end == 0)) return step::on;
-  return end_early(which, *in_, end, end, "The time was up");
+  return end_early(which, *in_, end, end, "The time limit was reached");
 }
 
 result<page_maker::step> page_maker::take_candidates(std::size_t which, const block& in, std::uint64_t& end) {
@@ -286,7 +287,7 @@ result<page_maker::step> page_maker::take(std::size_t which, const block& in, st
   HONDANA_TRY(auto made, maker_->make(in, begin, end));
   auto& one = made.what;
   if (one.has_own_time) {
-    if (newer_ && *one.time > *newer_ + clock_slack) remark("The clock goes back in " + one.source + ".");
+    if (newer_ && *one.time > *newer_ + clock_slack) remark("Timestamps go backwards in " + one.source + ".");
     newer_ = one.time;
   }
   if (one.text.empty() || !request_.wanted.accepts_level(one.level)) return step::on;
@@ -317,7 +318,7 @@ result<page_maker::step> page_maker::end_early(std::size_t which, const member& 
                                                std::string why) {
   HONDANA_TRY(point_to(which, in, end, scanned));
   if (why.ends_with('.')) why.pop_back();
-  out_.ended_early = why + ": go on with the cursor, or ask for less by since, until, level, grep or field.";
+  out_.ended_early = why + ": continue with the cursor, or narrow the request with since, until, level, grep or field.";
   return step::ended;
 }
 
@@ -328,12 +329,12 @@ result<page> read_page(const listed_set& all, members& with, const page_request&
 }
 
 std::string read_in_part(const member& of) {
-  return of.of.listed.name + ": only its first " + std::to_string(of.bytes->size()) + " bytes could be read, since " +
-         of.trouble + ".";
+  return of.of.listed.name + ": only its first " + std::to_string(of.bytes->size()) + " bytes could be read: " + of.trouble +
+         ".";
 }
 
 std::string left_out(const std::string& name, const failure& why) {
-  if (why.code == errc::access_denied) return name + " is left out: this server may not read it.";
+  if (why.code == errc::access_denied) return name + " is left out: the server has no permission to read it.";
   return name + " is left out: it cannot be read now.";
 }
 

@@ -58,7 +58,8 @@ struct budget {
 struct page {
   std::vector<record> records{};      ///< The newest first.
   std::optional<std::string> next{};  ///< Where older ones may be; absent at the beginning of the log.
-  /// Why it ends before `lines` records though there may be more ("256 MiB were looked through"); empty: it does not.
+  /// Why it ends before `lines` records though there may be more ("256 MiB were searched, the limit of one answer"); empty: it
+  /// does not.
   std::string ended_early{};
   std::vector<std::string> remarks{};  ///< For people: members that could not be read, clocks that went back, what was lost.
   std::size_t masked = 0;              ///< Secrets.

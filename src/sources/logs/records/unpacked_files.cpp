@@ -109,15 +109,15 @@ result<void> unpacked_files::go_on(job& with, const call& by) const {
     with.disk_bytes = with.copy->disk_bytes();
     const auto size = with.copy->size();
     if (size > most_of_one_) {
-      with.trouble = "it holds more than " + std::to_string(most_of_one_ >> 20) + " MiB";
+      with.trouble = "it decompresses to more than " + std::to_string(most_of_one_ >> 20) + " MiB";
       return {};
     }
     if (size > harmless_bytes && size / most_ratio > with.from->taken()) {
-      with.trouble = "it grows to more than " + std::to_string(most_ratio) + " times its size when it is unpacked";
+      with.trouble = "it decompresses to more than " + std::to_string(most_ratio) + " times its size";
       return {};
     }
     if (with.disk_bytes > most_kept_) {
-      with.trouble = "what is kept of it takes more than " + std::to_string(most_kept_ >> 20) + " MiB";
+      with.trouble = "its decompressed copy takes more than " + std::to_string(most_kept_ >> 20) + " MiB";
       return {};
     }
   }

@@ -176,16 +176,16 @@ std::size_t unpacking::read(std::span<char> into) {
       const auto last = decoder_->run({}, into.subspan(given));
       given += last.given;
       if (last.given > 0) continue;
-      end(is_between_ ? "" : "it ends in the middle of what was compressed");
+      end(is_between_ ? "" : "its compressed data is truncated");
       break;
     }
     const auto done = decoder_->run(std::string_view(input_).substr(at_, filled_ - at_), into.subspan(given));
     at_ += done.taken;
     given += done.given;
     if (done.now == decoder::state::damaged) {
-      end("what was compressed is damaged");
+      end("its compressed data is damaged");
     } else if (done.now == decoder::state::more && done.taken == 0 && done.given == 0) {
-      end("what was compressed is damaged");  // would go on for ever
+      end("its compressed data is damaged");  // would go on for ever
     }
     is_between_ = done.now == decoder::state::between;
   }

@@ -170,12 +170,12 @@ result<walk_end> walk_through(const std::function<result<listed_set>()>& again, 
     if (!gone) {
       // Some of that member has been given, and would be again.
       if (gone.error().code != errc::content_changed) return tl::unexpected(gone.error());
-      one.lose("A file of the log was truncated while it was gone through; what came behind is not in this.");
+      one.lose("A log file was truncated while it was read; its later records are missing.");
       return one.take_end();
     }
     if (*gone != walker::step::list_again) return one.take_end();
   }
-  one.lose("The files of the log were rotated again and again while they were gone through.");
+  one.lose("The log files kept being rotated while they were read.");
   return one.take_end();
 }
 

@@ -64,7 +64,7 @@ result<block> window::load(std::uint64_t begin, std::uint64_t end) {
   text.resize(front + static_cast<std::size_t>(raw_end - raw_begin));
   HONDANA_TRY(const auto got, of_->read(raw_begin, std::span(text).subspan(front)));
   if (got < text.size() - front) {
-    return fail(errc::content_changed, "A file of the log was truncated while it was read. Ask again.");
+    return fail(errc::content_changed, "A log file was truncated while it was read. Retry.");
   }
   if (last + margin > raw_end) {
     HONDANA_TRY(fetch(behind_, around_.behind, redactor_.around()));

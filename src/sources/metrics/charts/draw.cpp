@@ -25,15 +25,15 @@ result<void> check(const chart& what, picture as, const size& how) {
   const auto refuse = [](std::string text) { return fail(errc::invalid_argument, std::move(text)); };
   for (const unsigned side : {how.width, how.height}) {
     if (side < least_side || side > greatest_side) {
-      return refuse("a chart is from 200 to 4000 pixels wide and high, not " + std::to_string(side));
+      return refuse("a chart's width and height must be from 200 to 4000 pixels, not " + std::to_string(side));
     }
   }
-  if (!(how.scale >= 1 && how.scale <= 4)) return refuse("the scale of a picture is from 1 to 4");
-  if (what.start < first_instant || what.end > last_instant) return refuse("a chart's times are in the years 1 to 9999");
+  if (!(how.scale >= 1 && how.scale <= 4)) return refuse("a chart's scale must be from 1 to 4");
+  if (what.start < first_instant || what.end > last_instant) return refuse("a chart's times must be in the years 1 to 9999");
   if (what.end < what.start) return refuse("a chart's end is before its start");
   if (as == picture::png && how.width * how.scale * how.height * how.scale > static_cast<double>(most_pixels)) {
-    return fail(errc::response_too_large, "the picture would have more than " + std::to_string(most_pixels) +
-                                              " pixels; ask for a smaller width, height or scale, or for SVG");
+    return fail(errc::response_too_large, "the image would have more than " + std::to_string(most_pixels) +
+                                              " pixels; request a smaller width, height or scale, or SVG");
   }
   return {};
 }

@@ -40,8 +40,8 @@ result<drawing_library> load_drawing_library(const char* name) {
   const auto why_not = [name](std::string_view advice) {
     const char* const said = ::dlerror();
     return fail(errc::source_unavailable,
-                "Pango and Cairo cannot be loaded, without which no chart can be drawn; " + std::string(advice) + " " + name +
-                    " (Debian: libpangocairo-1.0-0), or ask for JSON or CSV",
+                "charts require Pango and Cairo, which cannot be loaded; " + std::string(advice) + " " + name +
+                    " (Debian: libpangocairo-1.0-0), or request JSON or CSV",
                 said != nullptr ? said : std::string());
   };
   drawing_library out{};
@@ -129,7 +129,7 @@ result<drawing_library> load_drawing_library(const char* name) {
   find(out.new_sub_path, "cairo_new_sub_path");
   find(out.fill, "cairo_fill");
   find(out.stroke, "cairo_stroke");
-  if (!is_whole) return why_not("it lacks functions; install a newer");
+  if (!is_whole) return why_not("functions are missing: install a newer");
   constexpr auto every_level = static_cast<GLogLevelFlags>(G_LOG_LEVEL_MASK | G_LOG_FLAG_RECURSION);
   out.log_set_handler("Pango", every_level, say_nothing, nullptr);
   return out;

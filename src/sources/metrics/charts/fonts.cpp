@@ -93,8 +93,8 @@ int count_of(const drawing_library& with, FcConfig* config) {
 result<void> find_now(const drawing_library& with) {
   if (std::getenv("FC_DEBUG") != nullptr) {
     return fail(errc::source_unavailable,
-                "no chart is drawn while FC_DEBUG is set in the server's environment, since Fontconfig then writes to stdout, "
-                "where the protocol's messages go; unset it");
+                "charts cannot be drawn while FC_DEBUG is set in the server's environment: Fontconfig would write to stdout "
+                "among protocol messages; unset it");
   }
   FcConfig* config = nullptr;
   if (!with.had_fontconfig) {
@@ -120,7 +120,7 @@ result<void> find_now(const drawing_library& with) {
     if (config != nullptr) with.config_destroy(config);
     return fail(
         errc::source_unavailable,
-        "no chart can be drawn, since no font can be read; install some (Debian: fonts-noto-cjk), or ask for JSON or CSV");
+        "charts cannot be drawn: no readable font was found; install fonts (Debian: fonts-noto-cjk), or request JSON or CSV");
   }
   if (config != nullptr) {
     with.config_set_current(config);

@@ -185,7 +185,7 @@ std::string description_of(const plot& what, const zone& in) {
     out += "least " + number_text(*least, what.of->unit) + ", greatest " + number_text(*greatest, what.of->unit) + ", last " +
            number_text(*last, what.of->unit) + ".";
   }
-  if (what.left_out > 0) out += "\nLines that vary less and are not drawn: " + std::to_string(what.left_out) + ".";
+  if (what.left_out > 0) out += "\nLines not drawn because they vary less: " + std::to_string(what.left_out) + ".";
   return out;
 }
 

@@ -104,7 +104,7 @@ result<std::string> png_canvas::finish() {
   auto status = with_->status(to_);
   if (status == CAIRO_STATUS_SUCCESS) status = with_->surface_write_to_png_stream(surface_, append_bytes, &out);
   if (status != CAIRO_STATUS_SUCCESS) {
-    return fail(errc::internal, "the chart could not be drawn; ask for a smaller one", with_->status_to_string(status));
+    return fail(errc::internal, "the chart could not be drawn; request a smaller one", with_->status_to_string(status));
   }
   return out;
 }

@@ -58,7 +58,7 @@ series::instant zone::instant_at(series::instant shown) const noexcept {
 
 std::string zone::text(series::instant start, series::instant end) const {
   if (name_.empty()) return "UTC";
-  if (!rules_) return "UTC, since " + shown_text(name_, 40) + " is not known";
+  if (!rules_) return "UTC (unknown time zone " + shown_text(name_, 40) + ")";
   const auto first = offset_text(offset_at(start));
   const auto last = offset_text(offset_at(end));
   return name_ + " (UTC" + first + (first == last ? "" : ", " + last) + ")";

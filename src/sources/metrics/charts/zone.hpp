@@ -21,7 +21,7 @@ class zone {
   /// When clocks showed this, in milliseconds as if it were UTC; of the two times of an hour that comes twice, the first; of an
   /// hour that is left out, what it would have been.
   [[nodiscard]] series::instant instant_at(series::instant shown) const noexcept;
-  /// "UTC", "Asia/Tokyo (UTC+09:00)", "Europe/Berlin (UTC+02:00, +01:00)", "UTC, since Mars/Olympus is not known"; the offsets
+  /// "UTC", "Asia/Tokyo (UTC+09:00)", "Europe/Berlin (UTC+02:00, +01:00)", "UTC (unknown time zone Mars/Olympus)"; the offsets
   /// are those of both ends.
   [[nodiscard]] std::string text(series::instant start, series::instant end) const;
 

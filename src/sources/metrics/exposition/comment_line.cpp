@@ -31,11 +31,11 @@ result<comment_line> read_strictly(std::string_view line) {
   }
   if (line.starts_with("# ")) out.what = keyword(line.substr(2, 4), true);
   if (out.what == comment::none || line.size() < 7 || line[6] != ' ')
-    return fail(errc::invalid_argument, "OpenMetrics has no comments but # HELP, # TYPE, # UNIT and # EOF");
+    return fail(errc::invalid_argument, "unknown comment; OpenMetrics allows only # HELP, # TYPE, # UNIT and # EOF");
   line.remove_prefix(7);
   out.name = take_until_blank(line);
   if (!series::is_metric_name(out.name) || !line.starts_with(' '))
-    return fail(errc::invalid_argument, "expected a family's name and one space behind # HELP, # TYPE or # UNIT");
+    return fail(errc::invalid_argument, "expected a metric family's name and one space after # HELP, # TYPE or # UNIT");
   out.text = line.substr(1);
   return out;
 }

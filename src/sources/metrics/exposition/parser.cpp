@@ -60,7 +60,7 @@ result<void> parser::state::take(std::string_view piece) {
     const auto with_end = length + (found != nullptr ? 1 : 0);
     if (with_end > most.bytes - bytes) {
       ++lines;
-      return too_much("bytes of the whole text:", most.bytes, "bytes");
+      return too_much("bytes of the whole text:", most.bytes, "body_size_limit");
     }
     bytes += with_end;
     if (found == nullptr) {
@@ -88,22 +88,22 @@ result<void> parser::state::end() {
   }
   if (is_enough) return {};
   HONDANA_TRY(tell_family());
-  if (which == format::open_metrics && !has_ended) return wrong("the text ends without # EOF");
+  if (which == format::open_metrics && !has_ended) return wrong("the text does not end with # EOF");
   return {};
 }
 
 result<void> parser::state::read(std::string_view line) {
   ++lines;
-  if (has_ended) return wrong("there is more behind # EOF");
-  if (std::memchr(line.data(), 0, line.size()) != nullptr) return wrong("a NUL byte");
+  if (has_ended) return wrong("there is text after # EOF");
+  if (std::memchr(line.data(), 0, line.size()) != nullptr) return wrong("the line contains a NUL byte");
   if (line.ends_with('\r')) return wrong("the line ends with CR LF instead of LF");
-  if (!series::is_utf8(line)) return wrong("bytes that are no UTF-8");
+  if (!series::is_utf8(line)) return wrong("the line is not valid UTF-8");
   const auto first = line.find_first_not_of(" \t");
   if (first == std::string_view::npos) return which == format::prometheus ? result<void>{} : wrong("an empty line");
   if (line[first] == '#') return read_comment_line(line);
   HONDANA_TRY(tell_family());
   if (auto done = reader.read(line); !done) return at_line(std::move(done).error());
-  if (samples == most.samples) return too_much("samples:", most.samples, "samples");
+  if (samples == most.samples) return too_much("samples:", most.samples, "sample_limit");
   ++samples;
   is_enough = !to.sample(reader.of(), reader.value(), reader.at());
   return {};
@@ -125,7 +125,7 @@ result<void> parser::state::read_comment_line(std::string_view line) {
   }
   const bool is_strict = which == format::open_metrics;
   auto& is_there = what == comment::help ? has_help : what == comment::type ? has_kind : has_unit;
-  if (is_there && is_strict) return wrong("the family says this of itself a second time");
+  if (is_there && is_strict) return wrong("duplicate # HELP, # TYPE or # UNIT of a metric family");
   if (is_there) return {};
   is_there = true;
   if (what == comment::help) {
@@ -134,8 +134,7 @@ result<void> parser::state::read_comment_line(std::string_view line) {
     told.unit = text;
   } else {
     told.kind = series::kind_of(text);
-    if (told.kind == series::kind::unknown && text != "unknown" && text != "untyped")
-      return wrong("no type of metrics that there is");
+    if (told.kind == series::kind::unknown && text != "unknown" && text != "untyped") return wrong("unknown metric type");
   }
   return {};
 }

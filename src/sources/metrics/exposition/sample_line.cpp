@@ -102,7 +102,7 @@ result<void> sample_line::read(std::string_view line) {
   }
   const char* const before = next_;
   if (!take_separator()) return expected(has_labels ? "one space" : "{ or one space");
-  if (!has_labels && before == next_ && next_[-1] != ' ' && next_[-1] != '\t') return expected("{ or a blank");
+  if (!has_labels && before == next_ && next_[-1] != ' ' && next_[-1] != '\t') return expected("{, a space or a tab");
   HONDANA_TRY(read_number(value_, "a value"));
   if (is_at_end()) return {};
   if (!take_separator()) return expected("one space");
@@ -120,10 +120,10 @@ result<void> sample_line::read_labels() {
   skip_blanks();
   if (take('}')) return {};
   for (;;) {
-    if (of_.labels.size() == most_.labels) return too_much("labels:", most_.labels, "labels");
+    if (of_.labels.size() == most_.labels) return too_much("labels:", most_.labels, "label_limit");
     const auto name = take_name(false);
     if (name.empty()) return expected("a label's name");
-    if (name == "__name__") return expected("another label than __name__");
+    if (name == "__name__") return expected("a label other than __name__");
     if (name.size() > most_.label_bytes) return too_much("bytes of a label's name:", most_.label_bytes, "label_bytes");
     auto& label = next_label();
     label.first.assign(name);
@@ -167,7 +167,7 @@ result<void> sample_line::put_in_order() {
   if (!std::is_sorted(labels.begin(), labels.end(), by_name)) std::sort(labels.begin(), labels.end(), by_name);
   for (std::size_t i = 1; i < labels.size(); ++i)
     if (labels[i - 1].first == labels[i].first)
-      return fail(errc::invalid_argument, "the label " + labels[i].first + " is there twice");
+      return fail(errc::invalid_argument, "the label " + labels[i].first + " occurs twice");
   std::size_t kept = 0;
   for (std::size_t i = 0; i < labels.size(); ++i) {
     if (labels[i].second.empty()) continue;

@@ -68,7 +68,7 @@ result<void> collector::collect(series::instant now, samples::batch& into) {
   const auto stat = read_text(from.proc + "/stat");
   if (!stat)
     return fail(errc::source_unavailable,
-                "this machine's own figures cannot be read: " + from.proc + "/stat may not be read, or is not there");
+                "this machine's metrics cannot be collected: " + from.proc + "/stat is missing or not readable");
   gathering to(now, into);
   constexpr double in_a_second = 1000;
   to.gauge("node_time_seconds", "System time in seconds since epoch (1970).", static_cast<double>(now) / in_a_second);

@@ -139,8 +139,7 @@ result<void> store::state::coarsen(std::int64_t id, series::instant cutoff, std:
     if (!more) break;
     gone.push_back(old.number(0));
     change -= old.number(1);
-    if (!read_chunk(old.bytes(2), never_before, never_after, raw))
-      say("samples of the store of metrics cannot be read, and go");
+    if (!read_chunk(old.bytes(2), never_before, never_after, raw)) say("unreadable samples are removed from the metrics store");
   }
   old.reset();
   for (const auto one : gone) HONDANA_TRY(delete_chunk.bind(1, one).run());

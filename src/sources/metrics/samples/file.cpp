@@ -30,8 +30,8 @@ constexpr const char* settings =
 const sqlite::file_kind& kind_of_file() noexcept {
   static constexpr sqlite::file_kind kind{
       .what = what_it_is.data(),
-      .purpose = "keep metrics",
-      .user = "another process keeps its metrics there",
+      .purpose = "store metrics",
+      .user = "another process uses it for its metrics",
       .application = 0x686f6e64,  // "hond"
       .version = 1,
       .schema = schema,

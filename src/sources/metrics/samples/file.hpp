@@ -8,7 +8,7 @@
 namespace hondana::samples {
 
 /// In errors.
-inline constexpr std::string_view what_it_is = "store of metrics";
+inline constexpr std::string_view what_it_is = "metrics store";
 
 [[nodiscard]] const sqlite::file_kind& kind_of_file() noexcept;
 

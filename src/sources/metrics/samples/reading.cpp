@@ -34,19 +34,19 @@ struct remembered {
 result<void> keep_to(const budget& within) {
   if (within.stop.stop_requested()) return fail(errc::cancelled, "reading metrics was cancelled");
   if (monotonic_clock::now() >= within.until)
-    return fail(errc::timed_out, "reading metrics took too long; ask for a shorter time or fewer series");
+    return fail(errc::timed_out, "reading metrics timed out; request a shorter time range or fewer series");
   return {};
 }
 
 tl::unexpected<failure> too_many_series(std::size_t count, std::size_t most) {
-  return fail(errc::response_too_large, std::to_string(count) + " series match, and at most " + std::to_string(most) +
-                                            " may be read at once; ask for fewer with a matcher, such as a label's value");
+  return series::too_large_with_advice(std::to_string(count) + " series match, and at most " + std::to_string(most) +
+                                       " may be read at once; select fewer with a matcher, such as a label's value");
 }
 
 tl::unexpected<failure> too_many_samples(std::size_t count, std::size_t most) {
-  return fail(errc::response_too_large, "the series that match have " + std::to_string(count) +
-                                            " samples or more in that time, and at most " + std::to_string(most) +
-                                            " may be read at once; ask for a shorter time or fewer series");
+  return series::too_large_with_advice("the matching series have " + std::to_string(count) +
+                                       " samples or more in that time range, and at most " + std::to_string(most) +
+                                       " may be read at once; request a shorter time range or fewer series");
 }
 
 /// What of the chunks of a series may lie in a time: from the last one that begins before `reach`, which is `from` where no
@@ -62,9 +62,8 @@ result<void> read_chunks(sqlite::statement& start, sqlite::statement& chunks, st
     if (!more) break;
     if (!read_chunk(chunks.bytes(0), from, to, into)) {
       chunks.reset();
-      return fail(errc::source_unavailable,
-                  "the store of metrics is damaged; start again, and what cannot be read is taken out",
-                  "a chunk of series " + std::to_string(id));
+      return tl::unexpected(sqlite::damaged("the metrics store is damaged; restart the server to remove the unreadable parts",
+                                            "a chunk of series " + std::to_string(id)));
     }
     if (i % 64 == 63 || into.size() > within.samples) {
       auto kept = keep_to(within);

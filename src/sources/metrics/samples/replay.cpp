@@ -82,7 +82,7 @@ result<void> store::state::drop_unreadable() {
     count += bad.size();
   }
   HONDANA_TRY(changing.commit());
-  if (count > 0) say(std::to_string(count) + " pieces of series of the store of metrics were damaged, and have been taken out");
+  if (count > 0) say(std::to_string(count) + " damaged chunks were removed from the metrics store");
   sqlite::trust(options.path);
   return {};
 }
@@ -101,7 +101,7 @@ result<void> store::state::load() {
     const auto id = known.number(0);
     if (id < most_ids) next_id = std::max(next_id, id + 1);
     if (!identity || id >= most_ids || names.find(*identity)) {
-      say("a series of the store of metrics cannot be read, and is left out");
+      say("an unreadable series of the metrics store is left out");
       continue;
     }
     const auto at = slot_of_new(*identity, id, true);
@@ -139,12 +139,12 @@ result<void> store::state::load() {
     batch_number = next.number(0);
     const auto number = static_cast<std::uint64_t>(batch_number);
     if (batch_number <= 0 || (!waiting.empty() && number - first_waiting > most_rows))
-      return fail(errc::source_unavailable, "the store of metrics is damaged",
-                  "row " + std::to_string(batch_number) + " of the tail");
+      return tl::unexpected(
+          sqlite::damaged("the metrics store is damaged", "row " + std::to_string(batch_number) + " of the tail"));
     if (is_first) first_in_tail = number;
     next_batch = std::max(next_batch, number + 1);
     row.clear();
-    if (!read_tail_row(next.bytes(1), row)) say("a batch of the store of metrics cannot be read, and is left out");
+    if (!read_tail_row(next.bytes(1), row)) say("an unreadable batch of the metrics store is left out");
     begin_batch(number, next.bytes(1).size());
     for (const auto& one : row) {
       // No series that comes gets the number of one that has gone, whose samples still stand here.

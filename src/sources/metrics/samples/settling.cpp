@@ -253,7 +253,8 @@ void store::state::start() {
   if (!is_in_memory) {
     // Nobody locks this file, so that closing it does no harm.
     log_file = disk::handle(::open((options.path + "-wal").c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-    if (!log_file.is_open()) say("the log of the store of metrics cannot be synced: " + std::string(std::strerror(errno)));
+    if (!log_file.is_open())
+      say("the write-ahead log of the metrics store cannot be synced: " + std::string(std::strerror(errno)));
   }
   const executor::signals_blocked blocked;
   keeper = std::jthread([this](const std::stop_token& stop) { keep(stop); });
@@ -264,7 +265,7 @@ result<void> store::state::settle_safely() {
   try {
     return settle(now(), false);
   } catch (const std::exception& error) {
-    return fail(errc::source_unavailable, "samples cannot be brought to their final form", error.what());
+    return fail(errc::source_unavailable, "samples cannot be compacted", error.what());
   }
 }
 
@@ -277,7 +278,7 @@ void store::state::keep(const std::stop_token& stop) {
     }
     if (log_file.is_open() && is_unsynced.exchange(false) && ::fdatasync(log_file.get()) != 0) {
       is_unsynced = true;
-      say("the log of the store of metrics cannot be synced: " + std::string(std::strerror(errno)));
+      say("the write-ahead log of the metrics store cannot be synced: " + std::string(std::strerror(errno)));
     }
     if (stop.stop_requested()) break;
     const std::lock_guard held(settling);

@@ -201,7 +201,7 @@ result<void> store::state::make_room() {
     const auto more = flush_some();
     if (!more) return tl::unexpected(more.error());
     if (!*more && memory_used >= options.most_memory)
-      return fail(errc::overloaded, "there is no room in memory for more samples; raise the limit, or scrape less");
+      return fail(errc::overloaded, "no memory left for more samples; scrape fewer series, or less often");
   }
   return {};
 }

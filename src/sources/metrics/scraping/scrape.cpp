@@ -35,7 +35,7 @@ result<std::size_t> ask(const target& of, series::instant at, const std::stop_to
   std::optional<exposition::parser> parser;
   const auto begin = [&](const std::string& content_type) -> result<void> {
     const auto format = exposition::format_of(content_type);
-    if (!format) return no_metrics(of, "answers with something else than metrics in text; check the path of the URL");
+    if (!format) return no_metrics(of, "does not answer with metrics in a text format; check the path of the URL");
     parser.emplace(*format, takes, of.most);
     return {};
   };

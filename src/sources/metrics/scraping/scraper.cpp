@@ -90,8 +90,7 @@ void scraper::state::run(const std::stop_token& stop) {
       took = scrape_one(*targets[*which], stop);
     } catch (const std::exception& error) {
       executor::without_throwing([&] {
-        say("target " + targets[*which]->of.job + ' ' + targets[*which]->of.instance +
-            ": this scrape is lost: " + error.what());
+        say("target " + targets[*which]->of.job + ' ' + targets[*which]->of.instance + ": this scrape failed: " + error.what());
       });
     }
     lock.lock();
@@ -111,8 +110,8 @@ bool scraper::state::may_keep(kept_target& one, series::instant at) {
     is_news = is_ahead ? ahead++ == 0 : --ahead == 0;
   }
   if (is_news)
-    say(is_ahead ? "the clock went back; no samples are kept until it has caught up"
-                 : "the clock has caught up; samples are kept again");
+    say(is_ahead ? "the clock went backwards; no samples are stored until it has caught up"
+                 : "the clock has caught up; samples are stored again");
   return !is_ahead;
 }
 
@@ -122,8 +121,8 @@ void scraper::state::note_store(const result<samples::appended>& how) {
     if (store_fails == !how) return;
     store_fails = !how;
   }
-  say(how ? "samples are kept again"
-          : "samples cannot be kept: " + how.error().public_text +
+  say(how ? "samples are stored again"
+          : "samples cannot be stored: " + how.error().public_text +
                 (how.error().private_text.empty() ? "" : " (" + how.error().private_text + ')'));
 }
 
@@ -132,8 +131,8 @@ std::string scraper::state::note_left_out(kept_target& one, std::size_t count) c
   const bool is_news = std::exchange(one.is_crowded, count > 0) != one.is_crowded && count > 0;
   if (count == 0) return {};
   auto out = std::to_string(count) +
-             " of its samples are left out: the store has as many series as it may, or they have too many labels; raise "
-             "max_series, or scrape fewer";
+             " of its samples are left out: the store has reached max_series, or series have too many labels; raise "
+             "max_series, or scrape fewer series";
   if (is_news) say("target " + one.of.job + ' ' + one.of.instance + ": " + out);
   return out;
 }
@@ -167,10 +166,11 @@ std::chrono::microseconds scraper::state::scrape_one(kept_target& one, const std
     const auto kept = within.keeps(batch);
     note_store(kept);
     is_kept = kept.has_value();
-    const auto trouble = kept ? note_left_out(one, kept->too_many) : "its samples cannot be kept: " + kept.error().public_text;
+    const auto trouble =
+        kept ? note_left_out(one, kept->too_many) : "its samples cannot be stored: " + kept.error().public_text;
     if (!trouble.empty()) error += (error.empty() ? "" : "; ") + trouble;
   } else {
-    error += error.empty() ? "its samples are not kept, since the clock went back" : "";
+    error += error.empty() ? "its samples are not stored, since the clock went backwards" : "";
   }
   note_target(one, how, at, error);
   if (!is_kept) return how.took;

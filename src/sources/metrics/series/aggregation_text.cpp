@@ -22,7 +22,7 @@ class words {
 
   result<aggregation> read() {
     if (text_.size() > longest_text)
-      return fail(errc::invalid_argument, "agg: longer than " + std::to_string(longest_text) + " bytes");
+      return fail(errc::invalid_argument, "longer than " + std::to_string(longest_text) + " bytes");
     skip_blanks();
     if (is_at_end()) return std::move(out_);
     auto done = read_whole();
@@ -38,7 +38,7 @@ class words {
     while (!is_at_end() && (text_[at_] == ' ' || text_[at_] == '\t')) ++at_;
   }
   [[nodiscard]] tl::unexpected<failure> expected(std::string_view what) const {
-    return fail(errc::invalid_argument, "agg, byte " + std::to_string(at_ + 1) + ": expected " + std::string(what) +
+    return fail(errc::invalid_argument, "byte " + std::to_string(at_ + 1) + ": expected " + std::string(what) +
                                             (is_at_end() ? ", and the text ends" : ""));
   }
   /// The word that stands there, and where it began in `began_`.
@@ -87,7 +87,7 @@ class words {
     const auto inner = word();
     const auto time =
         std::find_if(names_over_time.begin(), names_over_time.end(), [&](const auto& one) { return one.name == inner; });
-    if (time == names_over_time.end()) return expected_instead("what is done over time, as rate[5m]");
+    if (time == names_over_time.end()) return expected_instead("a function over time, such as rate[5m]");
     if (done = read_window(time->what); !done) return done;
     if (!take(')')) return expected(")");
     const bool is_grouped = !out_.labels.empty() || out_.is_without;
@@ -109,20 +109,19 @@ class words {
       return expected("]");
     }
     const auto length = parse_duration(text_.substr(begin, end - begin));
-    if (!length)
-      return fail(errc::invalid_argument, "agg, byte " + std::to_string(begin + 1) + ": " + length.error().public_text);
+    if (!length) return fail(errc::invalid_argument, "byte " + std::to_string(begin + 1) + ": " + length.error().public_text);
     out_.window = *length;
     at_ = end + 1;
     return {};
   }
 
   result<void> read_k() {
-    if (!take('(')) return expected("( and how many");
+    if (!take('(')) return expected("( and a count");
     const auto number = word();
     unsigned k = 0;
     const auto done = std::from_chars(number.data(), number.data() + number.size(), k);
     if (done.ec != std::errc{} || done.ptr != number.data() + number.size() || k == 0 || k > aggregation::most_k)
-      return expected_instead("how many, from 1 to " + std::to_string(aggregation::most_k));
+      return expected_instead("a count from 1 to " + std::to_string(aggregation::most_k));
     out_.k = k;
     if (!take(')')) return expected(")");
     return {};
@@ -175,7 +174,7 @@ class words {
       const auto name = word();
       if (!is_label_name(name)) return expected_instead("a label's name");
       if (!out_.quantiles.empty() && (name == "le" || name == "quantile"))
-        return expected_instead("another label: those of quantiles are grouped by le, and get a label quantile, by themselves");
+        return expected_instead("a label other than le and quantile, which quantiles handle themselves");
       if (out_.labels.size() == aggregation::most_labels)
         return expected_instead("at most " + std::to_string(aggregation::most_labels) + " labels");
       if (std::find(out_.labels.begin(), out_.labels.end(), name) == out_.labels.end()) out_.labels.emplace_back(name);

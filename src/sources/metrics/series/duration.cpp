@@ -20,7 +20,7 @@ constexpr std::array<unit_of_time, 7> units_of_time{
 constexpr duration century = 100 * 365 * day;
 
 tl::unexpected<failure> no_duration(std::string_view why) {
-  return fail(errc::invalid_argument, "no length of time: " + std::string(why) + "; it is written as 90s, 5m, 1h30m or 7d");
+  return fail(errc::invalid_argument, "not a valid duration: " + std::string(why) + "; write it as 90s, 5m, 1h30m or 7d");
 }
 
 /// Takes the digits at the beginning. Negative: there are none, or too many.
@@ -53,7 +53,7 @@ result<duration> parse_duration(std::string_view text) {
   const bool is_bare = text.find_first_not_of("0123456789.") == std::string_view::npos;
   while (!text.empty()) {
     const auto number = take_number(text);
-    if (number < 0) return no_duration("expected a number, and not a larger one than a century has milliseconds");
+    if (number < 0) return no_duration("expected a number, at most a century in milliseconds");
     if (is_bare) {
       duration thousandths = 0;
       if (!text.empty()) thousandths = fraction(text.substr(1));
@@ -65,7 +65,7 @@ result<duration> parse_duration(std::string_view text) {
     const auto name = text.substr(0, std::min(text.find_first_of("0123456789"), text.size()));
     const auto unit = std::find_if(units_of_time.begin() + static_cast<std::ptrdiff_t>(next_unit), units_of_time.end(),
                                    [name](const unit_of_time& one) { return one.name == name; });
-    if (unit == units_of_time.end()) return no_duration("units are y, w, d, h, m, s and ms, the longer ones first, each once");
+    if (unit == units_of_time.end()) return no_duration("units are y, w, d, h, m, s and ms, longest first, each at most once");
     if (number > century / unit->length) return no_duration("it is longer than a century");
     sum += number * unit->length;
     next_unit = static_cast<std::size_t>(unit - units_of_time.begin()) + 1;

@@ -25,8 +25,7 @@ result<std::vector<points>> evaluate(std::vector<points> from, const aggregation
   if (!std::is_sorted(from.begin(), from.end(), is_before)) std::sort(from.begin(), from.end(), is_before);
   if (std::adjacent_find(from.begin(), from.end(), [](const points& a, const points& b) { return a.of == b.of; }) != from.end())
     return fail(errc::invalid_argument,
-                "agg: series of several metrics have the same labels, and cannot be told apart without their names; ask for "
-                "one metric");
+                "agg: series of several metrics have the same labels and differ only in their names; request one metric");
   if (!how.quantiles.empty()) return quantiles_of(from, how, at);
   if (how.across != across::none) return across_series(from, how, at);
   return from;

@@ -41,12 +41,12 @@ std::string_view text_of(matcher::relation how) noexcept {
 result<matcher> matcher::of(std::string label_name, relation how, std::string value) {
   if (!is_label_name(label_name))
     return fail(errc::invalid_argument,
-                "match: a label's name begins with a letter or _ and goes on with letters, digits and _; this one does not");
+                "not a valid label name: it must begin with a letter or _, followed by letters, digits and _");
   const auto refused = [&label_name](const std::string& why) {
-    return fail(errc::invalid_argument, "match: the value for the label " + label_name + " " + why);
+    return fail(errc::invalid_argument, "the value for the label " + label_name + " " + why);
   };
   if (value.size() > longest_value) return refused("is longer than " + std::to_string(longest_value) + " bytes");
-  if (!is_utf8(value)) return refused("is no UTF-8");
+  if (!is_utf8(value)) return refused("is not valid UTF-8");
   std::shared_ptr<const re2::RE2> compiled;
   if (how == relation::matches || how == relation::matches_not) {
     re2::RE2::Options options;
@@ -56,9 +56,9 @@ result<matcher> matcher::of(std::string label_name, relation how, std::string va
     options.set_never_capture(true);
     auto made = std::make_shared<const re2::RE2>(value, options);
     if (!made->ok())
-      return refused("is no expression (" + made->error() +
-                     "); expressions are those of RE2, without look-around and back references");
-    if (made->ProgramSize() > most_program_steps) return refused("takes too many steps as an expression; repeat less often");
+      return refused("is not a valid regular expression (" + made->error() +
+                     "); use RE2 syntax, without look-around and back references");
+    if (made->ProgramSize() > most_program_steps) return refused("is too large a regular expression; use fewer repetitions");
     compiled = std::move(made);
   }
   return matcher(std::move(label_name), how, std::move(value), std::move(compiled));

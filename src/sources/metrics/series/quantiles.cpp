@@ -109,9 +109,8 @@ result<std::vector<points>> quantiles_of(const std::vector<points>& from, const 
   const bool has_buckets =
       std::any_of(from.begin(), from.end(), [](const points& one) { return !one.of.value_of("le").empty(); });
   if (!from.empty() && !has_buckets)
-    return fail(
-        errc::invalid_argument,
-        "agg: quantiles are those of histograms, and this metric has no buckets (no label le); ask for it without a quantile");
+    return fail(errc::invalid_argument,
+                "agg: quantiles require a histogram, and this metric has no buckets (no label le); leave out the quantile");
   aggregation sums;
   sums.across = across::sum;
   sums.labels = how.labels;

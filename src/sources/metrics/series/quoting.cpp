@@ -76,7 +76,7 @@ result<bool> read_escape(std::string_view text, std::size_t& at, char quote, std
   }
   const bool is_octal = letter >= '0' && letter <= '7';
   const std::size_t digits = is_octal ? 3 : letter == 'x' ? 2 : letter == 'u' ? 4 : letter == 'U' ? 8 : 0;
-  if (digits == 0) return refused_at(at, "no escape of PromQL");
+  if (digits == 0) return refused_at(at, "not a PromQL escape sequence");
   const std::size_t first = is_octal ? at + 1 : at + 2;
   std::uint32_t value = 0;
   for (std::size_t i = first; i < first + digits; ++i) {
@@ -88,7 +88,7 @@ result<bool> read_escape(std::string_view text, std::size_t& at, char quote, std
   }
   const bool is_byte = is_octal || letter == 'x';
   if (is_byte ? value > 0xff : value > 0x10ffff || (value >= 0xd800 && value < 0xe000))
-    return refused_at(at, is_byte ? "an escape of more than one byte" : "no code point of Unicode");
+    return refused_at(at, is_byte ? "an escape for more than one byte" : "not a Unicode code point");
   if (is_byte)
     out += static_cast<char>(value);
   else
@@ -131,7 +131,7 @@ result<quoted_text> read_quoted(std::string_view text, std::size_t at) {
       ++at;
       break;
     }
-    if (c == '\n' && quote != '`') return refused_at(at, "a line feed within quotes is written as \\n");
+    if (c == '\n' && quote != '`') return refused_at(at, "write a line feed within quotes as \\n");
     if (c == '\\' && quote != '`') {
       HONDANA_TRY(const auto whole, read_escape(text, at, quote, out.value));
       if (!whole) break;
@@ -141,7 +141,7 @@ result<quoted_text> read_quoted(std::string_view text, std::size_t at) {
     ++at;
   }
   out.end = out.is_closed ? at : text.size();
-  if (!is_utf8(out.value)) return refused_at(begin, "the text in quotes is no UTF-8");
+  if (!is_utf8(out.value)) return refused_at(begin, "the quoted text is not valid UTF-8");
   return out;
 }
 

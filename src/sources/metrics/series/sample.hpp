@@ -7,7 +7,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
+
+#include <hondana/error.hpp>
 
 #include "base/counters/text_format.hpp"
 #include "sources/metrics/series/identity.hpp"
@@ -18,6 +21,14 @@ namespace hondana::series {
 using instant = std::int64_t;
 /// Milliseconds.
 using duration = std::int64_t;
+
+/// `failure::about` of a response_too_large whose text says how to select less.
+inline constexpr std::string_view says_how_to_select_less = "select less";
+[[nodiscard]] inline tl::unexpected<failure> too_large_with_advice(std::string text) {
+  failure out{errc::response_too_large, std::move(text), {}};
+  out.about = says_how_to_select_less;
+  return tl::unexpected(std::move(out));
+}
 
 struct sample {
   instant at = 0;

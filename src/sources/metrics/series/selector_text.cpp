@@ -24,7 +24,7 @@ class body {
 
   result<void> read() {
     if (text_.size() > longest_body)
-      return fail(errc::invalid_argument, "match: longer than " + std::to_string(longest_body) + " bytes");
+      return fail(errc::invalid_argument, "longer than " + std::to_string(longest_body) + " bytes");
     for (;;) {
       skip_blanks();
       if (at_ == text_.size()) {
@@ -56,7 +56,7 @@ class body {
 
  private:
   tl::unexpected<failure> expected(std::string_view what) const {
-    return fail(errc::invalid_argument, "match, byte " + std::to_string(at_ + 1) + ": expected " + std::string(what) +
+    return fail(errc::invalid_argument, "byte " + std::to_string(at_ + 1) + ": expected " + std::string(what) +
                                             (at_ < text_.size() ? "" : ", and the text ends"));
   }
   void skip_blanks() {
@@ -81,10 +81,9 @@ class body {
     rest_.typed = name;
     skip_blanks();
     if (at_ == text_.size()) return cut("=, !=, =~ or !~");
-    if (name == "__name__")
-      return fail(errc::invalid_argument, "match: __name__ cannot be matched here; the metric is named by the address");
+    if (name == "__name__") return fail(errc::invalid_argument, "__name__ cannot be matched here; the URI names the metric");
     if (whole_.size() == selector::most_matchers)
-      return fail(errc::invalid_argument, "match: more than " + std::to_string(selector::most_matchers) + " matchers");
+      return fail(errc::invalid_argument, "more than " + std::to_string(selector::most_matchers) + " matchers");
     return read_relation(name);
   }
 
@@ -118,7 +117,7 @@ class body {
     rest_.before += text_[at_];
     rest_.has_quote = true;
     auto value = read_quoted(text_, at_);
-    if (!value) return fail(errc::invalid_argument, "match, " + value.error().public_text);
+    if (!value) return fail(errc::invalid_argument, value.error().public_text);
     at_ = value->end;
     rest_.typed = value->value;
     if (!value->is_closed) {
@@ -143,7 +142,7 @@ class body {
 /// Also where an escape would make a character of a byte that is none by itself.
 result<void> expect_utf8(std::string_view text) {
   if (is_utf8(text)) return {};
-  return fail(errc::invalid_argument, "match: expected UTF-8, such as job=\"api\".");
+  return fail(errc::invalid_argument, "expected UTF-8, such as job=\"api\".");
 }
 
 }  // namespace

@@ -117,7 +117,7 @@ struct markup_parser::state {
   /// The parser ends by itself then, and must not be ended in the middle of it.
   void complain(int line, const char* what) noexcept {
     try {
-      wrong = "line " + std::to_string(line) + ": " + (what == nullptr ? "no XML" : what);
+      wrong = "line " + std::to_string(line) + ": " + (what == nullptr ? "not XML" : what);
       while (wrong.ends_with('\n')) wrong.pop_back();
     } catch (const std::bad_alloc&) {
       has_no_memory = true;
@@ -140,7 +140,7 @@ struct markup_parser::state {
 
 namespace {
 
-constexpr const char* no_memory = "an Office file needs more memory to read than it may use";
+constexpr const char* no_memory = "reading an Office file takes more memory than allowed";
 
 }  // namespace
 
@@ -152,7 +152,7 @@ markup_parser::markup_parser(const xml_library& by, events& into) : state_(std::
     auto& of = *static_cast<state*>(self);
     of.guarded([&] {
       if (++of.depth > deepest) {
-        of.wrong = "its elements are more than " + std::to_string(deepest) + " deep";
+        of.wrong = "its elements are nested deeper than " + std::to_string(deepest) + " levels";
       } else {
         of.into.begin({space_of(uri), view_of(name)}, attributes(all, count));
       }
@@ -173,7 +173,7 @@ markup_parser::markup_parser(const xml_library& by, events& into) : state_(std::
   handler.ignorableWhitespace = handler.characters;
   handler.internalSubset = [](void* self, const xmlChar*, const xmlChar*, const xmlChar*) {
     auto& of = *static_cast<state*>(self);
-    of.guarded([&] { of.wrong = "it has a document type, which Office files have not"; });
+    of.guarded([&] { of.wrong = "it has a document type declaration, which Office files do not have"; });
   };
   handler.serror = [](void* self, auto* problem) {
     auto& of = *static_cast<state*>(self);

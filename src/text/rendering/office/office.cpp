@@ -109,7 +109,7 @@ result<void> check_start(byte_source& from) {
   start.resize(static_cast<std::size_t>(count));
   using namespace std::string_view_literals;
   if (start.empty()) return fail(errc::invalid_argument, "the file is empty");
-  if (start.starts_with("%PDF-")) return fail(errc::invalid_argument, "the file is PDF, and no Office file");
+  if (start.starts_with("%PDF-")) return fail(errc::invalid_argument, "the file is PDF, not an Office file");
   if (!start.starts_with("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"sv)) return {};
   // The container of older Office files, which also holds newer ones that are encrypted, under this name.
   constexpr auto name = "E\0n\0c\0r\0y\0p\0t\0e\0d\0P\0a\0c\0k\0a\0g\0e\0"sv;
@@ -120,9 +120,10 @@ result<void> check_start(byte_source& from) {
     is_encrypted = std::string_view(start.data(), static_cast<std::size_t>(more)).find(name) != std::string_view::npos;
     step = static_cast<std::uint64_t>(more) - name.size();
   }
-  if (is_encrypted) return fail(errc::access_denied, "the file is encrypted; store it without a password to have it read");
-  return fail(errc::unsupported,
-              "the file is of an older Office (.doc, .xls, .ppt), which is not read; store it as .docx, .xlsx or .pptx");
+  if (is_encrypted) return fail(errc::access_denied, "the file is encrypted; store it without a password");
+  return fail(
+      errc::unsupported,
+      "the file has an older Office format (.doc, .xls, .ppt), which is not supported; store it as .docx, .xlsx or .pptx");
 }
 
 bool is_mostly_east_asian(std::string_view text) {
@@ -158,8 +159,7 @@ result<document> opened(byte_source& from, office_file& into) {
     return hearers.back().get();
   };
   if (auto read = into.parts.read(choose); !read) return tl::unexpected(std::move(read.error()));
-  if (encryption.is_encrypted)
-    return fail(errc::access_denied, "the file is encrypted; store it without a password to have it read");
+  if (encryption.is_encrypted) return fail(errc::access_denied, "the file is encrypted; store it without a password");
   return made;
 }
 

@@ -28,7 +28,7 @@ result<void> render_open_document(format what, package& from, text_output& to, f
   read = from.read([&](const std::string& name) -> events* { return name == "content.xml" ? &content : nullptr; });
   if (!read) return read;
   if (!content.has_body())
-    return fail(errc::invalid_argument, "the file holds no OpenDocument content of that kind; is it of another format?");
+    return fail(errc::invalid_argument, "the file does not contain OpenDocument content of that kind; check its format");
   to.blocks(content.notes().so_far());
   found.is_cut = found.is_cut || content.notes().is_cut();
   return {};

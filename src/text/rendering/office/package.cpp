@@ -50,7 +50,8 @@ la_int64_t seek_to(archive*, void* self, la_int64_t offset, int whence) {
 }
 
 tl::unexpected<failure> no_package(const std::string& private_text) {
-  return fail(errc::invalid_argument, "the file is damaged, or no Office file: its zip archive cannot be read", private_text);
+  return fail(errc::invalid_argument, "the file is damaged or is not an Office file: its zip archive cannot be read",
+              private_text);
 }
 
 tl::unexpected<failure> cannot_be_unpacked(const std::string& name, const char* said) {
@@ -58,9 +59,7 @@ tl::unexpected<failure> cannot_be_unpacked(const std::string& name, const char* 
               said == nullptr ? "" : said);
 }
 
-tl::unexpected<failure> encrypted() {
-  return fail(errc::access_denied, "the file is encrypted; store it without a password to have it read");
-}
+tl::unexpected<failure> encrypted() { return fail(errc::access_denied, "the file is encrypted; store it without a password"); }
 
 }  // namespace
 
@@ -98,7 +97,7 @@ result<void> package::count(std::size_t bytes) {
   const bool is_bomb = unpacked_ > most_.unchecked && unpacked_ / std::max<std::uint64_t>(from_.size(), 1) > most_.ratio;
   if (unpacked_ <= most_.unpacked && !is_bomb) return {};
   return fail(errc::response_too_large, "the file of " + std::to_string(from_.size()) + " bytes unpacks to more than " +
-                                            std::to_string(unpacked_ - bytes) + ", which is taken for a bomb and not read");
+                                            std::to_string(unpacked_ - bytes) + " bytes, so it is rejected as a zip bomb");
 }
 
 result<void> package::read_part(archive* from, events& into, const std::string& name) {
@@ -125,7 +124,7 @@ result<void> package::read_part(archive* from, events& into, const std::string& 
 result<void> package::walk(const std::function<result<bool>(archive* from, const std::string& name, bool is_encrypted)>& each) {
   const auto& by = by_.archive;
   const std::unique_ptr<archive, decltype(by.read_free)> from(by.read_new(), by.read_free);
-  if (!from) return fail(errc::response_too_large, "no memory to read an Office file");
+  if (!from) return fail(errc::response_too_large, "out of memory while reading an Office file");
   reading_place place{from_};
   by.read_support_zip(from.get());
   by.read_set_callback_data(from.get(), &place);

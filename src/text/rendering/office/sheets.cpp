@@ -334,7 +334,7 @@ result<std::vector<read_sheet>> read_all(const office_file& from, const std::str
     return name == styles_part ? static_cast<events*>(&styles) : name == texts_part ? &texts : nullptr;
   });
   if (!read) return tl::unexpected(std::move(read.error()));
-  if (!book.is_workbook) return fail(errc::invalid_argument, "the file holds no workbook; is it of another format?");
+  if (!book.is_workbook) return fail(errc::invalid_argument, "the file does not contain a workbook; check its format");
   const cell_meanings by{texts, styles, book.counts_from_1904};
   std::vector<read_sheet> all;
   std::map<std::string, sheet_events*, std::less<>> by_part;

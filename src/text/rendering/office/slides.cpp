@@ -165,7 +165,7 @@ result<void> render_slides(const office_file& from, const std::string& main, tex
   presentation_events all;
   auto read = from.parts.read([&](const std::string& name) -> events* { return name == main ? &all : nullptr; });
   if (!read) return read;
-  if (!all.is_presentation) return fail(errc::invalid_argument, "the file holds no presentation; is it of another format?");
+  if (!all.is_presentation) return fail(errc::invalid_argument, "the file does not contain a presentation; check its format");
   std::map<std::string, std::unique_ptr<slide_events>> parts;
   for (const auto& id : all.slides) {
     const auto slide = from.by_id(main, id);

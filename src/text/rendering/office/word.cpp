@@ -230,7 +230,7 @@ result<void> render_word(const office_file& from, const std::string& main, text_
     return one == hearers.end() ? nullptr : one->second;
   });
   if (!read) return read;
-  if (!body.has_body()) return fail(errc::invalid_argument, "the file holds no Word document; is it of another format?");
+  if (!body.has_body()) return fail(errc::invalid_argument, "the file does not contain a Word document; check its format");
   for (const auto* notes : {&footnotes, &endnotes}) {
     to.blocks(notes->so_far());
     found.is_cut = found.is_cut || notes->is_cut();

@@ -78,7 +78,8 @@ TEST(arguments, a_certificate_comes_with_its_key_and_not_to_a_socket) {
 TEST(arguments, an_unknown_command_is_named_with_the_known_ones) {
   EXPECT_EQ(
       std::get<finished>(parsed({"srve"})).text,
-      "hondana: there is no command \"srve\"; did you mean \"serve\"? There are serve, stdio, check, schemes, audit, ls, tree, "
+      "hondana: unknown command \"srve\"; did you mean \"serve\"? The commands are serve, stdio, check, schemes, audit, ls, "
+      "tree, "
       "read, templates, complete, watch, info, search, skills, call, login, logout, analysis, token, config, completions, "
       "help, "
       "version\n"

@@ -111,7 +111,7 @@ TEST(assembly, has_one_source_of_analyses) {
   const auto refused = assembly({.paths = {}, .config = config, .allow = {}}, {}).assemble();
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().public_text.find(config + ":5: "), 0u) << refused.error().public_text;
-  EXPECT_NE(refused.error().public_text.find("there is one in line 1"), std::string::npos) << refused.error().public_text;
+  EXPECT_NE(refused.error().public_text.find("the other is in line 1"), std::string::npos) << refused.error().public_text;
   std::filesystem::remove_all(folder);
 }
 
@@ -258,7 +258,8 @@ TEST(assembly, keeps_what_it_names_for_itself_from_git_too) {
   request.uri = request.asked_uri = "git://tree/blob/HEAD/h.toml";
   const auto refused = first->providers[1]->read(request);
   ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().public_text.find("since it is the server's own"), std::string::npos) << refused.error().public_text;
+  EXPECT_NE(refused.error().public_text.find("because it is one of the server's own files"), std::string::npos)
+      << refused.error().public_text;
   // It is the same source after a reload.
   const auto second = of.assemble();
   ASSERT_TRUE(second);

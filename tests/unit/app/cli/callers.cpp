@@ -67,7 +67,7 @@ TEST_F(ways, are_all_that_are_configured_and_a_flag_outweighs_the_file) {
       told("[auth]\ntokens = \"tokens\"\n[auth.oauth]\nissuer = \"https://a.example\"\nresource = \"https://b.example/mcp\"\n"
            "[auth.certificates]\nname = \"dns\"\n[auth.unix]\nusers = [\"root\", \"12345\"]\n"),
       (std::vector<std::string>{"tokens in " + folder_ + "/tokens", "tokens of https://a.example for https://b.example/mcp",
-                                "client certificates, by their dns", "users of this machine, over the Unix socket"}));
+                                "client certificates, identified by dns", "users of this machine, over the Unix socket"}));
 }
 
 TEST_F(ways, leave_scopes_to_the_rules_which_may_be_read_again) {
@@ -87,13 +87,14 @@ TEST_F(ways, leave_scopes_to_the_rules_which_may_be_read_again) {
 
 TEST_F(ways, that_nobody_could_come_by_are_refused_with_what_is_missing) {
   by_ = {false, true};
-  EXPECT_NE(why("[auth.certificates]\n").find("config.toml:1: auth.certificates: no client is asked for a certificate"),
+  EXPECT_NE(why("[auth.certificates]\n").find("config.toml:1: auth.certificates: clients are not asked for certificates"),
             std::string::npos);
   EXPECT_NE(why("[auth.certificates]\n").find("client_authorities"), std::string::npos);
   EXPECT_EQ(why("[auth.unix]\nusers = [\"root\"]\n"), "made");
   by_ = {true, false};
-  EXPECT_NE(why("[auth.unix]\nusers = [\"root\"]\n").find("config.toml:1: auth.unix: nobody comes by a Unix socket"),
-            std::string::npos);
+  EXPECT_NE(
+      why("[auth.unix]\nusers = [\"root\"]\n").find("config.toml:1: auth.unix: the server does not listen on a Unix socket"),
+      std::string::npos);
   EXPECT_EQ(why("[auth.certificates]\n"), "made");
 }
 
@@ -116,7 +117,7 @@ TEST_F(ways, that_cannot_be_say_which_table_and_what_to_do) {
             std::string::npos);
   EXPECT_EQ(why("[auth.oauth]\nissuer = \"http://127.0.0.1:9\"\nresource = \"https://b.example\"\n"), "made");
   EXPECT_NE(why("[auth.unix]\nusers = [\"nobody of this name\"]\n")
-                .find("config.toml:2: auth.unix.users: there is no user \"nobody of this name\""),
+                .find("config.toml:2: auth.unix.users: unknown user \"nobody of this name\""),
             std::string::npos);
   EXPECT_NE(why("[auth.oauth]\nissuer = \"a\"\nresource = \"https://b.example\"\n")
                 .find("config.toml:2: auth.oauth.issuer: expected a URL"),
@@ -148,7 +149,7 @@ TEST_F(ways, warn_of_a_secret_that_others_can_read) {
   EXPECT_EQ(said, "");
   std::filesystem::permissions(folder_ + "/config.toml", std::filesystem::perms(0644));
   read();
-  EXPECT_NE(said.find("config.toml:7: auth.oauth.introspection.client_secret: others"), std::string::npos) << said;
+  EXPECT_NE(said.find("config.toml:7: auth.oauth.introspection.client_secret: other users"), std::string::npos) << said;
   EXPECT_EQ(said.find("plain"), std::string::npos);
 }
 

@@ -80,7 +80,7 @@ TEST(choice, takes_no_token_from_a_file_that_others_read_or_that_holds_none) {
   for (const std::string text : {"", "\n", "s3cret words", "Bearer s3cret"}) {
     const auto bad = where.write("bad", text);
     const auto why = why_not({"--on", here, "--token-file", bad.c_str()});
-    EXPECT_NE(why.find("it must hold one token"), std::string::npos) << why;
+    EXPECT_NE(why.find("it must contain one token"), std::string::npos) << why;
     EXPECT_EQ(why.find("s3cret"), std::string::npos) << why;
   }
   EXPECT_NE(why_not({"--on", here, "--token-file", where.path("none").c_str()}).find("No such file"), std::string::npos);
@@ -90,8 +90,7 @@ TEST(choice, takes_no_token_from_a_file_that_others_read_or_that_holds_none) {
 TEST(choice, sends_no_token_of_a_file_where_others_could_read_it) {
   const private_folder where;
   const auto file = where.write("token", "s3cret");
-  EXPECT_NE(why_not({"--on", "http://shelf.example/mcp", "--token-file", file.c_str()}).find("needs https:"),
-            std::string::npos);
+  EXPECT_NE(why_not({"--on", "http://shelf.example/mcp", "--token-file", file.c_str()}).find("Use https:."), std::string::npos);
   EXPECT_EQ(why_not({"--on", "https://shelf.example/mcp", "--token-file", file.c_str()}), "it is taken");
   EXPECT_NE(why_not({"--token-file", file.c_str()}).find("is for servers behind a URL"), std::string::npos);
 }

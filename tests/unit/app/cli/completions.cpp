@@ -90,7 +90,7 @@ TEST(completions, the_completions_of_fish_know_every_command_flag_and_choice) {
   }
 }
 
-/// Runs a shell that only reads a script; whether it takes it. 127 where there is no such shell.
+/// Runs a shell that only reads a script; whether it takes it. 127 if the shell is not installed.
 int read_by(const std::string& shell, const std::string& script) {
   std::string path = (std::filesystem::temp_directory_path() / "hondana-script-XXXXXX").string();
   const int file = ::mkstemp(path.data());

@@ -121,14 +121,14 @@ TEST(flags, the_help_of_several_commands_shows_each_with_its_flags_and_arguments
 }
 
 TEST(flags, paragraphs_of_the_help_have_an_empty_line_between_them) {
-  EXPECT_TRUE(holds(command_help(*find_command("read")), " is one, too.\n\nThe bytes come as they are, "));
+  EXPECT_TRUE(holds(command_help(*find_command("read")), " paths work too.\n\nContents are written as they are, "));
 }
 
 TEST(flags, the_first_screen_shows_every_command_that_people_type_and_the_exit_codes) {
   const auto text = program_help();
   EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 48);
-  EXPECT_TRUE(holds(text, "\n  token new, ls, revoke  Make a token"));
-  EXPECT_TRUE(holds(text, "\n  analysis put, get, ls, rm, stats  Keep an analysis"));
+  EXPECT_TRUE(holds(text, "\n  token new, ls, revoke  Create a token"));
+  EXPECT_TRUE(holds(text, "\n  analysis put, get, ls, rm, stats  Store an analysis"));
   for (const auto* one : commands()) {
     if (one->name.starts_with("token ") || one->name.starts_with("analysis ")) continue;
     EXPECT_EQ(holds(text, "\n  " + std::string(one->name) + ' '), !one->section.empty()) << one->name;
@@ -136,8 +136,8 @@ TEST(flags, the_first_screen_shows_every_command_that_people_type_and_the_exit_c
   std::string in_a_row = text;
   std::replace(in_a_row.begin(), in_a_row.end(), '\n', ' ');
   EXPECT_TRUE(holds(in_a_row,
-                    "Exit codes: 0 ok, 1 wrong arguments or configuration, 2 not found, 3 not authorized, 4 unreachable, or no "
-                    "answer in time, 5 error of the server, ours included."));
+                    "Exit codes: 0 ok, 1 wrong arguments or configuration, 2 not found, 3 not authorized, 4 unreachable or "
+                    "timed out, 5 server error."));
 }
 
 /// The words of an example's `hondana …`, as a shell makes them.

@@ -34,7 +34,7 @@ std::string curl_line_in(const std::string& text) {
 TEST(greeting, names_a_token_only_where_tokens_are_taken) {
   greeting_facts facts;
   facts.url = "https://shelf.example/mcp";
-  facts.callers = {"client certificates, by their subject"};
+  facts.callers = {"client certificates, identified by subject"};
   facts.shows_certificate = true;
   const auto by_certificate = curl_line_in(greeting(facts));
   EXPECT_EQ(by_certificate.find("Bearer"), std::string::npos) << by_certificate;

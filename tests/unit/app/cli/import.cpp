@@ -156,11 +156,12 @@ TEST(import, reads_what_vs_code_keeps_and_says_what_the_host_would_fill_in) {
   const auto& tables = made.text;
   EXPECT_EQ(made.count, 2u);
   EXPECT_TRUE(made.left_out.empty());
-  EXPECT_NE(tables.find("# ${input:key} is asked for by the host: write its value, or ${env:NAME} for a variable\n"),
-            std::string::npos)
+  EXPECT_NE(
+      tables.find("# ${input:key} is an input of the host: write its value, or ${env:NAME} for an environment variable\n"),
+      std::string::npos)
       << tables;
-  EXPECT_NE(tables.find("# ${workspaceFolder} is the host's: write what it stands for\n"), std::string::npos) << tables;
-  EXPECT_NE(tables.find("# envFile is not read: write its variables into environment\n"), std::string::npos) << tables;
+  EXPECT_NE(tables.find("# ${workspaceFolder} is a variable of the host: write its value\n"), std::string::npos) << tables;
+  EXPECT_NE(tables.find("# envFile is not supported: write its variables into environment\n"), std::string::npos) << tables;
   const auto all = read_back(tables);
   EXPECT_EQ(std::get<http_target>(all.at("remote").target).url, "http://localhost:3000/mcp");
   EXPECT_EQ(std::get<child_target>(all.at("perplexity").target).environment.front().second, "${input:key}");
@@ -176,10 +177,10 @@ TEST(import, reads_what_cursor_keeps_and_leaves_out_what_cannot_be_used) {
   const auto made = tables_of(servers, {});
   const auto& tables = made.text;
   EXPECT_EQ(made.count, 2u);
-  EXPECT_EQ(made.left_out, (std::vector<std::string>{"off is left out: it is disabled there",
-                                                     "empty is left out: it has neither a command nor a url"}));
-  EXPECT_NE(tables.find("# off is left out: it is disabled there\n"), std::string::npos) << tables;
-  EXPECT_NE(tables.find("# empty is left out: it has neither a command nor a url\n"), std::string::npos) << tables;
+  EXPECT_EQ(made.left_out, (std::vector<std::string>{"off is skipped: it is disabled there",
+                                                     "empty is skipped: it has no command and no url"}));
+  EXPECT_NE(tables.find("# off is skipped: it is disabled there\n"), std::string::npos) << tables;
+  EXPECT_NE(tables.find("# empty is skipped: it has no command and no url\n"), std::string::npos) << tables;
   const auto all = read_back(tables);
   EXPECT_EQ(std::get<child_target>(all.at("local").target).environment.front().second, "<API_KEY>");
   EXPECT_EQ(std::get<http_target>(all.at("remote").target).headers.front().second, "k\"1\\2");
@@ -214,9 +215,9 @@ TEST(import, a_name_that_would_end_a_comment_does_not) {
 }
 
 TEST(import, what_is_no_such_file_is_named) {
-  EXPECT_EQ(fault_in("{}"), "there is neither \"mcpServers\" nor \"servers\" in it");
-  EXPECT_EQ(fault_in(R"({"mcpServers":[]})"), "there is neither \"mcpServers\" nor \"servers\" in it");
-  EXPECT_EQ(fault_in("[]"), "there is neither \"mcpServers\" nor \"servers\" in it");
+  EXPECT_EQ(fault_in("{}"), "it has no \"mcpServers\" and no \"servers\"");
+  EXPECT_EQ(fault_in(R"({"mcpServers":[]})"), "it has no \"mcpServers\" and no \"servers\"");
+  EXPECT_EQ(fault_in("[]"), "it has no \"mcpServers\" and no \"servers\"");
   EXPECT_NE(fault_in("{"), "nothing is wrong");
   EXPECT_TRUE(known_in(R"({"mcpServers":{}})").empty());
   for (const auto* text :
@@ -244,9 +245,10 @@ TEST(import, tells_the_same_as_json) {
   ASSERT_TRUE(all);
   const auto& servers = *all->find("servers")->as_array();
   ASSERT_EQ(servers.size(), 4u);
-  EXPECT_EQ(servers[0].to_text(),
-            R"({"name":"local","knownAs":"local","usable":true,"command":["python","${userHome}/server.py"],)"
-            R"("environment":{"API_KEY":"${env:API_KEY}"},"remarks":["${userHome} is the host's: write what it stands for"]})");
+  EXPECT_EQ(
+      servers[0].to_text(),
+      R"({"name":"local","knownAs":"local","usable":true,"command":["python","${userHome}/server.py"],)"
+      R"("environment":{"API_KEY":"${env:API_KEY}"},"remarks":["${userHome} is a variable of the host: write its value"]})");
   EXPECT_EQ(*servers[2].find("usable"), value(false));
 }
 

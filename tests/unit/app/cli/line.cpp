@@ -95,10 +95,10 @@ TEST(line, wants_help_and_version_before_and_behind_a_command) {
 }
 
 TEST(line, says_what_was_meant_by_a_slip) {
-  EXPECT_TRUE(fault_of({"raed", "x"}).starts_with("there is no command \"raed\"; did you mean \"read\"? There are "));
-  EXPECT_EQ(fault_of({"ls", "--sotr", "name"}), "there is no option \"--sotr\" for \"ls\"; did you mean \"--sort\"?");
+  EXPECT_TRUE(fault_of({"raed", "x"}).starts_with("unknown command \"raed\"; did you mean \"read\"? The commands are "));
+  EXPECT_EQ(fault_of({"ls", "--sotr", "name"}), "unknown option \"--sotr\" of \"ls\"; did you mean \"--sort\"?");
   EXPECT_EQ(fault_of({"ls", "--sort", "nmae"}), "--sort is name, priority or recency, not \"nmae\"; did you mean \"name\"?");
-  EXPECT_EQ(fault_of({"ls", "-x"}), "there is no option \"-x\" for \"ls\"");
+  EXPECT_EQ(fault_of({"ls", "-x"}), "unknown option \"-x\" of \"ls\"");
   EXPECT_EQ(fault_of({"completions", "fihs"}), "SHELL is bash, zsh or fish, not \"fihs\"; did you mean \"fish\"?");
 }
 
@@ -117,11 +117,11 @@ TEST(line, says_what_a_value_may_be) {
 
 TEST(line, says_which_word_is_missing_or_too_many) {
   EXPECT_EQ(fault_of({"read"}),
-            "\"hondana read\" needs a URI: The resource: its URI, its name as ls shows it, or the URI's last parts");
-  EXPECT_EQ(fault_of({"read", "a", "b"}), "\"b\" is one word too many for \"hondana read\"");
+            "\"hondana read\" needs a URI: The resource: its URI, its name as ls shows it, or the end of its URI");
+  EXPECT_EQ(fault_of({"read", "a", "b"}), "\"b\" is an unexpected argument of \"hondana read\"");
   EXPECT_EQ(good_line({"watch", "a", "b", "c"}).words().size(), 3u);
   EXPECT_TRUE(fault_of({}).starts_with("give a command: serve, "));
-  EXPECT_TRUE(fault_of({"--json"}).starts_with("there is no option \"--json\" before a command; "));
+  EXPECT_TRUE(fault_of({"--json"}).starts_with("unknown option \"--json\" before the command; "));
 }
 
 TEST(nearest, finds_the_word_that_is_fewest_slips_away) {

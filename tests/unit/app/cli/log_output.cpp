@@ -50,7 +50,7 @@ TEST(log_output, does_not_wait_for_a_reader_that_does_not_read_and_says_what_it_
   EXPECT_GT(whole, 1u);
   log.write("after\n");
   const auto after = to.read();
-  const auto said = "... " + std::to_string(1'000 - whole) + " lines were dropped, since nobody read the log\nafter\n";
+  const auto said = "... " + std::to_string(1'000 - whole) + " lines were dropped, because the log was not read\nafter\n";
   EXPECT_EQ(after, before.ends_with('\n') ? said : "\n" + said);
   log.write("and on\n");
   EXPECT_EQ(to.read(), "and on\n");
@@ -72,7 +72,7 @@ TEST(log_output, counts_what_a_full_disk_does_not_take) {
   const pipe_pair to;
   ASSERT_GE(::dup3(to.ends[1], full, O_CLOEXEC), 0);
   log.write("somewhere\n");
-  EXPECT_EQ(to.read(), "... 1 lines were dropped, since nobody read the log\nsomewhere\n");
+  EXPECT_EQ(to.read(), "... 1 lines were dropped, because the log was not read\nsomewhere\n");
   ::close(full);
 }
 

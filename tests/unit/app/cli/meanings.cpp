@@ -11,30 +11,36 @@
 namespace hondana::cli {
 namespace {
 
-errc meaning(const std::string& uri, const std::string& message, std::int64_t code = -32602) {
+/// What a server without our names of reasons means.
+errc meaning(const std::string& uri, const std::string& message, std::int64_t code = -32602, bool names_reasons = false,
+             value data = {}) {
   auto answer = std::make_shared<error_answer>();
   answer->code = code;
   answer->message = message;
-  return why_not_read(uri, {errc::resource_not_found, "the server answered: " + message, {}, answer}).code;
+  answer->data = std::move(data);
+  return why_not_read(uri, {errc::resource_not_found, "the server answered: " + message, {}, answer}, names_reasons).code;
 }
 
-TEST(why_not_read, is_that_it_is_not_there_or_that_a_parameter_is_wrong_or_that_it_is_not_given) {
+TEST(why_not_read, follows_the_words_of_a_server_that_names_no_reason) {
   EXPECT_EQ(meaning("memo:///a", "Resource not found"), errc::resource_not_found);
   EXPECT_EQ(meaning("memo:///a?lines=1", "Resource not found"), errc::resource_not_found);
-  EXPECT_EQ(meaning("memo:///a", "There is no document of this spelling in the set. Read memo:///A."),
-            errc::resource_not_found);
-  EXPECT_EQ(meaning("docs://d/a?section=x", "There is no such section. Some of the headings are \"y\"."),
-            errc::resource_not_found);
+  EXPECT_EQ(meaning("memo:///a", "No such memo"), errc::resource_not_found);
+  EXPECT_EQ(meaning("memo:///a", "There is no memo a"), errc::resource_not_found);
   EXPECT_EQ(meaning("memo:///a", "anything", -32002), errc::resource_not_found);
+  EXPECT_EQ(meaning("memo:///a", "anything", -32602, false, value::object{{"uri", "memo:///a"}}), errc::resource_not_found);
   EXPECT_EQ(meaning("search:///?q=x&limit=99", "limit: expected a number from 1 to 50."), errc::invalid_argument);
-  EXPECT_EQ(meaning("search:///?colour=red", "colour: there is no such parameter."), errc::invalid_argument);
-  EXPECT_EQ(meaning("metrics://m?x=1", "There is no parameter 'x' here."), errc::invalid_argument);
   EXPECT_EQ(meaning("file:///a?lines=9-2", "The parameter \"lines\" is malformed."), errc::invalid_argument);
-  EXPECT_EQ(meaning("docs://d/a.pdf", "The file is encrypted; store it without a password to have it read"), errc::refused);
-  EXPECT_EQ(meaning("docs://d/a.pdf?pages=2", "The file is encrypted; store it without a password"), errc::refused);
-  EXPECT_EQ(meaning("docs://d/a.pdf?format=original", "The file itself is not given, since it may hold secrets: …"),
-            errc::refused);
+  EXPECT_EQ(meaning("docs://d/a.pdf", "The file is encrypted"), errc::refused);
   EXPECT_EQ(meaning("memo:///a%zz", "Resource not found"), errc::invalid_argument) << "which is malformed";
+}
+
+TEST(why_not_read, ignores_the_words_of_our_own_servers) {
+  const auto ours = [](const std::string& message, value data = {}) {
+    return meaning("memo:///a", message, -32602, true, std::move(data));
+  };
+  EXPECT_EQ(ours("Resource not found", value::object{{"uri", "memo:///a"}}), errc::resource_not_found);
+  EXPECT_EQ(ours("There is no parameter x"), errc::invalid_argument);
+  EXPECT_EQ(ours("This is not found in a book"), errc::invalid_argument);
 }
 
 TEST(as_listed, a_typed_uri_is_canonical_where_the_server_lists_in_our_dialect_and_else_as_it_was_typed) {
@@ -65,12 +71,11 @@ TEST(beginning_as_listed, refuses_what_no_uri_begins_with) {
     const auto got = beginning_as_listed(typed);
     ASSERT_FALSE(got) << typed;
     EXPECT_EQ(got.error().code, errc::invalid_argument);
-    EXPECT_TRUE(got.error().public_text.starts_with("expected a URI or its beginning, as `hondana ls` shows it, not \"" +
+    EXPECT_TRUE(got.error().public_text.starts_with("expected a URI or its beginning, as `hondana ls` prints it, not \"" +
                                                     std::string(typed) + '"'))
         << got.error().public_text;
   }
-  EXPECT_TRUE(
-      beginning_as_listed("x:50% off").error().public_text.ends_with(": in URIs a percent sign itself is written %25."));
+  EXPECT_TRUE(beginning_as_listed("x:50% off").error().public_text.ends_with(": write a percent sign in a URI as %25."));
 }
 
 read_item kept(value::object meta) {
@@ -80,11 +85,11 @@ read_item kept(value::object meta) {
 }
 
 TEST(told_of_kept, names_the_age_of_the_oldest_content_that_was_kept) {
-  const std::string what = "offline: the server cannot ask the source now; this is what it has kept";
+  const std::string what = "offline: the server cannot reach the source now; this is its cached copy";
   const auto aged = [](std::int64_t seconds) {
     return kept({{"dev.hondana/offline", true}, {"dev.hondana/ageSeconds", seconds}});
   };
-  EXPECT_EQ(told_of_kept({aged(30), aged(7300)}), what + ", known to be current 2 h ago");
+  EXPECT_EQ(told_of_kept({aged(30), aged(7300)}), what + ", last confirmed 2 h ago");
   EXPECT_EQ(told_of_kept({kept({{"dev.hondana/offline", true}})}), what);
   EXPECT_EQ(told_of_kept({aged(-1)}), what);
   EXPECT_EQ(told_of_kept({kept({{"dev.hondana/offline", false}, {"dev.hondana/ageSeconds", 5}})}), "");

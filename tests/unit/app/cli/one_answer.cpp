@@ -34,7 +34,7 @@ TEST(one_answer, that_nobody_can_give_any_more_is_not_waited_for) {
   const auto dropped = one_answer<int>(long_enough, [](const taking&) {});
   ASSERT_FALSE(dropped);
   EXPECT_EQ(dropped.error().code, errc::internal);
-  EXPECT_EQ(dropped.error().public_text, "There was no answer: the source let go of the question.");
+  EXPECT_EQ(dropped.error().public_text, "The source ended the request without an answer.");
 }
 
 TEST(one_answer, that_never_comes_is_given_up_and_may_come_later) {
@@ -42,7 +42,7 @@ TEST(one_answer, that_never_comes_is_given_up_and_may_come_later) {
   const auto late = one_answer<int>(milliseconds(20), [&held](taking done) { held = std::move(done); });
   ASSERT_FALSE(late);
   EXPECT_EQ(late.error().code, errc::timed_out);
-  EXPECT_EQ(late.error().public_text, "There was no answer within 20 ms.");
+  EXPECT_EQ(late.error().public_text, "No answer within 20 ms.");
   held(7);
 }
 

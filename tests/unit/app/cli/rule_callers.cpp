@@ -24,7 +24,7 @@ TEST(unknown_callers, are_names_without_the_front_that_tokens_have) {
   const auto told = warned_of(by_token, "identities = [\"token:ann\", \"bob\", \"local\", \"token:*\", \"*\"]");
   ASSERT_EQ(told.size(), 1u) << told.front();
   EXPECT_EQ(told.front(),
-            "t.toml:3: access.rule.identities: no caller is ever called \"bob\"; callers are local, token:…. The token bob is "
+            "t.toml:3: access.rule.identities: no caller is ever named \"bob\"; callers are local, token:…. The token bob is "
             "token:bob");
   EXPECT_EQ(warned_of("", "identities = [\"token:ann\"]", "tokens"), std::vector<std::string>());
   EXPECT_EQ(warned_of("", "identities = [\"token:ann\"]").size(), 1u);
@@ -47,7 +47,7 @@ TEST(unknown_callers, are_groups_where_no_token_names_any) {
   EXPECT_EQ(warned_of(by_oauth, "groups = [\"staff\"]"), std::vector<std::string>());
   const auto told = warned_of(by_token, "groups = [\"staff\"]");
   ASSERT_EQ(told.size(), 1u);
-  EXPECT_TRUE(told.front().starts_with("t.toml:3: access.rule.groups: nobody is in a group")) << told.front();
+  EXPECT_TRUE(told.front().starts_with("t.toml:3: access.rule.groups: no caller has groups here")) << told.front();
 }
 
 TEST(unknown_callers, without_a_way_are_all_but_those_whom_nobody_asks) {
@@ -64,8 +64,8 @@ TEST(unknown_callers, over_standard_input_are_all_but_one) {
   EXPECT_EQ(
       unknown_callers_of_stdio(*made),
       (std::vector<std::string>{
-          "t.toml:5: access.rule.identities: over standard input no caller is ever called \"token:ann\"; callers are local",
-          "t.toml:6: access.rule.groups: nobody who comes over standard input is in a group"}));
+          "t.toml:5: access.rule.identities: no caller over standard input is ever named \"token:ann\"; callers are local",
+          "t.toml:6: access.rule.groups: callers over standard input have no groups"}));
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ TEST(rule_reach, is_a_source_that_the_uri_is_below_or_above) {
 
 TEST(rule_reach, is_nothing_for_a_uri_beside_all_sources_and_the_error_names_line_and_sources) {
   const auto told = fault("memo:///link/private/", "memo:///shelf/");
-  EXPECT_TRUE(told.starts_with("t.toml:3: auth.rule.uris: memo:///link/private/ is below no source")) << told;
+  EXPECT_TRUE(told.starts_with("t.toml:3: auth.rule.uris: memo:///link/private/ is not below any source")) << told;
   EXPECT_NE(told.find("memo:///shelf/"), std::string::npos) << told;
   for (const std::string uri : {"memo:///shelves/", "file:///shelf/", "memo:///link/{+rest}"}) {
     EXPECT_NE(fault(uri, "memo:///shelf/"), "") << uri;
@@ -51,7 +51,8 @@ TEST(rule_use, says_what_reading_needs_and_which_uris_nothing_was_about) {
   EXPECT_EQ(use.of("memo:///a/x"), (std::vector<std::string>{"mcp", "private"}));
   const auto idle = use.idle();
   ASSERT_EQ(idle.size(), 1u);
-  EXPECT_TRUE(idle.front().starts_with("t.toml:4: auth.rule.uris: memo:///typo/ is about nothing")) << idle.front();
+  EXPECT_TRUE(idle.front().starts_with("t.toml:4: auth.rule.uris: memo:///typo/ matches no resource that is listed now"))
+      << idle.front();
 }
 
 config::settings with_access(const std::string& rule) {
@@ -69,10 +70,11 @@ TEST(rule_reach, of_access_rules_is_looked_at_too) {
   }
   const auto uri = check_reach(with_access("uris = [\"memo:///shelv/a\"]"), sources);
   ASSERT_FALSE(uri);
-  EXPECT_TRUE(uri.error().public_text.starts_with("t.toml:5: access.rule.uris: memo:///shelv/a is below no source"));
+  EXPECT_TRUE(uri.error().public_text.starts_with("t.toml:5: access.rule.uris: memo:///shelv/a is not below any source"));
   const auto pattern = check_reach(with_access("patterns = [\"memo:///link/**\"]"), sources);
   ASSERT_FALSE(pattern);
-  EXPECT_TRUE(pattern.error().public_text.starts_with("t.toml:5: access.rule.patterns: memo:///link/** is below no source"));
+  EXPECT_TRUE(
+      pattern.error().public_text.starts_with("t.toml:5: access.rule.patterns: memo:///link/** is not below any source"));
 }
 
 TEST(rule_use, tells_access_rules_that_nothing_was_about) {
@@ -82,8 +84,10 @@ TEST(rule_use, tells_access_rules_that_nothing_was_about) {
   EXPECT_EQ(use.of("memo:///b/x.key"), std::vector<std::string>());
   const auto idle = use.idle();
   ASSERT_EQ(idle.size(), 2u);
-  EXPECT_TRUE(idle[0].starts_with("t.toml:5: access.rule.uris: memo:///typo is about nothing")) << idle[0];
-  EXPECT_TRUE(idle[1].starts_with("t.toml:6: access.rule.patterns: **/*.kye is about nothing")) << idle[1];
+  EXPECT_TRUE(idle[0].starts_with("t.toml:5: access.rule.uris: memo:///typo matches no resource that is listed now"))
+      << idle[0];
+  EXPECT_TRUE(idle[1].starts_with("t.toml:6: access.rule.patterns: **/*.kye matches no resource that is listed now"))
+      << idle[1];
 }
 
 TEST(rule_use, counts_rules_about_parts_where_that_is_listed_which_they_are_parts_of) {
@@ -94,8 +98,8 @@ TEST(rule_use, counts_rules_about_parts_where_that_is_listed_which_they_are_part
   EXPECT_EQ(use.of("memo:///a/x.pdf"), std::vector<std::string>());
   const auto idle = use.idle();
   ASSERT_EQ(idle.size(), 2u);
-  EXPECT_NE(idle[0].find("memo:///typo?format=original is about nothing"), std::string::npos) << idle[0];
-  EXPECT_NE(idle[1].find("memo:///b/**?format=original is about nothing"), std::string::npos) << idle[1];
+  EXPECT_NE(idle[0].find("memo:///typo?format=original matches no resource that is listed now"), std::string::npos) << idle[0];
+  EXPECT_NE(idle[1].find("memo:///b/**?format=original matches no resource that is listed now"), std::string::npos) << idle[1];
   const auto scopes = with_rule("memo:///a/x.pdf?format=original");
   rule_use of_scopes(scopes);
   static_cast<void>(of_scopes.of("memo:///a/x.pdf"));
@@ -111,8 +115,7 @@ TEST(unknown_kinds, are_those_that_no_source_gives) {
   ASSERT_TRUE(shelf->add(note, std::string("text")));
   const auto told = unknown_kinds(with_access("kinds = [\"note\", \"fiel\"]"), {shelf});
   ASSERT_EQ(told.size(), 1u);
-  EXPECT_TRUE(
-      told.front().starts_with("t.toml:5: access.rule.kinds: nothing that is served is of the kind \"fiel\"; there are note"))
+  EXPECT_TRUE(told.front().starts_with("t.toml:5: access.rule.kinds: no served resource has the kind \"fiel\"; there are note"))
       << told.front();
 }
 

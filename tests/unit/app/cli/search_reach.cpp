@@ -26,11 +26,11 @@ std::vector<std::string> told(const std::string& text) {
 
 TEST(warnings_of_search, are_told_of_prefixes_that_no_source_can_serve) {
   EXPECT_THAT(told("[search]\ninclude = [\"memo:///shelf/a/\", \"memo:\", \"memo:///she\", \"memo:///other/\"]\n"), IsEmpty());
-  EXPECT_THAT(told("[search]\n\ninclude = [\"memo:///shelf-of-old/\", \"memo:///other\"]\nexclude = [\"docs://manual/\"]\n"),
-              ElementsAre(StartsWith("t.toml:3: search.include: memo:///shelf-of-old/ is below no source, so that nothing is "
-                                     "indexed by it; served is what is below memo:///shelf/, memo:///other"),
-                          StartsWith("t.toml:4: search.exclude: docs://manual/ is below no source, so that it leaves nothing "
-                                     "out")));
+  EXPECT_THAT(
+      told("[search]\n\ninclude = [\"memo:///shelf-of-old/\", \"memo:///other\"]\nexclude = [\"docs://manual/\"]\n"),
+      ElementsAre(StartsWith("t.toml:3: search.include: memo:///shelf-of-old/ is not below any source, so nothing is indexed "
+                             "by it; the sources serve memo:///shelf/, memo:///other"),
+                  StartsWith("t.toml:4: search.exclude: docs://manual/ is not below any source, so it leaves nothing out")));
   EXPECT_THAT(told("name = \"x\"\n"), IsEmpty()) << "without an index";
 }
 
@@ -53,10 +53,10 @@ TEST(prefix_use, warns_of_prefixes_that_nothing_listed_begins_with_and_says_what
   const std::string wrong =
       "[search]\ninclude = [\"memo:///shelf/\", \"memo:///shelf/odl/\"]\nexclude = [\"note:///other/x\", \"log:\"]\n";
   EXPECT_THAT(told_of_listed(wrong),
-              ElementsAre(StartsWith("t.toml:2: search.include: nothing that is listed now begins with memo:///shelf/odl/, so "
-                                     "that nothing is indexed by it; listed nearest is memo:///shelf/old/1"),
-                          StartsWith("t.toml:3: search.exclude: nothing that is listed now begins with note:///other/x, so "
-                                     "that it leaves nothing out; nothing is listed near it")));
+              ElementsAre(StartsWith("t.toml:2: search.include: no listed resource begins with memo:///shelf/odl/, so that "
+                                     "nothing is indexed by it; the nearest listed URI is memo:///shelf/old/1"),
+                          StartsWith("t.toml:3: search.exclude: no listed resource begins with note:///other/x, so that it "
+                                     "leaves nothing out; no similar URI is listed")));
   EXPECT_THAT(told_of_listed(wrong, false), ElementsAre(StartsWith("t.toml:3: search.exclude: ")))
       << "what was not listed completely may have it";
   EXPECT_THAT(told_of_listed("name = \"x\"\n"), IsEmpty()) << "without an index";
@@ -67,7 +67,7 @@ TEST(warnings_of_search, are_told_where_rules_let_nobody_ask_the_index) {
   EXPECT_THAT(told(search), IsEmpty());
   EXPECT_THAT(told(search + "uris = [\"memo:///shelf/\", \"search:///\"]\n"), IsEmpty());
   EXPECT_THAT(told(search + "patterns = [\"**\"]\nkinds = [\"note\", \"results\"]\n"), IsEmpty());
-  const auto is_warning = StartsWith("t.toml:1: search: no access rule lets anybody but \"local\" read search:///, so that");
+  const auto is_warning = StartsWith("t.toml:1: search: access rules let only \"local\" read search:///, so other callers");
   EXPECT_THAT(told(search + "uris = [\"memo:///shelf/\"]\n"), ElementsAre(is_warning));
   EXPECT_THAT(told(search + "identities = [\"local\"]\n"), ElementsAre(is_warning));
   EXPECT_THAT(told(search + "kinds = [\"note\"]\n"), ElementsAre(is_warning));

@@ -90,9 +90,9 @@ TEST(trace_file, says_what_was_not_taken_to_its_end) {
     to.write(theirs, answer(R"("blob":"")"));
   });
   EXPECT_EQ(text,
-            "# content that is in no message, item 0: 3 bytes, "
-            "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad\n"
-            "# /result/contents/0/blob: not taken to its end\n<- " +
+            "# content outside of messages, item 0: 3 bytes, "
+            "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad\n# /result/contents/0/blob: not read to "
+            "its end\n<- " +
                 answer(R"("blob":"*")") + "\n<- " + answer(R"("blob":"")") + '\n');
 }
 

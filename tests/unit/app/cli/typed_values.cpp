@@ -41,11 +41,11 @@ TEST(typed_values, without_a_type_it_is_json_where_it_can_be) {
 }
 
 TEST(typed_values, a_word_of_another_type_is_named) {
-  EXPECT_EQ(typed_as("many", R"({"type":"integer"})"), "\"many\" is no whole number");
-  EXPECT_EQ(typed_as("1.5", R"({"type":"integer"})"), "\"1.5\" is no whole number");
-  EXPECT_EQ(typed_as("many", R"({"type":"number"})"), "\"many\" is no number");
-  EXPECT_EQ(typed_as("maybe", R"({"type":"boolean"})"), "\"maybe\" is no boolean: write true or false");
-  EXPECT_EQ(typed_as("[1]", R"({"type":"object"})"), "\"[1]\" is no JSON object");
+  EXPECT_EQ(typed_as("many", R"({"type":"integer"})"), "\"many\" is not a whole number");
+  EXPECT_EQ(typed_as("1.5", R"({"type":"integer"})"), "\"1.5\" is not a whole number");
+  EXPECT_EQ(typed_as("many", R"({"type":"number"})"), "\"many\" is not a number");
+  EXPECT_EQ(typed_as("maybe", R"({"type":"boolean"})"), "\"maybe\" is not a boolean: write true or false");
+  EXPECT_EQ(typed_as("[1]", R"({"type":"object"})"), "\"[1]\" is not a JSON object");
 }
 
 TEST(typed_values, arguments_are_gathered_by_name_and_repeated_ones_make_an_array) {
@@ -59,11 +59,11 @@ TEST(typed_values, arguments_are_gathered_by_name_and_repeated_ones_make_an_arra
 
 TEST(typed_values, a_wrong_argument_is_answered_with_those_there_are) {
   constexpr auto schema = R"({"properties":{"a":{"type":"integer"},"b":{}},"additionalProperties":false})";
-  EXPECT_EQ(typed_words({"a"}, schema), "\"a\" is no NAME=VALUE; the tool's arguments: a, b.");
-  EXPECT_EQ(typed_words({"=1"}, schema), "\"=1\" is no NAME=VALUE; the tool's arguments: a, b.");
+  EXPECT_EQ(typed_words({"a"}, schema), "\"a\" is not NAME=VALUE; the tool's arguments: a, b.");
+  EXPECT_EQ(typed_words({"=1"}, schema), "\"=1\" is not NAME=VALUE; the tool's arguments: a, b.");
   EXPECT_EQ(typed_words({"c=1"}, schema), "The tool has no argument \"c\"; it has: a, b.");
-  EXPECT_EQ(typed_words({"a=x"}, schema), "a: \"x\" is no whole number.");
-  EXPECT_EQ(typed_words({"x"}, "{}"), "\"x\" is no NAME=VALUE; the tool's arguments: none.");
+  EXPECT_EQ(typed_words({"a=x"}, schema), "a: \"x\" is not a whole number.");
+  EXPECT_EQ(typed_words({"x"}, "{}"), "\"x\" is not NAME=VALUE; the tool's arguments: none.");
 }
 
 std::string lack_of(std::string_view arguments, std::string_view schema) {

@@ -69,7 +69,7 @@ TEST(written_folders, are_a_record_s_own_where_a_sandbox_is_wanted) {
     const auto sound = check_written_folders(whole);
     ASSERT_FALSE(sound) << one;
     EXPECT_EQ(sound.error().code, errc::invalid_argument);
-    EXPECT_NE(sound.error().public_text.find("give the record a folder of its own"), std::string::npos)
+    EXPECT_NE(sound.error().public_text.find("give the audit log a folder of its own"), std::string::npos)
         << sound.error().public_text;
     with.sandbox.mode = config::sandbox_mode::off;
     EXPECT_TRUE(check_written_folders(whole)) << one;
@@ -93,16 +93,17 @@ TEST(written_folders, have_nothing_in_common_with_what_must_not_be_written) {
     return check_written_folders(whole);
   };
   for (const auto& [folder, words] : std::vector<std::pair<std::string, std::string>>{
-           {"/conf", "/conf holds " + around + "/conf/tokens, the server's own; what may write the record could change that"},
-           {"", " holds "},
-           {"/shelf", "/shelf holds " + around + "/shelf/inner, which is served"},
-           {"/link", "/shelf holds " + around + "/shelf/inner, which is served"},
+           {"/conf", "/conf contains " + around +
+                         "/conf/tokens, which the server needs; a process that may write the audit log could change it too"},
+           {"", " contains "},
+           {"/shelf", "/shelf contains " + around + "/shelf/inner, which is served"},
+           {"/link", "/shelf contains " + around + "/shelf/inner, which is served"},
            {"/shelf/inner", "/shelf/inner, which is served"},
-           {"/shelf/inner/record", "/shelf/inner/record lies in " + around + "/shelf/inner, which is served"}}) {
+           {"/shelf/inner/record", "/shelf/inner/record is in " + around + "/shelf/inner, which is served"}}) {
     const auto refused = told_of(folder, config::sandbox_mode::as_far_as_possible);
     ASSERT_FALSE(refused) << folder;
     EXPECT_NE(refused.error().public_text.find(words), std::string::npos) << refused.error().public_text;
-    EXPECT_NE(refused.error().public_text.find("Give the record a folder of its own outside"), std::string::npos);
+    EXPECT_NE(refused.error().public_text.find("Give the audit log a folder of its own outside"), std::string::npos);
     const auto warned = told_of(folder, config::sandbox_mode::off);
     ASSERT_TRUE(warned && warned->size() == 1) << folder;
     EXPECT_EQ(warned->front(), refused.error().public_text);
@@ -141,13 +142,14 @@ TEST(written_folders, of_an_index_and_of_stores_are_held_to_the_same_and_may_be_
   EXPECT_TRUE(sound->empty());
   const auto index = read("index.db", "../kept/host.db");
   ASSERT_FALSE(index);
-  EXPECT_NE(index.error().public_text.find("hondana.toml:2: search.path: its folder " + around + "/conf holds " + around +
-                                           "/conf/hondana.toml, the server's own; what may write the index could"),
-            std::string::npos)
+  EXPECT_NE(
+      index.error().public_text.find("hondana.toml:2: search.path: its folder " + around + "/conf contains " + around +
+                                     "/conf/hondana.toml, which the server needs; a process that may write the index could"),
+      std::string::npos)
       << index.error().public_text;
   const auto store = read("../kept/index.db", "host.db");
   ASSERT_FALSE(store);
-  EXPECT_NE(store.error().public_text.find("hondana.toml:7: source.store: its folder " + around + "/conf holds "),
+  EXPECT_NE(store.error().public_text.find("hondana.toml:7: source.store: its folder " + around + "/conf contains "),
             std::string::npos)
       << store.error().public_text;
   const auto shared = read("/var/lib/index.db", "../kept/host.db");

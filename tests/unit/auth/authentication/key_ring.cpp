@@ -81,7 +81,7 @@ TEST_F(keys_of_an_issuer, are_not_taken_from_metadata_of_another_issuer) {
   issuer_.serve(metadata_url, 200, R"({"issuer":"https://evil.example.com","jwks_uri":"https://login.example.com/keys"})");
   issuer_.serve("https://login.example.com/.well-known/openid-configuration", 200,
                 R"({"issuer":"https://login.example.com","jwks_uri":"https://login.example.com/keys"})");
-  expect_why("another issuer");
+  expect_why("its issuer is not");
   EXPECT_EQ(issuer_.asked(keys_url), 0u);
 }
 
@@ -89,7 +89,7 @@ TEST_F(keys_of_an_issuer, of_a_megabyte_of_garbage_or_of_none_of_our_algorithms_
   issuer_.serve(keys_url, 200, std::string(1u << 20, ' ') + R"({"keys":[]})");
   expect_why("too long");
   issuer_.serve(keys_url, 200, "\xff\xfe garbage");
-  expect_why("no JSON");
+  expect_why("not valid JSON");
   issuer_.serve(keys_url, 200, R"({"keys":[]})");
   expect_why("no key for RS256");
   issuer_.serve(keys_url, 200, R"({"keys":[{"kty":"oct","k":"c2VjcmV0"}]})");

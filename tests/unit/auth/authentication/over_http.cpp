@@ -86,7 +86,7 @@ TEST_F(real_issuer, that_names_keys_on_a_private_address_is_not_followed_there) 
     const auto said = judge()->find_out(with_token(token()), hondana_test::soon());
     ASSERT_FALSE(said) << place;
     EXPECT_EQ(said.error().status, 503) << place;
-    EXPECT_NE(log_.find("cannot ask"), std::string::npos) << place << log_;
+    EXPECT_NE(log_.find("cannot call"), std::string::npos) << place << log_;
   }
   EXPECT_EQ(inside.connections(), 0u);
 }

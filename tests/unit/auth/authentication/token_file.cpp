@@ -304,8 +304,8 @@ TEST_F(token_folder, with_bad_lines_tells_them_and_takes_the_others) {
   write("nonsense\n" + text + text.substr(0, 30));
   const auto whom = judge();
   EXPECT_TRUE(ask(*whom, token));
-  EXPECT_NE(log_.find(file_ + ":1 is passed over"), std::string::npos) << log_;
-  EXPECT_NE(log_.find(file_ + ":3 is passed over"), std::string::npos) << log_;
+  EXPECT_NE(log_.find(file_ + ":1 is ignored"), std::string::npos) << log_;
+  EXPECT_NE(log_.find(file_ + ":3 is ignored"), std::string::npos) << log_;
   EXPECT_EQ(log_.find("nonsense"), std::string::npos);
   // A torn last line is not glued to the next.
   const auto next = make("phone");

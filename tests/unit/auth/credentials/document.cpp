@@ -55,14 +55,14 @@ TEST(credential_document, that_is_damaged_is_refused_by_name_and_without_its_sec
     EXPECT_EQ(read.error().public_text.find("s3cret"), std::string::npos) << read.error().public_text;
   };
   const std::string one = R"({"tokens":[{"issuer":"i","resource":"r","client_id":"c",)";
-  expect("{", "no JSON");
+  expect("{", "not valid JSON");
   expect("[]", "object");
   expect(R"({"tokens":{}})", "tokens");
   expect(R"({"tokens":["s3cret"]})", "tokens[]");
   expect(one + R"("refresh_token":"s3cret"}]})", "tokens[].access_token");
   expect(one + R"("access_token":"s3cret","since":"s3cret"}]})", "tokens[].since");
-  expect(one + R"("access_token":"s3cret","expires":-1}]})", "no time");
-  expect(one + R"("access_token":"s3cret","expires":99999999999999}]})", "no time");
+  expect(one + R"("access_token":"s3cret","expires":-1}]})", "is not a time");
+  expect(one + R"("access_token":"s3cret","expires":99999999999999}]})", "is not a time");
   expect(R"({"registrations":[{"issuer":"i","client_secret":"s3cret"}]})", "registrations[].client_id");
   expect(R"({"in_keyring":[1]})", "in_keyring[]");
   std::string many = R"({"in_keyring":["a")";

@@ -70,7 +70,7 @@ TEST_F(stored_log_ins, that_cannot_be_read_are_none_until_the_server_asks) {
     ASSERT_TRUE(tokens->obtain({server, 0, {}, "", 0}, {}));
     EXPECT_EQ(tokens->token(), "");
   }
-  EXPECT_EQ(said, "no log-in is used for https://m.example/mcp: others can read it\n");
+  EXPECT_EQ(said, "no stored login is used for https://m.example/mcp: others can read it\n");
   const auto refused = tokens->obtain({server, 401, {"Bearer"}, "", 1}, {});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, errc::access_denied);

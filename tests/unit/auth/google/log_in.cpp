@@ -135,7 +135,7 @@ TEST(google_log_in, that_fails_says_what_to_do_and_repeats_no_secret) {
        },
        lasting(), errc::unauthorized, "access_denied"},
       {[](const std::string& url) { return query_value(url, "redirect_uri") + "?code=x&state=other"; }, lasting(),
-       errc::access_denied, "not believed"},
+       errc::access_denied, "not trusted"},
       {[](const std::string& url) { return query_value(url, "redirect_uri") + "?state=" + query_value(url, "state"); },
        lasting(), errc::broken_protocol, "neither a code nor an error"},
       {agreed, lasting(read_scope, ""), errc::unauthorized, "myaccount.google.com/permissions"},
@@ -163,7 +163,7 @@ TEST(google_log_in, needs_a_client_and_endpoints_that_can_be_used) {
   log_in_settings with;
   auto got = log_in(with, page, {});
   ASSERT_FALSE(got);
-  EXPECT_NE(got.error().public_text.find("name it as client"), std::string::npos);
+  EXPECT_NE(got.error().public_text.find("set client to it"), std::string::npos);
   with.client.id = "app";
   for (const auto* bad : {"javascript:alert(1)", "http://sso.example/auth", "https://u:p@sso.example/", "https://a/$(id)"}) {
     with.client.auth_url = bad;

@@ -110,7 +110,7 @@ TEST_F(google_stand_in, gives_a_log_in_that_works_until_it_is_taken_back) {
   with.client.secret = "another";
   const auto refused = hondana::google::log_in(with, browser, {});
   ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().public_text.find("secret is another"), std::string::npos) << refused.error().public_text;
+  EXPECT_NE(refused.error().public_text.find("secret is wrong"), std::string::npos) << refused.error().public_text;
 }
 
 }  // namespace

@@ -260,7 +260,7 @@ TEST_F(google_tokens, for_less_than_was_asked_for_are_none_and_those_for_more_ar
   token_place more(
       {token_of("t-1", 3'600, "https://www.googleapis.com/auth/drive https://www.googleapis.com/auth/gmail.modify")});
   EXPECT_TRUE(made(more, user_json())->token({}, soon()));
-  EXPECT_NE(said().find("for more than reading"), std::string::npos);
+  EXPECT_NE(said().find("grants more than read access"), std::string::npos);
 }
 
 TEST_F(google_tokens, are_never_in_what_is_said) {
@@ -306,16 +306,16 @@ TEST(google_token_refusals, say_what_to_do) {
       {*account, "ann@example.com", "unauthorized_client", "Client is unauthorized to retrieve access tokens using this method",
        "client ID 1234567890 with exactly these scopes: https://www.googleapis.com/auth/drive.readonly"},
       {*account, "ann@example.com", "invalid_grant", "Invalid email or User ID", "ann@example.com"},
-      {*account, {}, "unauthorized_client", "", "enabled in the Google Cloud console"},
+      {*account, {}, "unauthorized_client", "", "check in the Google Cloud console"},
       {*account, {}, "invalid_grant", "Invalid grant: account not found", "deleted or disabled"},
-      {*account, {}, "invalid_grant", "Invalid JWT Signature.", "make a new key"},
+      {*account, {}, "invalid_grant", "Invalid JWT Signature.", "create a new key"},
       {*account, {}, "invalid_scope", "x", "exactly these"},
       {*user, {}, "invalid_grant", "Token has been expired or revoked.", "revoked or has expired"},
       {*user, {}, "invalid_grant", "Bad Request", "log in again"},
       {*user, {}, "invalid_grant", "Account has been deleted", "deleted or disabled"},
       {*user, {}, "invalid_client", "The OAuth client was not found.", "download the client's file"},
       {*user, {}, "deleted_client", "", "download the client's file"},
-      {*user, {}, "invalid_scope", "Some requested scopes were invalid", "tick what is asked for"},
+      {*user, {}, "invalid_scope", "Some requested scopes were invalid", "tick every box"},
       {*user, {}, "admin_policy_enforced", "", "administrator"},
   };
   for (const auto& [who, subject, error, description, says] : cases) {
@@ -333,7 +333,7 @@ TEST(google_token_refusals, say_what_to_do) {
       400,
       R"~({"error":"invalid_grant","error_description":"reauth related error (invalid_rapt)","error_subtype":"invalid_rapt"})~",
       {*user, "it", {}, {}, {}});
-  EXPECT_NE(rapt.why.public_text.find("anew every few hours"), std::string::npos);
+  EXPECT_NE(rapt.why.public_text.find("a new login every few hours"), std::string::npos);
   for (const auto& body : {std::string("<html>"), std::string(100'000, 'x'), std::string(), std::string("\xff\xfe"),
                            std::string(R"({"error":7})"), std::string("[[[[")}) {
     EXPECT_EQ(token_refusal_of(400, body, {*user, "it", {}, {}, {}}).why.code, errc::broken_protocol);

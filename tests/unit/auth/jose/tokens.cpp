@@ -122,9 +122,10 @@ TEST(tokens, that_were_changed_in_a_single_bit_are_not_verified) {
 
 TEST(tokens, signed_by_none_are_refused) {
   for (const auto* name : {"none", "None", "NONE", "", "HS256", "RS384", "PS256", "ES256K"})
-    EXPECT_NE(why_not(compact(R"({"alg":")" + std::string(name) + "\"}", "{}", "")).find("none of RS256"), std::string::npos)
+    EXPECT_NE(why_not(compact(R"({"alg":")" + std::string(name) + "\"}", "{}", "")).find("not signed with RS256"),
+              std::string::npos)
         << name;
-  EXPECT_NE(why_not(compact("{}", "{}", "")).find("none of RS256"), std::string::npos);
+  EXPECT_NE(why_not(compact("{}", "{}", "")).find("not signed with RS256"), std::string::npos);
 }
 
 /// The public key is known to everybody; whoever takes it for a shared secret believes everybody.
@@ -137,7 +138,7 @@ TEST(tokens, signed_with_the_public_key_as_a_secret_are_refused) {
                  reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest, &size),
             nullptr);
   const auto token = text + '.' + json::base64url({reinterpret_cast<const char*>(digest), size});
-  EXPECT_NE(why_not(token).find("none of RS256"), std::string::npos);
+  EXPECT_NE(why_not(token).find("not signed with RS256"), std::string::npos);
 }
 
 TEST(tokens, choose_no_algorithm_for_a_key) {
@@ -156,8 +157,8 @@ TEST(tokens, that_are_none_say_why_and_repeat_nothing) {
   EXPECT_NE(why_not("secret").find("three parts"), std::string::npos);
   EXPECT_NE(why_not("a.b.c.d.e").find("encrypted"), std::string::npos);
   EXPECT_NE(why_not("a=.b.c").find("base64url"), std::string::npos);
-  EXPECT_NE(why_not(compact("[]", "{}", "")).find("header that is no JSON object"), std::string::npos);
-  EXPECT_NE(why_not(compact(R"({"alg":"RS256"})", "7", "")).find("payload that is no JSON object"), std::string::npos);
+  EXPECT_NE(why_not(compact("[]", "{}", "")).find("header that is not a JSON object"), std::string::npos);
+  EXPECT_NE(why_not(compact(R"({"alg":"RS256"})", "7", "")).find("payload that is not a JSON object"), std::string::npos);
   EXPECT_NE(why_not(compact(R"({"alg":"RS256","crit":["exp"]})", "{}", "")).find("critical"), std::string::npos);
   EXPECT_NE(why_not(compact(R"({"alg":"RS256","kid":7})", "{}", "")).find("kid"), std::string::npos);
   EXPECT_NE(why_not(compact(R"({"alg":"RS256","kid":")" + std::string(300, 'k') + "\"}", "{}", "")).find("kid"),
@@ -194,8 +195,8 @@ TEST(claims, that_have_expired_or_are_not_valid_yet_are_refused) {
   EXPECT_NE(why_not_claims(claims_with("")).find("never expires"), std::string::npos);
   EXPECT_NE(why_not_claims(claims_with(R"(,"exp":1000100,"nbf":1000031)")).find("not valid yet"), std::string::npos);
   EXPECT_NE(why_not_claims(claims_with(R"(,"exp":1000100,"iat":1000031)")).find("in the future"), std::string::npos);
-  EXPECT_NE(why_not_claims(claims_with(R"(,"exp":"1000100")")).find("no number"), std::string::npos);
-  EXPECT_NE(why_not_claims(claims_with(R"(,"exp":1000100,"nbf":null)")).find("no number"), std::string::npos);
+  EXPECT_NE(why_not_claims(claims_with(R"(,"exp":"1000100")")).find("not a number"), std::string::npos);
+  EXPECT_NE(why_not_claims(claims_with(R"(,"exp":1000100,"nbf":null)")).find("not a number"), std::string::npos);
 }
 
 TEST(claims, far_in_the_future_do_not_overflow) {
@@ -205,9 +206,10 @@ TEST(claims, far_in_the_future_do_not_overflow) {
 }
 
 TEST(claims, of_another_issuer_or_audience_are_refused) {
-  EXPECT_NE(why_not_claims(R"({"iss":"https://as.example/","aud":"https://rs.example/mcp","exp":1000100})").find("issuer"),
-            std::string::npos);
-  EXPECT_NE(why_not_claims(R"({"aud":"https://rs.example/mcp","exp":1000100})").find("issuer"), std::string::npos);
+  EXPECT_NE(
+      why_not_claims(R"({"iss":"https://as.example/","aud":"https://rs.example/mcp","exp":1000100})").find("was not issued by"),
+      std::string::npos);
+  EXPECT_NE(why_not_claims(R"({"aud":"https://rs.example/mcp","exp":1000100})").find("was not issued by"), std::string::npos);
   for (const auto* audience : {R"("https://rs.example")", "[]", R"(["https://other.example/mcp",7])", "null", "{}"})
     EXPECT_NE(
         why_not_claims(R"({"iss":"https://as.example","exp":1000100,"aud":)" + std::string(audience) + "}").find("audience"),
@@ -244,7 +246,7 @@ TEST(keys, that_are_weak_or_malformed_are_refused) {
   EXPECT_NE(why(R"({"kty":"OKP","crv":"Ed25519","x":"AQ"})").find("expected 32"), std::string::npos);
   for (const auto* other :
        {R"({"kty":"oct","k":"AQ"})", R"({"kty":"EC","crv":"P-384"})", R"({"kty":"OKP","crv":"X25519"})", "{}"})
-    EXPECT_NE(why(other).find("not used here"), std::string::npos) << other;
+    EXPECT_NE(why(other).find("type or curve is not supported"), std::string::npos) << other;
 }
 
 TEST(keys, for_something_else_check_no_signatures) {

@@ -264,7 +264,7 @@ TEST(browser_login, takes_an_address_that_is_pasted) {
   const std::string lines = "\nhttp://evil.example/callback?code=c\n  " + one.url + "?code=c&state=s \r\n";
   ASSERT_EQ(::write(ends[1], lines.data(), lines.size()), static_cast<ssize_t>(lines.size()));
   EXPECT_EQ(one.came.get().value_or(""), one.url + "?code=c&state=s");
-  EXPECT_TRUE(one.said.has("not the address"));
+  EXPECT_TRUE(one.said.has("not the expected address"));
   EXPECT_TRUE(one.said.has("another machine"));
   ::close(ends[0]);
   ::close(ends[1]);

@@ -28,9 +28,9 @@ TEST(oauth_bad_servers, metadata_of_another_resource_is_refused) {
     world.publish(R"({"resource":")" + std::string(resource) + R"(","authorization_servers":["https://as.example"]})");
     const auto why = refusal_of(world);
     EXPECT_EQ(why.code, errc::unauthorized);
-    EXPECT_NE(why.public_text.find("of another server, \"" + std::string(resource) + "\", not of "), std::string::npos)
+    EXPECT_NE(why.public_text.find("belongs to another server, \"" + std::string(resource) + "\", not to "), std::string::npos)
         << why.public_text;
-    EXPECT_NE(why.public_text.find("ask it by that URL"), std::string::npos) << why.public_text;
+    EXPECT_NE(why.public_text.find("use its URL"), std::string::npos) << why.public_text;
   }
 }
 
@@ -41,7 +41,7 @@ TEST(oauth_bad_servers, metadata_of_another_issuer_is_refused) {
                         R"("token_endpoint":"https://as.example/token","code_challenge_methods_supported":["S256"]})"));
   const auto why = refusal_of(world);
   EXPECT_EQ(why.code, errc::broken_protocol);
-  EXPECT_NE(why.public_text.find("another issuer"), std::string::npos) << why.public_text;
+  EXPECT_NE(why.public_text.find("its issuer is \"https://honest.example\""), std::string::npos) << why.public_text;
 }
 
 TEST(oauth_bad_servers, pages_that_no_browser_shall_be_given_are_refused) {
@@ -80,7 +80,7 @@ TEST(oauth_bad_servers, a_page_for_every_path_is_no_metadata) {
     world.places.put(url, page);
   const auto why = refusal_of(world);
   EXPECT_EQ(why.code, errc::source_unavailable);
-  EXPECT_NE(why.public_text.find("openid-configuration: status 200, but no JSON"), std::string::npos) << why.public_text;
+  EXPECT_NE(why.public_text.find("openid-configuration: status 200, but not JSON"), std::string::npos) << why.public_text;
 }
 
 TEST(oauth_bad_servers, one_that_fails_is_not_taken_for_one_that_publishes_nothing) {
@@ -197,8 +197,8 @@ TEST(oauth_bad_servers, a_store_that_cannot_write_fails_a_login_by_hand_and_no_c
   world.settings.store = std::make_shared<broken_store>();
   ASSERT_TRUE(world.refused());
   EXPECT_EQ(world.session().token(), "token-1");
-  EXPECT_NE(world.said().find("the registration cannot be kept: the keyring is locked"), std::string::npos);
-  EXPECT_NE(world.said().find("the token cannot be kept: the keyring is locked"), std::string::npos);
+  EXPECT_NE(world.said().find("the registration cannot be stored: the keyring is locked"), std::string::npos);
+  EXPECT_NE(world.said().find("the token cannot be stored: the keyring is locked"), std::string::npos);
   const auto done = world.session().log_in({});
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().public_text, "the keyring is locked");
@@ -212,7 +212,7 @@ TEST(oauth_bad_servers, a_store_that_cannot_read_fails_before_anybody_is_asked) 
   // Before the server has asked for a token, there is just none.
   ASSERT_TRUE(world.lacking());
   EXPECT_EQ(world.token(), "");
-  EXPECT_NE(world.said().find("no log-in is used: the keyring is locked"), std::string::npos);
+  EXPECT_NE(world.said().find("no stored login is used: the keyring is locked"), std::string::npos);
   EXPECT_EQ(refusal_of(world).public_text, "the keyring is locked");
 }
 

@@ -34,8 +34,8 @@ TEST(oauth_session, a_log_in_that_the_server_does_not_take_is_told_from_none) {
   ASSERT_TRUE(world.lacking());
   const auto done = world.refused("Bearer error=\"invalid_token\"", 401, 1);
   ASSERT_FALSE(done);
-  EXPECT_EQ(done.error().public_text.find("wants to know who asks"), std::string::npos) << done.error().public_text;
-  EXPECT_NE(done.error().public_text.find("did not take the log-in of " + std::string(login_server_url)), std::string::npos)
+  EXPECT_EQ(done.error().public_text.find("requires authentication"), std::string::npos) << done.error().public_text;
+  EXPECT_NE(done.error().public_text.find("rejected the login at " + std::string(login_server_url)), std::string::npos)
       << done.error().public_text;
 }
 
@@ -70,7 +70,7 @@ TEST(oauth_session, a_login_by_hand_at_a_server_that_wants_nobody_is_refused) {
   world.places.put(server_url, json(R"({"jsonrpc":"2.0","id":1,"result":{}})"));
   const auto done = world.session().log_in({});
   ASSERT_FALSE(done);
-  EXPECT_NE(done.error().public_text.find("does not ask who you are"), std::string::npos) << done.error().public_text;
+  EXPECT_NE(done.error().public_text.find("does not require authentication"), std::string::npos) << done.error().public_text;
   EXPECT_TRUE(world.places.asked("https://mcp.example/register").empty());
   // Some want tokens for other requests only, and say so.
   scripted_world other;
@@ -117,7 +117,7 @@ TEST(oauth_session, logging_out_forgets_even_when_the_authorization_server_canno
   EXPECT_EQ(world.session().log_out(true, {}), true);
   EXPECT_TRUE(world.store->find(server_url)->empty());
   EXPECT_TRUE(world.store->registrations(login_server_url)->empty());
-  EXPECT_NE(world.said().find("https://as.example was not told"), std::string::npos) << world.said();
+  EXPECT_NE(world.said().find("https://as.example did not revoke the tokens"), std::string::npos) << world.said();
 }
 
 }  // namespace

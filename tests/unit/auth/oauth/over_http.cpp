@@ -141,8 +141,8 @@ TEST(oauth_settings, that_cannot_be_are_refused_before_anything_is_sent) {
     return got.error().public_text;
   };
   const auto nothing = [](oauth_settings&) {};
-  EXPECT_NE(refused_with("http://mcp.example/mcp", nothing).find("needs https:"), std::string::npos);
-  EXPECT_NE(refused_with("stdio:x", nothing).find("no http: or https: URL"), std::string::npos);
+  EXPECT_NE(refused_with("http://mcp.example/mcp", nothing).find("use an https: URL"), std::string::npos);
+  EXPECT_NE(refused_with("stdio:x", nothing).find("not an http: or https: URL"), std::string::npos);
   const auto refused_for = [&](auto change) { return refused_with(server_url, change); };
   EXPECT_NE(refused_for([](auto& s) { s.client_secret = "the-secret"; }), "");
   EXPECT_NE(refused_for([](auto& s) {

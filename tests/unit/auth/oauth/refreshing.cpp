@@ -205,7 +205,7 @@ TEST(oauth_session, a_valid_token_that_is_refused_is_refreshed_and_then_replaced
   const auto last = world.refused("Bearer", 401, 3);
   ASSERT_FALSE(last);
   EXPECT_EQ(last.error().code, errc::unauthorized);
-  EXPECT_NE(last.error().public_text.find("gave just now"), std::string::npos);
+  EXPECT_NE(last.error().public_text.find("has just issued"), std::string::npos);
   EXPECT_EQ(world.user->pages.size(), 2u);
 }
 

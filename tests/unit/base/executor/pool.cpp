@@ -351,7 +351,7 @@ TEST(pool, refuses_what_one_caller_has_waiting_beyond_its_part_and_takes_that_of
   EXPECT_EQ(refused.error().code, errc::overloaded);
   EXPECT_EQ(refused.error().retry, 1s);
   EXPECT_EQ(refused.error().public_text,
-            "The source \"disk\" has 2 requests of this caller waiting already. Wait for answers before asking more.");
+            "The source \"disk\" already has 2 requests of this caller waiting. Wait for responses before sending more.");
   EXPECT_TRUE(lane.submit(nothing, never, hondana::executor::urgency::request, "bob"));
   for (int i = 0; i < 5; ++i) ASSERT_TRUE(lane.submit(nothing, never)) << "those without a name have no part of their own";
   const auto full = lane.submit(nothing, never, hondana::executor::urgency::request, "carol");
@@ -375,7 +375,7 @@ TEST(pool, always_has_a_place_for_what_goes_on_with_an_answer_that_has_begun) {
   }
   const auto refused = lane.submit([] {}, never);
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().public_text, "The source \"disk\" has 1 request waiting already. Ask again later.");
+  EXPECT_EQ(refused.error().public_text, "The source \"disk\" already has 1 request waiting. Retry later.");
   first.let_go->open();
   piece.let_go->open();
   all.wait();

@@ -187,8 +187,8 @@ TEST(pattern_list, malformed_patterns_match_nothing_and_are_named) {
   EXPECT_EQ(list.match("w", false).outcome, decision::none);
   EXPECT_TRUE(list.complete());
   EXPECT_EQ(list.warnings(),
-            (std::vector<std::string>{"sub/.gitignore: line 2 matches nothing: it has a [ without its ]",
-                                      "sub/.gitignore: line 3 matches nothing: it has a \\ at its end with nothing to quote",
+            (std::vector<std::string>{"sub/.gitignore: line 2 matches nothing: it has a [ without a closing ]",
+                                      "sub/.gitignore: line 3 matches nothing: it has a \\ at its end that escapes nothing",
                                       "sub/.gitignore: line 4 matches nothing: it has an unknown [:class:]"}));
 }
 
@@ -233,7 +233,7 @@ TEST(pattern_list, patterns_beyond_50000_are_left_out_and_named) {
   EXPECT_EQ(list.match("last", false).outcome, decision::none);
   EXPECT_FALSE(list.complete());
   EXPECT_EQ(list.warnings(),
-            (std::vector<std::string>{"f: line 50002 and all after it are not used: 50000 patterns are the limit"}));
+            (std::vector<std::string>{"f: line 50002 and all after it are not used: the limit is 50000 patterns"}));
 }
 
 TEST(pattern_list, patterns_that_take_more_than_8_mib_of_memory_are_left_out) {
@@ -242,7 +242,7 @@ TEST(pattern_list, patterns_that_take_more_than_8_mib_of_memory_are_left_out) {
   const pattern_list cut = pattern_list::parse(many, "f");
   EXPECT_LE(cut.bytes(), 12U * 1024 * 1024);
   EXPECT_FALSE(cut.complete());
-  EXPECT_NE(cut.fault().find("the patterns before take 8 MiB of memory"), std::string::npos);
+  EXPECT_NE(cut.fault().find("the patterns before it reach the limit of 8 MiB of memory"), std::string::npos);
 }
 
 TEST(pattern_list, gives_up_after_as_many_steps_as_it_may_take) {
@@ -261,7 +261,7 @@ TEST(pattern_list, warnings_stop_at_100_with_a_count) {
   for (int i = 0; i < 250; ++i) text += "[\n";
   const pattern_list list = pattern_list::parse(text, "f");
   ASSERT_EQ(list.warnings().size(), 101U);
-  EXPECT_EQ(list.warnings()[99], "f: line 100 matches nothing: it has a [ without its ]");
+  EXPECT_EQ(list.warnings()[99], "f: line 100 matches nothing: it has a [ without a closing ]");
   EXPECT_EQ(list.warnings()[100], "f: and 150 more");
 }
 

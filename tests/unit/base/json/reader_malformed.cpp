@@ -27,9 +27,9 @@ std::string nested(std::size_t depth, std::string_view open, std::string_view in
 constexpr std::string_view empty = "the text is empty; send one JSON value";
 constexpr std::string_view not_utf8 = "the text is not well-formed UTF-8";
 constexpr std::string_view too_deep = "arrays and objects are nested deeper than 128 levels";
-constexpr std::string_view bad_number = "not JSON: a number is malformed, or too large to keep";
-constexpr std::string_view bad_string = "not JSON: a string holds a bad escape, such as a lone surrogate";
-constexpr std::string_view bad_control = "not JSON: a string holds a control character that is not escaped";
+constexpr std::string_view bad_number = "not JSON: a number is malformed or too large";
+constexpr std::string_view bad_string = "not JSON: a string contains an invalid escape, such as a lone surrogate";
+constexpr std::string_view bad_control = "not JSON: a string contains an unescaped control character";
 constexpr std::string_view unclosed = "not JSON: a string is not closed";
 constexpr std::string_view bad_shape = "not JSON: a value, comma, colon or bracket is missing, misplaced or left over";
 

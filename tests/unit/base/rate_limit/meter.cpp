@@ -81,7 +81,7 @@ TEST(meter, counts_identities_apart_wherever_they_come_from) {
   EXPECT_EQ(refused.error().code, errc::too_many_requests);
   EXPECT_EQ(refused.error().retry, 1s);
   EXPECT_EQ(refused.error().public_text,
-            "Too many requests from this caller: wait 1 s before asking again, and then ask more slowly.");
+            "Too many requests from this caller: wait 1 s before the next request, and send requests more slowly.");
   EXPECT_TRUE(at->admit(named("bob", "192.0.2.1"), false, true, opening));
 }
 
@@ -141,7 +141,7 @@ TEST(meter, refuses_whoever_has_had_too_many_bytes_by_either_name) {
   const auto refused = at->admit(named("alice", "192.0.2.2"), false, true, opening);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().retry, 10s);
-  EXPECT_NE(refused.error().public_text.find("bytes of answers"), std::string::npos);
+  EXPECT_NE(refused.error().public_text.find("response bytes"), std::string::npos);
   EXPECT_FALSE(at->arrived("192.0.2.1", opening)) << "under another name from the same address";
   EXPECT_TRUE(at->arrived("192.0.2.1", opening + 10s));
   EXPECT_TRUE(at->admit(named("bob", "192.0.2.3"), false, true, opening));

@@ -42,7 +42,7 @@ TEST(seal, a_state_is_good_for_one_caller_one_request_and_a_while) {
   const auto late = by->open(sealed, mine, now + std::chrono::seconds(60));
   ASSERT_FALSE(late);
   EXPECT_EQ(late.error().code, errc::invalid_argument);
-  EXPECT_EQ(late.error().public_text, "requestState: too old. Start again without requestState.");
+  EXPECT_EQ(late.error().public_text, "requestState: expired. Start again without requestState.");
 }
 
 TEST(seal, parts_of_a_binding_do_not_run_into_each_other) {

@@ -149,9 +149,8 @@ TEST(uri_template, refuses_templates_that_cannot_be_matched_uniquely_naming_both
       {"{;a*}{;b}", "a", "b"},
   };
   for (const auto& one : cases) {
-    EXPECT_EQ(refusal_of_template(one.text), std::string("the template cannot be matched uniquely: nothing tells where \"") +
-                                                 one.first + "\" ends and \"" + one.second +
-                                                 "\" begins; put other text between them")
+    EXPECT_EQ(refusal_of_template(one.text), std::string("the template cannot be matched uniquely: nothing separates \"") +
+                                                 one.first + "\" from \"" + one.second + "\"; put other text between them")
         << one.text;
   }
   EXPECT_THAT(refusal_of_template("{?a,b,a}"), HasSubstr("names the parameter \"a\" twice"));

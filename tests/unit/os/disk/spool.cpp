@@ -115,7 +115,7 @@ TEST(spool, says_so_when_no_more_fits) {
   ::signal(SIGXFSZ, handled);
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().code, errc::source_unavailable);
-  EXPECT_NE(outcome.error().private_text.find("writing a nameless file"), std::string::npos) << outcome.error().private_text;
+  EXPECT_NE(outcome.error().private_text.find("writing a temporary file"), std::string::npos) << outcome.error().private_text;
   EXPECT_LE(taken, 4u);
 }
 

@@ -216,21 +216,21 @@ TEST(routed_intake, names_what_is_wrong_with_an_array_and_takes_the_rest_of_it) 
     routed_intake intake(most, to.route());
     return split(intake, text);
   };
-  EXPECT_EQ(split_of(" [ ] "), (std::vector<std::string>{"-: an array without messages is no message"}));
+  EXPECT_EQ(split_of(" [ ] "), (std::vector<std::string>{"-: an empty array is not a message"}));
   EXPECT_EQ(split_of(R"([7,[{"id":1}],"x",{"id":5}])"),
             (std::vector<std::string>{"-: 7", R"(-: [{"id":1}])", "-: \"x\"", R"(5: {"id":5})"}));
   EXPECT_EQ(
       split_of(
           R"([{"id":1,"result":{"contents":[{"blob":"!"}]}},{"id":2},{"id":3,"result":{"contents":[{"text":"123456"}]}}])"),
       (std::vector<std::string>{"1: the blob of an item is not padded base64", R"(2: {"id":2})",
-                                "3: the content is longer than the 5 bytes that one read may give"}));
+                                "3: the content is longer than the 5 bytes that one read may return"}));
   EXPECT_EQ(split_of(R"([{"id":1},{"id":2})").size(), 1u);
   EXPECT_EQ(split_of("[" + std::string(50'000, ' ') + "{}]").at(0).substr(0, 41), "-: the message is longer than the 40000 b");
   std::string many = "[{}";
   for (int i = 1; i < 1000; ++i) many += ",{}";
   EXPECT_EQ(split_of(many + "]").size(), 1000u);
   EXPECT_EQ(split_of(many + ",{}]"),
-            (std::vector<std::string>{"-: an array of 1001 messages is longer than the 1000 that are taken together"}));
+            (std::vector<std::string>{"-: an array of 1001 messages is longer than the limit of 1000"}));
 }
 
 }  // namespace

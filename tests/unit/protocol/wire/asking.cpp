@@ -156,10 +156,10 @@ TEST(asking, questions_that_are_none_are_refused_with_the_place) {
     const auto got = asking::question_of(method, parsed(params));
     return got ? "taken" : std::to_string(got.error().code) + " " + got.error().text;
   };
-  EXPECT_EQ(why("tools/list", "{}"), "-32601 this client has no method tools/list");
-  EXPECT_EQ(why("elicitation/create", R"({"message":"?"})"), "-32602 params.requestedSchema: missing, or no object");
-  EXPECT_EQ(why("elicitation/create", R"({"mode":"voice"})"), "-32602 params.mode: this client knows \"form\" and \"url\"");
-  EXPECT_EQ(why("sampling/createMessage", "{}"), "-32602 params.messages: missing, or no array");
+  EXPECT_EQ(why("tools/list", "{}"), "-32601 this client does not support the method tools/list");
+  EXPECT_EQ(why("elicitation/create", R"({"message":"?"})"), "-32602 params.requestedSchema: missing, or not an object");
+  EXPECT_EQ(why("elicitation/create", R"({"mode":"voice"})"), "-32602 params.mode: this client supports \"form\" and \"url\"");
+  EXPECT_EQ(why("sampling/createMessage", "{}"), "-32602 params.messages: missing, or not an array");
   EXPECT_EQ(why("roots/list", "{}"), "taken");
   for (const auto* url : {"file:///etc/passwd", "javascript:alert(1)", "$(reboot)", ""})
     EXPECT_EQ(why("elicitation/create", R"({"mode":"url","url":")" + std::string(url) + "\"}"),
@@ -181,6 +181,10 @@ TEST(asking, numbers_of_errors_mean_what_they_mean_in_the_revision_they_are_from
   EXPECT_EQ(failure_from(R"({"code":-32002,"message":"none"})").code, errc::resource_not_found);
   EXPECT_EQ(failure_from(R"({"code":-32602,"message":"none"})", "resources/read", "a:b").code, errc::resource_not_found);
   EXPECT_EQ(failure_from(R"({"code":-32602,"message":"none"})").code, errc::invalid_argument);
+  for (const auto code : {errc::part_not_found, errc::unreadable, errc::unsupported}) {
+    const auto data = R"(","data":{"reason":")" + std::string(name_of(code)) + "\"}}";
+    EXPECT_EQ(failure_from(R"({"code":-32602,"message":"none)" + data, "resources/read", "a:b").code, code);
+  }
   EXPECT_EQ(failure_from(R"({"code":-32601,"message":"none"})").code, errc::unsupported);
   EXPECT_EQ(failure_from(R"({"code":1.5})").code, errc::broken_protocol);
   EXPECT_EQ(failure_from(R"({"message":"no number"})").code, errc::broken_protocol);

@@ -81,6 +81,15 @@ TEST(modern_codec, an_unknown_method_travels_under_404) {
   EXPECT_EQ(decoded.error().http_status, 404);
 }
 
+TEST(modern_codec, failures_with_the_same_number_name_their_reason) {
+  for (const auto code : {errc::part_not_found, errc::unreadable, errc::unsupported}) {
+    const auto named = current().encode_failure({code, "x", ""}, "memo:///a");
+    EXPECT_EQ(named.code, -32602);
+    EXPECT_EQ(named.message, "x");
+    EXPECT_EQ(named.data, R"({"reason":")" + std::string(name_of(code)) + "\"}");
+  }
+}
+
 TEST(modern_codec, a_missing_resource_is_invalid_params_with_the_uri_and_nothing_else) {
   const auto error = current().encode_failure({errc::resource_not_found, "x", ""}, "memo:///zzz");
   EXPECT_EQ(error.code, -32602);

@@ -59,9 +59,9 @@ TEST(embedding_answers, that_are_none_say_what_is_wrong_with_them) {
   std::string long_one = R"({"index":0,"embedding":[1)";
   for (int i = 0; i < 20'000; ++i) long_one += ",1";
   const std::vector<std::pair<std::string, std::string>> cases{
-      {"", "no JSON"},
-      {"<html>it works</html>", "no JSON"},
-      {data_of(R"({"index":0,"embedding":[NaN,1]})"), "no JSON"},
+      {"", "invalid JSON"},
+      {"<html>it works</html>", "invalid JSON"},
+      {data_of(R"({"index":0,"embedding":[NaN,1]})"), "invalid JSON"},
       {data_of(R"({"index":0,"embedding":[1e999,1]})"), ""},
       {"[]", "expected an object"},
       {"{}", "data"},
@@ -79,7 +79,7 @@ TEST(embedding_answers, that_are_none_say_what_is_wrong_with_them) {
       {data_of(R"({"index":0,"embedding":null})"), "data[0].embedding: expected an array"},
       {data_of(R"({"index":0,"embedding":[1,null]})"), "not a list of numbers"},
       {data_of(R"({"index":0,"embedding":[[1,2],[3,4]]})"), "--pooling mean"},
-      {data_of(R"({"index":0,"embedding":[0,0.0,-0]})"), "nothing but zeros"},
+      {data_of(R"({"index":0,"embedding":[0,0.0,-0]})"), "only zeros"},
       {data_of(R"({"index":0,"embedding":[1e300,1]})"), "not finite"},
       {data_of(R"({"index":0,"embedding":"AAB/fwAAwH8="})"), "not finite"},
       {data_of(R"({"index":0,"embedding":"AABAQAA="})"), "neither numbers nor base64"},

@@ -192,10 +192,10 @@ TEST_F(an_embedder, asks_for_halves_where_a_batch_is_too_large_and_makes_a_text_
 
 TEST_F(an_embedder, says_what_a_service_answers_instead_of_vectors) {
   expect_says(asked_service({.is_short = true}).failure_of_documents(), errc::broken_protocol, {"9 vectors for 10 texts"});
-  expect_says(asked_service({.has_no_number = true}).failure_of_documents(), errc::broken_protocol, {"no JSON"});
+  expect_says(asked_service({.has_no_number = true}).failure_of_documents(), errc::broken_protocol, {"invalid JSON"});
   expect_says(asked_service({.is_base64 = true, .has_no_number = true}).failure_of_documents(), errc::broken_protocol,
               {"not finite"});
-  expect_says(asked_service({.is_all_zero = true}).failure_of_documents(), errc::broken_protocol, {"nothing but zeros"});
+  expect_says(asked_service({.is_all_zero = true}).failure_of_documents(), errc::broken_protocol, {"only zeros"});
   expect_says(asked_service({.model = "other"}).failure_of_documents(), errc::source_unavailable,
               {"404", "/v1/embeddings", "\"lsa\""});
   const auto failed = asked_service({.status = 500, .message = "out of memory"}).failure_of_documents();
@@ -215,7 +215,7 @@ TEST_F(an_embedder, tells_for_how_long_a_service_wants_to_be_left_alone) {
     EXPECT_EQ(failed.retry, std::chrono::seconds(7));
     const auto query = it.by->of_query("cat", far(), {});
     ASSERT_FALSE(query);
-    expect_says(query.error(), errc::source_unavailable, {"left alone", "7 s"});
+    expect_says(query.error(), errc::source_unavailable, {"not called for another", "7 s"});
     EXPECT_EQ(it.service.requests(), 1u);
   }
 }
@@ -292,7 +292,7 @@ TEST_F(an_embedder, answers_queries_at_once_while_its_service_is_down_and_is_wel
   for (int i = 0; i < 5; ++i) {
     const auto further = it.by->of_query("cat", far(), {});
     ASSERT_FALSE(further);
-    expect_says(further.error(), errc::source_unavailable, {"has failed", "left alone", "1 s"});
+    expect_says(further.error(), errc::source_unavailable, {"has failed", "not called for another", "1 s"});
     EXPECT_TRUE(further.error().retry);
   }
   EXPECT_LE(it.service.requests(), 2u);  // a connection that is reset may be tried once more

@@ -30,7 +30,7 @@ class damaged_index : public embedded_file {
       EXPECT_TRUE(shown) << shown.error().public_text << shown.error().private_text;
       if (!got.remark.empty()) {
         EXPECT_FALSE(got.is_complete);
-        EXPECT_EQ(got.remark, "the index is damaged, and is made anew");
+        EXPECT_EQ(got.remark, "the index is damaged and is created again");
       }
     }
   }
@@ -214,7 +214,7 @@ TEST_F(damaged_index, of_an_older_version_is_made_anew) {
   const auto ours = opened();
   ASSERT_NE(ours, nullptr);
   EXPECT_EQ(ours->counts()->documents, 0u);
-  EXPECT_EQ(said_so("is of an older version of this program: it is made anew"), 1u);
+  EXPECT_EQ(said_so("is of an older version of this program: it was recreated"), 1u);
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace {
 
 class shared_index : public embedded_file {
  protected:
-  static constexpr std::string_view says_that_it_follows = "another process keeps up the index ";
+  static constexpr std::string_view says_that_it_follows = "another process writes the index ";
 };
 
 TEST_F(shared_index, is_searched_by_a_second_that_takes_over_when_the_first_has_ended) {
@@ -37,7 +37,7 @@ TEST_F(shared_index, is_searched_by_a_second_that_takes_over_when_the_first_has_
   }
   const auto refused = second->put(named_document("c"), {});
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().public_text, "another process keeps up the search index " + path() + "; this one only searches it");
+  EXPECT_EQ(refused.error().public_text, "another process writes the search index " + path() + "; this one only searches it");
   EXPECT_FALSE(second->use_model("m"));
   EXPECT_FALSE(second->without_vector(1));
   EXPECT_FALSE(second->tidy());
@@ -79,7 +79,7 @@ TEST_F(shared_index, answers_with_a_remark_until_the_first_has_made_it) {
   const auto got = find(*others, "apple");
   EXPECT_TRUE(got.all.empty());
   EXPECT_FALSE(got.is_complete);
-  EXPECT_EQ(got.remark, "the search index is kept by another process, with other words; end it, or give another path");
+  EXPECT_EQ(got.remark, "another process writes the search index with another setting of words; end it, or set another path");
   EXPECT_EQ(others->stands().error().code, errc::source_unavailable);
   EXPECT_FALSE(others->take_turn()->is_ours);
 }

@@ -108,7 +108,7 @@ TEST_F(embedded_index, is_made_anew_for_other_words) {
   open();
   EXPECT_EQ(having("apple"), 0u);
   EXPECT_EQ(store_->counts()->documents, 0u);
-  EXPECT_EQ(log_, "search: the index was made with other words (plain-1, now plain-2), so it is made anew\n");
+  EXPECT_EQ(log_, "search: the index was built with another setting of words (plain-1, now plain-2), so it is built again\n");
   put("a", "pear");
   open();
   EXPECT_EQ(having("pear"), 1u);
@@ -143,8 +143,8 @@ TEST_F(embedded_index, is_moved_aside_when_it_is_damaged) {
 TEST_F(embedded_index, is_not_touched_when_it_is_somebody_elses_file) {
   std::filesystem::create_directory(folder_ + "/below");
   std::ofstream(options_.path) << "Dear diary, " << std::string(500, 'x');
-  EXPECT_EQ(refusal(), "cannot keep the search index in " + options_.path +
-                           ": it is a file of another kind; give another path, or move that file away");
+  EXPECT_EQ(refusal(), "cannot store the search index in " + options_.path +
+                           ": it is not an SQLite file; give another path, or move that file away");
   EXPECT_EQ(std::filesystem::file_size(options_.path), 512u);
   EXPECT_FALSE(look_at_embedded(options_.path));
   const std::filesystem::directory_iterator all(folder_ + "/below");
@@ -196,10 +196,9 @@ TEST_F(embedded_index, keeps_what_was_committed_when_the_disk_is_full_and_goes_o
       ASSERT_FALSE(done);
       const auto& said = put ? done.error() : put.error();
       EXPECT_EQ(said.code, errc::source_unavailable);
-      EXPECT_EQ(said.public_text,
-                "the disk is full, so the search index cannot be written; make room on it, or give it less to keep");
+      EXPECT_EQ(said.public_text, "the disk is full, so the search index cannot be written; free disk space, or store less");
       if (!put) {
-        EXPECT_NE(done.error().public_text.find("none of it is kept"), std::string::npos);
+        EXPECT_NE(done.error().public_text.find("all of it was rolled back"), std::string::npos);
       }
     }
     EXPECT_EQ(having("bulky"), 100u);

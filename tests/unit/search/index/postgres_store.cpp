@@ -113,10 +113,9 @@ TEST_F(postgres_index, says_what_to_do_when_it_cannot_connect) {
   how.url = "postgresql://me@127.0.0.1:1/docs";
   auto said = refusal(how);
   EXPECT_EQ(said.code, errc::source_unavailable);
-  EXPECT_EQ(
-      said.public_text,
-      "cannot connect to PostgreSQL on 127.0.0.1, database docs: see whether it runs, the address is right, and it lets this "
-      "user in; the log says more");
+  EXPECT_EQ(said.public_text,
+            "cannot connect to PostgreSQL on 127.0.0.1, database docs: check that it runs, that the address is right and that "
+            "it accepts this user; see the log for details");
   EXPECT_NE(said.private_text, "");
   how.url = server_.url("nowhere");
   EXPECT_NE(refusal(how).private_text.find("\"nowhere\" does not exist"), std::string::npos);
@@ -137,17 +136,17 @@ TEST_F(postgres_index, takes_its_password_from_a_file) {
   how.url = server_.tcp_url("reader");
   ::unsetenv("PGPASSWORD");
   ::setenv("PGPASSFILE", "/nonexistent", 1);
-  EXPECT_NE(refusal(how).public_text.find("it asks for a password; put it into ~/.pgpass"), std::string::npos);
+  EXPECT_NE(refusal(how).public_text.find("it requires a password; put it into ~/.pgpass"), std::string::npos);
   char name[] = "/tmp/search_pgpass_XXXXXX";
   const int file = ::mkstemp(name);
   ASSERT_GE(file, 0);
   ::close(file);
   ::setenv("PGPASSFILE", name, 1);
   std::ofstream(name) << "127.0.0.1:*:*:reader:wrong\n";
-  EXPECT_NE(refusal(how).public_text.find("it refused the user or the password"), std::string::npos);
+  EXPECT_NE(refusal(how).public_text.find("it rejected the user or the password"), std::string::npos);
   std::ofstream(name) << "127.0.0.1:*:*:reader:secret\\:with\\\\marks\n";
   auto said = refusal(how);
-  EXPECT_NE(said.public_text.find("this user may not do it"), std::string::npos) << said.public_text << said.private_text;
+  EXPECT_NE(said.public_text.find("this user lacks rights"), std::string::npos) << said.public_text << said.private_text;
   server_.run("GRANT CREATE ON DATABASE postgres TO reader");
   const auto made = open_postgres(how);
   ASSERT_TRUE(made) << made.error().public_text << made.error().private_text;
@@ -165,9 +164,9 @@ TEST_F(postgres_index, of_other_words_or_another_version_is_left_alone_unless_it
   EXPECT_EQ(said.code, errc::source_unavailable);
   EXPECT_EQ(said.public_text,
             "the schema " + schema_ + " in PostgreSQL on " + server_.folder() +
-                ", database postgres has a search index that was made with other words (plain-2, here plain-1), "
-                "which other servers may be using; give another schema, or drop it (DROP SCHEMA " +
-                schema_ + " CASCADE), and it is made anew");
+                ", database postgres has a search index that was built with another setting of words (plain-2, here plain-1), "
+                "which other servers may be using; set another postgres_schema, or drop this one (DROP SCHEMA " +
+                schema_ + " CASCADE) to create it again");
   EXPECT_EQ(having(*ours, "apple"), 2u);
   ASSERT_TRUE(ours->remove("x://h/a"));
   ASSERT_TRUE(ours->commit());
@@ -176,9 +175,9 @@ TEST_F(postgres_index, of_other_words_or_another_version_is_left_alone_unless_it
   // And who had it before writes nothing of other words.
   const auto late = ours->put(named_document("c"), {});
   ASSERT_FALSE(late);
-  EXPECT_NE(late.error().public_text.find("is now one of other words"), std::string::npos);
+  EXPECT_NE(late.error().public_text.find("now has another setting of words"), std::string::npos);
   server_.run("UPDATE " + schema_ + ".facts SET value='7' WHERE name='version'");
-  EXPECT_NE(refusal(options()).public_text.find("of another version of this program (form 7, and this one knows 3)"),
+  EXPECT_NE(refusal(options()).public_text.find("of another version of hondana (format 7; this version uses 3)"),
             std::string::npos);
 }
 
@@ -250,7 +249,7 @@ TEST_F(postgres_index, commits_nothing_when_its_connection_was_cut_in_the_middle
   EXPECT_FALSE(ours->put(named_document("d"), of));
   const auto done = ours->commit();
   ASSERT_FALSE(done);
-  EXPECT_NE(done.error().public_text.find("none of it is kept"), std::string::npos) << done.error().public_text;
+  EXPECT_NE(done.error().public_text.find("all of it was rolled back"), std::string::npos) << done.error().public_text;
   EXPECT_EQ(having(*ours, "first"), 0u);
   put(*ours, "b", "first");
   EXPECT_EQ(having(*ours, "first"), 2u);

@@ -182,7 +182,7 @@ TEST_F(an_audit_file, makes_the_folders_that_are_missing_for_nobody_else) {
   with.path = path("file/audit.jsonl");
   const auto refused = audit_file::open(with);
   ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().public_text.find("audit log: cannot make the folder " + path("file")), std::string::npos)
+  EXPECT_NE(refused.error().public_text.find("audit log: cannot create the folder " + path("file")), std::string::npos)
       << refused.error().public_text;
 }
 
@@ -190,7 +190,7 @@ TEST_F(an_audit_file, has_one_writer) {
   const auto log = opened();
   const auto other = audit_file::open(options());
   ASSERT_FALSE(other);
-  EXPECT_NE(other.error().public_text.find("written by another process"), std::string::npos) << other.error().public_text;
+  EXPECT_NE(other.error().public_text.find("in use by another process"), std::string::npos) << other.error().public_text;
 }
 
 TEST_F(an_audit_file, is_neither_a_link_nor_a_device_nor_open_to_others_nor_something_else) {
@@ -204,14 +204,14 @@ TEST_F(an_audit_file, is_neither_a_link_nor_a_device_nor_open_to_others_nor_some
   ASSERT_EQ(::symlink(path("target").c_str(), path("link").c_str()), 0);
   EXPECT_NE(refused(path("link")).find("symbolic link"), std::string::npos) << refused(path("link"));
   ASSERT_EQ(::link(path("target").c_str(), path("twin").c_str()), 0);
-  EXPECT_NE(refused(path("twin")).find("no other name"), std::string::npos) << refused(path("twin"));
+  EXPECT_NE(refused(path("twin")).find("other hard links"), std::string::npos) << refused(path("twin"));
   ASSERT_EQ(::mkfifo(path("fifo").c_str(), 0600), 0);
   EXPECT_NE(refused(path("fifo")), "opened");
   put(path("open"), "");
   ASSERT_EQ(::chmod(path("open").c_str(), 0666), 0);
-  EXPECT_NE(refused(path("open")).find("can be written by others"), std::string::npos) << refused(path("open"));
+  EXPECT_NE(refused(path("open")).find("can be written by other users"), std::string::npos) << refused(path("open"));
   put(path("poem"), "Roses are red,\nViolets are blue.\n");
-  EXPECT_NE(refused(path("poem")).find("is no audit log"), std::string::npos) << refused(path("poem"));
+  EXPECT_NE(refused(path("poem")).find("is not an audit log"), std::string::npos) << refused(path("poem"));
   EXPECT_NE(refused("relative.jsonl").find("absolute"), std::string::npos);
 }
 
@@ -284,7 +284,7 @@ TEST_F(an_audit_file, that_cannot_grow_refuses_until_it_can_and_ends_with_whole_
     if (!log->flush(soon())) return 5;
     if (!log->takes_records()) return 10;
     if (!log->decide(reading("memo:///after"))) return 6;
-    if (said().find("requests are refused until it can") == std::string::npos) return 7;
+    if (said().find("until it can, requests are rejected") == std::string::npos) return 7;
     return said().find("records are written again") == std::string::npos ? 8 : 0;
   });
   EXPECT_EQ(outcome, 0);

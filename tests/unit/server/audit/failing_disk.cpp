@@ -105,7 +105,7 @@ TEST_F(an_audit_file_on_a_failing_disk, that_cannot_be_followed_for_want_of_desc
     EXPECT_NE(::access(path("audit.jsonl.3").c_str(), F_OK), 0);
     EXPECT_EQ(::access(path().c_str(), F_OK), 0);
     ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
-    EXPECT_NE(said().find("Too many open files; the present file is written on"), std::string::npos) << said();
+    EXPECT_NE(said().find("Too many open files; the current file stays in use"), std::string::npos) << said();
     EXPECT_EQ(text(path("audit.jsonl.2")), "kept");
     ASSERT_TRUE(comes_to_begin_anew(*log, "rotated")) << said();
     EXPECT_EQ(text(path("audit.jsonl.2")), "") << "each has moved up once";
@@ -137,7 +137,7 @@ TEST_F(an_audit_file_on_a_failing_disk, that_cannot_be_synced_refuses_until_it_c
   const auto refused = log->decide(reading("memo:///b"));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, errc::overloaded);
-  EXPECT_NE(said().find("Input/output error; requests are refused until it can"), std::string::npos) << said();
+  EXPECT_NE(said().find("Input/output error; until it can, requests are rejected"), std::string::npos) << said();
   no_file_can_be_synced = false;
   EXPECT_TRUE(log->flush(soon()));
   EXPECT_TRUE(log->decide(reading("memo:///c")));
@@ -171,7 +171,7 @@ TEST_F(an_audit_file_on_a_failing_disk, that_is_to_serve_nevertheless_takes_what
   EXPECT_TRUE(log->decide(reading("memo:///a")));
   EXPECT_FALSE(log->flush(monotonic_clock::now() + std::chrono::milliseconds(100)));
   EXPECT_TRUE(
-      eventually([&] { return said().find("requests are served without a record until it can") != std::string::npos; }));
+      eventually([&] { return said().find("until it can, requests are served without records") != std::string::npos; }));
   EXPECT_TRUE(log->takes_records());
   no_file_can_be_synced = false;
 }
@@ -192,7 +192,8 @@ TEST_F(an_audit_file_on_a_failing_disk, that_could_not_be_synced_once_is_left_fo
     // What the disk may have lost is not relied upon, and nothing stands twice.
     EXPECT_EQ(text(path("audit.jsonl.1")), synced);
     EXPECT_NE(text(path()).find("memo:///in-doubt"), std::string::npos);
-    EXPECT_NE(said().find("what could not be synced was written again, and " + path() + " is a new file"), std::string::npos)
+    EXPECT_NE(said().find("records that could not be synced were written again, and " + path() + " is a new file"),
+              std::string::npos)
         << said();
     EXPECT_TRUE(log->decide(reading("memo:///later")));
   }
@@ -204,7 +205,7 @@ TEST_F(an_audit_file_on_a_failing_disk, that_could_not_be_synced_once_is_left_fo
   EXPECT_EQ(found.failures[0].file, path());
   EXPECT_EQ(found.failures[0].line, 2u);
   EXPECT_EQ(found.failures[0].what,
-            "the disk failed to sync the file before; records before this one that were written again here: 1");
+            "the disk failed to sync the previous file; records before this one that were written again here: 1");
   EXPECT_EQ(verify_audit({path("audit.jsonl.1")}).value().failures.size(), 0u);
 }
 

@@ -127,8 +127,8 @@ TEST(audit_record, follows_only_the_record_before_it_as_it_was) {
   const auto read_changed = read_record(changed, nullptr);
   ASSERT_TRUE(read_changed);
   EXPECT_EQ(read_record(second, &*read_changed).error(),
-            "its hash of the record before is another: record 1 or this one was changed");
-  EXPECT_EQ(read_record(first, &*read_second).error(), "record 3 is missing: here stands record 1");
+            "its hash of the previous record does not match: record 1 or this one was changed");
+  EXPECT_EQ(read_record(first, &*read_second).error(), "record 3 is missing: found record 1");
 }
 
 TEST(audit_record, that_is_none_is_named) {
@@ -141,10 +141,10 @@ TEST(audit_record, that_is_none_is_named) {
            {"{\"number\":\"1\",\"previous\":\"" + hash + "\"}", "it is not a record of an audit log"},
            {"{\"number\":0,\"previous\":\"" + hash + "\"}", "it is not a record of an audit log"},
            {"{\"number\":1,\"number\":1,\"previous\":\"" + hash + "\"}", "it is not a record of an audit log"},
-           {"{\"number\":1,\"previous\":\"00\"}", "it has no hash of the record before"},
-           {"{\"number\":1,\"previous\":\"G" + hash.substr(1) + "\"}", "it has no hash of the record before"},
+           {"{\"number\":1,\"previous\":\"00\"}", "it has no hash of the previous record"},
+           {"{\"number\":1,\"previous\":\"G" + hash.substr(1) + "\"}", "it has no hash of the previous record"},
            {"{\"number\":1,\"previous\":\"1" + hash.substr(1) + "\"}", "a first record cannot follow another"},
-           {std::string(longest_record + 1, ' '), "the record is longer than any that was written"}}) {
+           {std::string(longest_record + 1, ' '), "the record is longer than the maximum"}}) {
     const auto read = read_record(line, nullptr);
     ASSERT_FALSE(read) << line.substr(0, 100);
     EXPECT_EQ(read.error(), why) << line.substr(0, 100);

@@ -47,7 +47,7 @@ TEST_F(a_check, finds_what_was_taken_out_put_in_or_exchanged) {
   const auto out = after([](auto& all) { all.erase(all.begin() + 3); });
   ASSERT_TRUE(out.broken);
   EXPECT_EQ(out.broken->line, 4u);
-  EXPECT_EQ(out.broken->what, "record 4 is missing: here stands record 5");
+  EXPECT_EQ(out.broken->what, "record 4 is missing: found record 5");
   EXPECT_EQ(out.last, 3u);
   const auto in = after([](auto& all) { all.insert(all.begin() + 3, all[2]); });
   ASSERT_TRUE(in.broken);

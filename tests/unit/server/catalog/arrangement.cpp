@@ -36,17 +36,16 @@ TEST(arrangement, refuses_a_claim_inside_of_another_sources_claim_in_any_order) 
     auto inner = named("inner", {"file:///zzz", "file:///a/b/c"});
     const auto made = turned ? arrange({inner, outer}) : arrange({outer, inner});
     ASSERT_FALSE(made);
-    EXPECT_EQ(
-        made.error().public_text,
-        "The sources \"outer\" and \"inner\" overlap: \"outer\" claims file:///a and \"inner\" claims file:///a/b/c. Give one "
-        "of them another name, or a prefix outside of the other's, or leave one of them out.");
+    EXPECT_EQ(made.error().public_text,
+              "The sources \"outer\" and \"inner\" overlap: \"outer\" claims file:///a and \"inner\" claims file:///a/b/c. "
+              "Give one of them another name, or a prefix outside the other's, or remove one of them.");
   }
 }
 
 TEST(arrangement, has_two_sources_with_one_scheme_be_given_schemes_of_their_own) {
   const auto made = arrange({named("sales", {"gdrive://"}), named("team", {"gdrive://"})});
   ASSERT_FALSE(made);
-  EXPECT_NE(made.error().public_text.find("Give one of them another scheme where its type has that key"), std::string::npos)
+  EXPECT_NE(made.error().public_text.find("Give one of them another scheme if its type has that key"), std::string::npos)
       << made.error().public_text;
 }
 

@@ -107,9 +107,9 @@ TEST_F(changing_templates, are_completed_as_long_as_they_are_there) {
   ASSERT_TRUE(found.wait());
   EXPECT_EQ(found.wait()->values, std::vector<std::string>{"far:///a/{x}#x"});
   EXPECT_EQ(refusal(**of, "far:///a/{x}", "y"),
-            "argument.name: the template far:///a/{x} has no such variable. Its variables: x.");
+            "argument.name: the template far:///a/{x} has no variable of that name. Its variables: x.");
   far->offer({});
-  const auto unknown = "ref.uri: no template is written like this. Use a uriTemplate of resources/templates/list, unchanged.";
+  const auto unknown = "ref.uri: unknown template. Use a uriTemplate of resources/templates/list, unchanged.";
   EXPECT_EQ(refusal(**of, "far:///a/{x}", "x"), unknown);
   EXPECT_EQ(refusal(**of, "far:///a/{", "x"), unknown);
   EXPECT_EQ(refusal(**of, "near:///b/{x}", "x"), unknown);

@@ -52,7 +52,7 @@ TEST(deadline, that_passes_first_is_answered_and_the_late_result_is_dropped) {
   const auto& found = first.wait();
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().code, errc::timed_out);
-  EXPECT_EQ(found.error().public_text, "The source \"slow disk\" did not answer in time. Ask again later.");
+  EXPECT_EQ(found.error().public_text, "The source \"slow disk\" did not answer in time. Retry later.");
   held.let_go->happen();
   EXPECT_TRUE((*catalog)->sources()[0]->close(monotonic_clock::now() + event_deadline));
   EXPECT_EQ(first.count(), 1);
@@ -146,7 +146,7 @@ TEST(closing, answers_waiting_calls_and_abandons_running_ones) {
   ASSERT_EQ(waiting.count(), 1);
   EXPECT_EQ(waiting.wait().error().code, errc::source_unavailable);
   EXPECT_EQ(waiting.wait().error().public_text,
-            "The source \"slow disk\" did not begin this request: it is shutting down, or memory is short. Ask again later.");
+            "The source \"slow disk\" did not start this request: it is shutting down, or memory is short. Retry later.");
   held.let_go->happen();
   EXPECT_TRUE(running.wait());
   EXPECT_TRUE((*catalog)->sources()[0]->close(monotonic_clock::now() + event_deadline));

@@ -228,7 +228,7 @@ TEST(list, fails_and_names_the_source_that_does_not_keep_its_word) {
     const auto found = page(**catalog, {});
     ASSERT_FALSE(found);
     EXPECT_EQ(found.error().code, errc::internal);
-    EXPECT_EQ(found.error().public_text, "The source \"liar\" listed its entries wrongly; the reason is in the server's log.");
+    EXPECT_EQ(found.error().public_text, "The source \"liar\" returned an invalid list; the reason is in the server's log.");
     EXPECT_FALSE(found.error().private_text.empty());
   }
 }

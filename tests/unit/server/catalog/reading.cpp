@@ -188,7 +188,7 @@ TEST_F(completing, says_there_is_more_when_the_total_says_so) {
 TEST_F(completing, refuses_a_template_that_is_not_offered_verbatim) {
   const auto found = complete("memo:///{id}/{part}", "part");
   ASSERT_FALSE(found);
-  EXPECT_EQ(found.error().code, errc::invalid_argument);
+  EXPECT_EQ(found.error().code, errc::part_not_found);
   EXPECT_TRUE(found.error().public_text.starts_with("ref.uri:"));
 }
 
@@ -197,7 +197,7 @@ TEST_F(completing, refuses_a_variable_the_template_does_not_have) {
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().code, errc::invalid_argument);
   EXPECT_EQ(found.error().public_text,
-            "argument.name: the template memo:///{id}/{+part} has no such variable. Its variables: id, part.");
+            "argument.name: the template memo:///{id}/{+part} has no variable of that name. Its variables: id, part.");
 }
 
 TEST(read, retries_once_what_changed_before_the_first_byte) {

@@ -162,7 +162,7 @@ TEST_F(skill_catalog, hides_skills_and_files_that_a_view_hides) {
   EXPECT_TRUE(page->cache.is_private);
   EXPECT_FALSE(list(*from)->cache.is_private);
   EXPECT_EQ(find(*from, "a://x/2/SKILL.md", who).error().public_text,
-            "No skill is served at a://x/2/SKILL.md. Ask with the uri of an entry of skills/list, which ends in /SKILL.md.");
+            "Unknown skill: a://x/2/SKILL.md. Use the uri of an entry of skills/list, which ends in /SKILL.md.");
   EXPECT_EQ(find(*from, "a://x/1/SKILL.md", who)->skill.files->size(), 2);
   EXPECT_TRUE(find(*from, "a://x/1/SKILL.md", who)->cache.is_private);
 }

@@ -72,7 +72,7 @@ class searching_server : public testing::Test {
     wait();
     // The index of a server before ends a moment after that. Until then this one follows it, and hears of no changes itself.
     ASSERT_TRUE(hondana_test::eventually([this] {
-      return times_in_log("another process keeps up the index") <= times_in_log("this process keeps up the index");
+      return times_in_log("another process writes the index") <= times_in_log("this process writes the index");
     })) << log();
     wait();
   }

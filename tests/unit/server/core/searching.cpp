@@ -250,7 +250,7 @@ TEST_F(searching_by_meaning, a_service_that_is_down_leaves_words_and_is_said) {
   EXPECT_THAT(uris("soup").size(), 2u);
   const auto got = find("soup");
   ASSERT_TRUE(got);
-  EXPECT_EQ(got->remark, "searched by words alone: the embedding service gives no vectors now") << "and not where it is";
+  EXPECT_EQ(got->remark, "searched by words only: the embedding service returns no vectors now") << "and not where it is";
   EXPECT_EQ(state_of(*index_).vectors, 0u);
 }
 
@@ -303,7 +303,7 @@ TEST_F(searching_by_meaning, a_text_that_the_service_refuses_is_left_out_and_sai
     EXPECT_EQ(state_of(*index_).passages, 5u);
     wait();
     EXPECT_THAT(state_of(*index_).problem, IsEmpty());
-    EXPECT_GE(times_in_log("refuses one passage"), 1u);
+    EXPECT_GE(times_in_log("rejects a passage"), 1u);
     EXPECT_THAT(uris("poison"), ElementsAre("memo:///bad.md"));
     server_.reset();
     index_.reset();
@@ -329,7 +329,7 @@ TEST_F(searching_by_meaning, a_slow_service_costs_a_search_no_more_than_its_time
     const auto got = finding.get();
     ASSERT_TRUE(got) << got.error().public_text << ": the words have found something";
     EXPECT_EQ(got->all.size(), 2u);
-    EXPECT_EQ(got->remark, "searched by words alone: the embedding service did not answer in time");
+    EXPECT_EQ(got->remark, "searched by words only: the embedding service did not answer in time");
     clock.advance(1min);  // after which it is asked again
   }
   server_.reset();
@@ -387,7 +387,7 @@ TEST_F(searching_by_meaning, vectors_that_cannot_be_read_at_a_start_are_said_and
   ASSERT_TRUE(server_->add(shelf_));
   ASSERT_TRUE(eventually([this] { return times_in_log("cannot be read or written") > 0; }));
   EXPECT_FALSE(wait_until_complete(*index_, monotonic_clock::now() + 1s)) << "without them it is not complete";
-  EXPECT_EQ(state_of(*index_).problem, "the index cannot be written or read; the server's log says why");
+  EXPECT_EQ(state_of(*index_).problem, "the index cannot be written or read; see the server's log");
   there.run("ALTER TABLE unread_vectors.vectors RENAME COLUMN away TO numbers");
   wait();
   EXPECT_THAT(state_of(*index_).problem, IsEmpty());

@@ -159,7 +159,7 @@ TEST_F(searching_behind_rules, remarks_counts_and_problems_tell_nothing_of_what_
     return !state_of(*index_).problem.empty();
   }));
   EXPECT_FALSE(state_of(*index_).is_complete);
-  EXPECT_EQ(state_of(*index_).problem, "some resources cannot be read now; the server's log says which and why");
+  EXPECT_EQ(state_of(*index_).problem, "some resources cannot be read now; see the server's log");
   EXPECT_THAT(log(), HasSubstr("memo:///hidden/broken.md"));
   // A problem is told while the first look is still under way.
   EXPECT_TRUE(comes_true([&] {

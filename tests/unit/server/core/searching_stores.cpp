@@ -219,7 +219,7 @@ TEST_F(searching_stores, a_second_server_searches_the_index_of_the_first_and_tak
   EXPECT_EQ(second.state().resources, 20u);
   EXPECT_TRUE(second.state().is_complete);
   EXPECT_EQ(second.state().problem, "");
-  EXPECT_THAT(second.log(), HasSubstr("another process keeps up the index"));
+  EXPECT_THAT(second.log(), HasSubstr("another process writes the index"));
   resource entry;
   entry.uri = "memo:///new.md";
   entry.name = "new.md";
@@ -232,7 +232,7 @@ TEST_F(searching_stores, a_second_server_searches_the_index_of_the_first_and_tak
   EXPECT_TRUE(second.comes_to([&] { return !second.uris("heron").empty(); }));
   // Counted when its first pass over all is done.
   EXPECT_TRUE(second.comes_to([&] { return second.state().resources == 22; })) << second.state().resources;
-  EXPECT_THAT(second.log(), HasSubstr("this process keeps up the index"));
+  EXPECT_THAT(second.log(), HasSubstr("this process writes the index"));
 }
 
 TEST_F(searching_stores, a_damaged_index_is_made_anew_while_searches_go_on) {
@@ -256,7 +256,7 @@ TEST_F(searching_stores, a_damaged_index_is_made_anew_while_searches_go_on) {
       const auto got = ours.find("number" + std::to_string(i));
       EXPECT_TRUE(got) << got.error().public_text;
     }
-    return ours.log().find("and a new one is begun") != std::string::npos;
+    return ours.log().find("and a new one was created") != std::string::npos;
   }));
   ours.wait();
   EXPECT_TRUE(ours.comes_to([&] { return ours.state().resources == 200 && ours.state().is_complete; }));
@@ -301,7 +301,7 @@ TEST_F(searching_stores, a_full_disk_is_said_and_what_waits_is_indexed_once_ther
     }
     EXPECT_TRUE(ours.comes_to([&] { return !ours.state().problem.empty(); }));
     EXPECT_THAT(ours.state().problem, HasSubstr("the index cannot be written"));
-    EXPECT_THAT(ours.log(), HasSubstr("the disk is full, so the search index cannot be written; make room on it"));
+    EXPECT_THAT(ours.log(), HasSubstr("the disk is full, so the search index cannot be written; free disk space"));
     const auto got = ours.find("pelican");
     ASSERT_TRUE(got);
     EXPECT_EQ(got->all.size(), 5u);
@@ -357,7 +357,7 @@ TEST_F(searching_stores, two_servers_share_one_postgresql_of_which_one_indexes) 
   EXPECT_EQ(second->uris("pelican").size(), 10u);
   EXPECT_EQ(first->state().resources, 20u);
   EXPECT_TRUE(second->comes_to([&] { return second->state().resources == 20 && second->state().is_complete; }));
-  const auto follows = [](const serving& one) { return one.log().find("another server keeps up") != std::string::npos; };
+  const auto follows = [](const serving& one) { return one.log().find("another server writes") != std::string::npos; };
   EXPECT_NE(follows(*first), follows(*second)) << "one of them";
   auto& indexing = follows(*first) ? second : first;
   auto& following = follows(*first) ? first : second;

@@ -113,7 +113,7 @@ TEST_F(searching_in_trouble, a_problem_ends_when_it_ends) {
   server_ = std::make_unique<server>(how);
   ASSERT_TRUE(server_->add(shelf_));
   ASSERT_TRUE(comes_true([&] { return !state_of(*index_).problem.empty(); }));
-  EXPECT_EQ(state_of(*index_).problem, "some resources cannot be read now; the server's log says which and why");
+  EXPECT_EQ(state_of(*index_).problem, "some resources cannot be read now; see the server's log");
   EXPECT_FALSE(index_->source()->health().ok);
   EXPECT_THAT(index_->source()->health().detail, Not(HasSubstr("memo:")));
   EXPECT_THAT(log(), HasSubstr("db.internal"));

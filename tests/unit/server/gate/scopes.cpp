@@ -177,8 +177,7 @@ TEST(gate, a_refusal_names_everything_that_is_needed_and_not_only_what_lacks) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(
       refused.error().public_text,
-      "Not allowed: this needs the scopes mcp read, and what the caller has shown lacks some. Ask for a token with all of "
-      "them.");
+      "Not allowed: this needs the scopes mcp read, and the caller lacks some of them. Request a token with all of them.");
 }
 
 TEST(gate, a_prefix_ends_at_a_segment_and_covers_parts) {
@@ -271,16 +270,16 @@ TEST(scope_rules, that_cannot_be_are_refused_in_words) {
   using testing::HasSubstr;
   scope_rules rules;
   rules.always = {"two words"};
-  EXPECT_THAT(refusal_of(rules), HasSubstr("\"two words\" is no scope"));
+  EXPECT_THAT(refusal_of(rules), HasSubstr("\"two words\" is not a scope"));
   for (const auto& bad : {std::string(), std::string(257, 'x'), std::string("a\"b"), std::string("a\\b"), std::string("a\nb"),
                           std::string("\xc3\xa4")}) {
-    EXPECT_THAT(refusal_of({{bad}, {}, {}}), HasSubstr("is no scope")) << bad;
-    EXPECT_THAT(refusal_of({{}, {}, {{bad, {"read"}}}}), HasSubstr("is no scope")) << bad;
-    EXPECT_THAT(refusal_of({{}, {}, {{"admin", {bad}}}}), HasSubstr("is no scope")) << bad;
+    EXPECT_THAT(refusal_of({{bad}, {}, {}}), HasSubstr("is not a scope")) << bad;
+    EXPECT_THAT(refusal_of({{}, {}, {{bad, {"read"}}}}), HasSubstr("is not a scope")) << bad;
+    EXPECT_THAT(refusal_of({{}, {}, {{"admin", {bad}}}}), HasSubstr("is not a scope")) << bad;
   }
   EXPECT_THAT(refusal_of({{}, {{{"resources/read"}, {}, {}, {}}}, {}}), HasSubstr("a rule has no scopes"));
-  EXPECT_THAT(refusal_of({{}, {{{"resources/write"}, {}, {}, {"a"}}}, {}}), HasSubstr("\"resources/write\" is not the name"));
-  EXPECT_THAT(refusal_of({{}, {{{"initialize"}, {}, {}, {"a"}}}, {}}), HasSubstr("\"initialize\" is not the name"));
+  EXPECT_THAT(refusal_of({{}, {{{"resources/write"}, {}, {}, {"a"}}}, {}}), HasSubstr("\"resources/write\" is not a method"));
+  EXPECT_THAT(refusal_of({{}, {{{"initialize"}, {}, {}, {"a"}}}, {}}), HasSubstr("\"initialize\" is not a method"));
   EXPECT_THAT(refusal_of({{}, {{{}, {"not a URI"}, {}, {"a"}}}, {}}), HasSubstr("\"not a URI\""));
   EXPECT_THAT(refusal_of({{}, {{{}, {"file://localhost/a"}, {}, {"a"}}}, {}}), HasSubstr("Write file:///a."));
   EXPECT_THAT(refusal_of({{}, {{{}, {"a:{x}{y}"}, {}, {"a"}}}, {}}), HasSubstr("x"));
@@ -289,7 +288,8 @@ TEST(scope_rules, that_cannot_be_are_refused_in_words) {
 TEST(scope_rules, that_go_in_a_circle_are_refused) {
   const auto refusal = check(hondana::scope_rules{{}, {}, {{"admin", {"write"}}, {"write", {"read"}}, {"read", {"write"}}}});
   ASSERT_FALSE(refusal);
-  EXPECT_EQ(refusal.error().public_text, "Scope rules: the scope \"read\" includes itself by way of those it includes.");
+  EXPECT_EQ(refusal.error().public_text,
+            "Scope rules: the scope \"read\" includes itself through the scopes that it includes.");
   EXPECT_FALSE(check(hondana::scope_rules{{}, {}, {{"admin", {"admin"}}}}));
   EXPECT_TRUE(check(hondana::scope_rules{{}, {}, {{"admin", {"write", "read"}}, {"write", {"read"}}}}));
 }

@@ -43,7 +43,7 @@ TEST(handlers, tools_that_cannot_be_are_refused_by_what_to_change) {
   EXPECT_NE(refusal(untyped).find("\"type\": \"object\""), std::string::npos);
   auto remote = named("t");
   remote.inputSchema = value::parse(R"({"type":"object","$ref":"https://example.com/s"})").value();
-  EXPECT_NE(refusal(remote).find("Nothing is ever fetched"), std::string::npos);
+  EXPECT_NE(refusal(remote).find("Schemas are never fetched"), std::string::npos);
 }
 
 TEST(handlers, headers_may_be_declared_only_where_they_can_be_found) {

@@ -13,8 +13,8 @@ using hondana::session::refusal_log;
 TEST(refusal_log, says_whom_and_why) {
   refusal_log log;
   EXPECT_EQ(log.line(401, "192.0.2.1", "", "The token has expired."), "refused 192.0.2.1 with 401: The token has expired.");
-  EXPECT_EQ(log.line(403, "192.0.2.1", "alice", "it lacks some of the scopes a"),
-            "refused 192.0.2.1 (alice) with 403: it lacks some of the scopes a");
+  EXPECT_EQ(log.line(403, "192.0.2.1", "alice", "the token lacks some of the scopes a"),
+            "refused 192.0.2.1 (alice) with 403: the token lacks some of the scopes a");
   EXPECT_EQ(log.line(429, "", "local", "Too many requests."), "refused local with 429: Too many requests.");
 }
 
@@ -25,7 +25,7 @@ TEST(refusal_log, is_no_flood) {
   for (int i = 0; i < 5; ++i) EXPECT_FALSE(log.line(401, "a", "", "b", now));
   const auto later = log.line(401, "a", "", "b", now + std::chrono::seconds(1));
   ASSERT_TRUE(later);
-  EXPECT_EQ(*later, "refused a with 401: b; 5 more refusals were not written down");
+  EXPECT_EQ(*later, "refused a with 401: b; 5 more were not logged");
   EXPECT_FALSE(log.line(401, "a", "", "b", now + std::chrono::seconds(1)));
 }
 

@@ -166,7 +166,7 @@ TEST_F(a_session, answers_a_cancelled_request_with_nothing_and_once) {
   ASSERT_TRUE(out_->wait_for(2));
   EXPECT_EQ(out_->answers, (std::deque<std::string>{"", ""}));
   EXPECT_EQ(session_->under_way(), 0u);
-  EXPECT_EQ(log_, "cancelled by the peer: changed my mind\n");
+  EXPECT_EQ(log_, "cancelled by the client: changed my mind\n");
 }
 
 TEST_F(a_session, tells_integer_and_string_ids_apart_when_cancelling) {
@@ -184,7 +184,7 @@ TEST_F(a_session, refuses_an_id_that_is_in_use) {
   send(read("7"));
   ASSERT_TRUE(out_->wait_for(1));
   EXPECT_EQ(out_->answers[0], R"({"jsonrpc":"2.0","id":7,"error":{"code":-32600,)"
-                              R"("message":"Invalid request: id: in use by a request that is still under way"}})");
+                              R"("message":"Invalid request: id: in use by a request that is still in progress"}})");
   provider_->open();
   ASSERT_TRUE(out_->wait_for(2));
   EXPECT_NE(out_->answers[1].find("content of memo:///a"), std::string::npos);
@@ -354,7 +354,7 @@ TEST_F(a_session, is_told_when_all_peers_together_watch_too_much) {
   watch("4", "subscribe", "memo:///b");
   ASSERT_TRUE(out_->wait_for(4));
   EXPECT_EQ(out_->answers[0], R"({"jsonrpc":"2.0","id":1,"result":{}})");
-  EXPECT_NE(out_->answers[1].find("as many resources as there is room for"), std::string::npos) << out_->answers[1];
+  EXPECT_NE(out_->answers[1].find("watch the maximum number of resources"), std::string::npos) << out_->answers[1];
   EXPECT_EQ(out_->answers[3], R"({"jsonrpc":"2.0","id":4,"result":{}})");
 }
 
@@ -382,8 +382,8 @@ TEST_F(a_session, tells_the_transport_which_scopes_a_caller_lacks_and_the_peer_i
   ASSERT_TRUE(out_->wait_for(1));
   EXPECT_EQ(
       out_->answers.back(),
-      R"({"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Not allowed: this needs the scopes read more, and what the )"
-      R"(caller has shown lacks some. Ask for a token with all of them."}})");
+      R"({"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Not allowed: this needs the scopes read more, and the caller )"
+      R"(lacks some of them. Request a token with all of them."}})");
   EXPECT_EQ(out_->statuses.back(), 403);
   EXPECT_EQ(out_->scopes.back(), (std::vector<std::string>{"read", "more"}));
   facts_.who.proof = std::make_shared<const proof>(proof{"t", {"more", "read"}, {}});

@@ -112,8 +112,8 @@ TEST_F(read_resource, gives_lines_and_bytes) {
   const auto why = [&](const std::string& range) {
     return refusal("read_resource", R"({"uri":"memo:///l","range":")" + range + "\"}").public_text;
   };
-  EXPECT_EQ(why("lines=5"), "range: begins at line 5, and there are only 4 lines.");
-  EXPECT_EQ(why("bytes=18-"), "range: begins at byte 18, and there are only 18 bytes.");
+  EXPECT_EQ(why("lines=5"), "range: begins at line 5, but there are only 4 lines.");
+  EXPECT_EQ(why("bytes=18-"), "range: begins at byte 18, but there are only 18 bytes.");
   for (const auto* bad : {"lines=0", "lines", "lines=", "lines=3-2", "lines=a", "rows=1", "bytes=-5", "lines=1-2-3",
                           "lines=99999999999999999999"}) {
     EXPECT_TRUE(why(bad).starts_with("range: expected lines=10-40")) << bad;
@@ -139,7 +139,7 @@ TEST_F(read_resource, asks_the_source_for_a_part_of_what_is_too_large) {
   };
   const auto answer = call("read_resource", R"({"uri":"memo:///a","range":"lines=2-3"})");
   EXPECT_EQ(only_block(answer).bytes, "two\nthree\n");
-  EXPECT_NE(refusal("read_resource", R"({"uri":"memo:///a"})").public_text.find("give a range"), std::string::npos);
+  EXPECT_NE(refusal("read_resource", R"({"uri":"memo:///a"})").public_text.find("use a range"), std::string::npos);
 }
 
 TEST_F(read_resource, notices_a_change_of_what_has_no_version) {
@@ -208,10 +208,9 @@ TEST_F(read_resource, says_what_is_wrong_and_what_to_do) {
   add("a", "text");
   add("b", std::string("\0", 1), "application/zip");
   add("big", "\x89PNG\r\n\x1a\n" + std::string((4u << 20) - 7, '\0'), "image/png");
-  EXPECT_EQ(
-      refusal("read_resource", R"({"uri":"memo:///none"})").public_text,
-      "There is no resource memo:///none, or it is not served to you. list_resources and search_resources give the URIs of "
-      "what there is.");
+  EXPECT_EQ(refusal("read_resource", R"({"uri":"memo:///none"})").public_text,
+            "Resource not found: memo:///none. It does not exist, or you may not read it. Use a URI from list_resources or "
+            "search_resources.");
   EXPECT_TRUE(refusal("read_resource", R"({"uri":"no uri"})").public_text.starts_with("uri: "));
   EXPECT_TRUE(refusal("read_resource", R"({"uri":"memo:///a","cursor":"x"})").public_text.starts_with("cursor: "));
   EXPECT_TRUE(refusal("read_resource", R"({"uri":"memo:///b","range":"lines=1"})").public_text.starts_with("range: "));

@@ -179,12 +179,12 @@ TEST_F(contexts_of_analyses, that_cannot_be_asked_for_are_not_served_as_fresh) {
   street_->change("whole-2");
   for (const auto why : {errc::source_unavailable, errc::overloaded, errc::timed_out}) {
     street_->fail_with(why);
-    EXPECT_THAT(outcome_by_uri(done), AllOf(HasSubstr("cannot be seen"), HasSubstr("The shelf is out of reach.")));
+    EXPECT_THAT(outcome_by_uri(done), AllOf(HasSubstr("Cannot check whether"), HasSubstr("The shelf is out of reach.")));
     const auto by_prompt = call_tool("analysis_get", value::object{{"uri", member_of(done, "byPrompt")}});
-    EXPECT_THAT(member_of(by_prompt, "outcome"), HasSubstr("cannot be seen"));
+    EXPECT_THAT(member_of(by_prompt, "outcome"), HasSubstr("Cannot check whether"));
   }
   street_->fail_with({});
-  EXPECT_THAT(outcome_by_uri(done), HasSubstr("There is no such analysis"));
+  EXPECT_THAT(outcome_by_uri(done), HasSubstr("Analysis not found"));
 }
 
 TEST_F(contexts_of_analyses, are_asked_for_again_where_a_change_was_heard_of_and_they_were_out_of_reach) {
@@ -232,7 +232,7 @@ TEST_F(contexts_of_analyses, that_are_another_thing_for_each_caller_hold_as_long
   street_->give_view("part-2");
   EXPECT_EQ(member_of(call_tool("analysis_get", asked("見え方"), true), "outcome"), "missing");
   street_->change("whole-2");
-  EXPECT_THAT(outcome_by_uri(done), HasSubstr("There is no such analysis"));
+  EXPECT_THAT(outcome_by_uri(done), HasSubstr("Analysis not found"));
 }
 
 TEST_F(contexts_of_analyses, are_what_a_restricted_caller_forgets_by_and_nothing_else_goes) {
@@ -247,8 +247,8 @@ TEST_F(contexts_of_analyses, are_what_a_restricted_caller_forgets_by_and_nothing
 TEST_F(contexts_of_analyses, are_unknown_to_a_source_that_has_left_its_server) {
   const auto done = put("去る");
   source_->settle(nullptr);
-  EXPECT_THAT(outcome_by_uri(done), HasSubstr("has left its server"));
-  EXPECT_THAT(member_of(call_tool("analysis_claim", asked("去る")), "outcome"), HasSubstr("has left its server"));
+  EXPECT_THAT(outcome_by_uri(done), HasSubstr("has replaced this source"));
+  EXPECT_THAT(member_of(call_tool("analysis_claim", asked("去る")), "outcome"), HasSubstr("has replaced this source"));
 }
 
 TEST_F(contexts_of_analyses, without_a_version_are_taken_as_they_are_first_found_and_count_once_they_change) {
@@ -266,11 +266,11 @@ TEST_F(contexts_of_analyses, without_a_version_are_taken_as_they_are_first_found
     const auto by_prompt = by_prompt_uri(analyses::key_of(test::made_analysis("版なし").asked).prompt);
     EXPECT_EQ(member_of(call_tool("analysis_get", value::object{{"uri", by_prompt}}), "outcome"), "fresh");
     EXPECT_EQ(member_of(call_tool("analysis_get", asked("版なし")), "outcome"), "missing") << "its key has no version";
-    EXPECT_THAT(said_->all(), Not(HasSubstr("forgotten")));
+    EXPECT_THAT(said_->all(), Not(HasSubstr("deleted")));
     street_->change(version);
-    EXPECT_THAT(outcome_of(id), HasSubstr("There is no such analysis")) << "also before the change is heard of";
+    EXPECT_THAT(outcome_of(id), HasSubstr("Analysis not found")) << "also before the change is heard of";
     source_->resource_changed(folder_uri);
-    EXPECT_TRUE(said_->has("1 forgotten, since memo:///folder has changed")) << said_->all();
+    EXPECT_TRUE(said_->has("1 deleted, because memo:///folder has changed")) << said_->all();
     EXPECT_FALSE(kept_->get(id).value());
     said_->clear();
   }
@@ -281,8 +281,8 @@ TEST_F(contexts_of_analyses, with_a_version_that_never_was_are_outdated_at_once_
   const auto unknown = put_beside("版なし", "");
   ASSERT_TRUE(street_->is_asked_since(before));
   const auto wrong = put_beside("違う版", "never");
-  EXPECT_THAT(outcome_of(wrong), HasSubstr("There is no such analysis"));
-  EXPECT_TRUE(said_->has("1 forgotten, since it was put with another version of memo:///folder than it has now"))
+  EXPECT_THAT(outcome_of(wrong), HasSubstr("Analysis not found"));
+  EXPECT_TRUE(said_->has("1 deleted, because it was stored with another version of memo:///folder than the current one"))
       << said_->all();
   EXPECT_FALSE(kept_->get(wrong).value());
   EXPECT_THAT(said_->all(), Not(HasSubstr("has changed")));
@@ -294,8 +294,8 @@ TEST_F(contexts_of_analyses, that_nobody_serves_are_not_served_and_no_reason_to_
   EXPECT_THAT(outcome_of(id), HasSubstr("is not served here"));
   // Whatever is done about it is done before this.
   const auto wrong = put_beside("違う版", "never");
-  EXPECT_THAT(outcome_of(wrong), HasSubstr("There is no such analysis"));
-  ASSERT_TRUE(said_->has("forgotten")) << said_->all();
+  EXPECT_THAT(outcome_of(wrong), HasSubstr("Analysis not found"));
+  ASSERT_TRUE(said_->has("deleted")) << said_->all();
   EXPECT_TRUE(kept_->get(id).value()) << said_->all();
   EXPECT_THAT(said_->all(), Not(HasSubstr("nowhere")));
 }

@@ -94,7 +94,7 @@ TEST_F(analyses_out_of_reach, are_left_out_of_lists_and_come_back_with_their_sto
   request.uri = request.asked_uri = "wallbounce://analyses/" + id;
   const auto unread = of->read(request);
   ASSERT_FALSE(unread);
-  EXPECT_THAT(unread.error().public_text, HasSubstr("see whether it runs"));
+  EXPECT_THAT(unread.error().public_text, HasSubstr("check that it runs"));
   const auto before = hears->lists();
   server_.start();
   EXPECT_TRUE(hears->hears_lists(before + 1));
@@ -119,8 +119,8 @@ TEST_F(analyses_out_of_reach, from_the_start_are_told_of_once_and_listed_when_th
   server_.start();
   ASSERT_TRUE(hears->hears_lists(1));
   EXPECT_EQ(listed(*of), 2);
-  EXPECT_LE(said("see whether it runs"), 2u) << "once for each reason, and not for each list";
-  EXPECT_EQ(said("they can be had again"), 1u);
+  EXPECT_LE(said("check that it runs"), 2u) << "once for each reason, and not for each list";
+  EXPECT_EQ(said("they are available again"), 1u);
   of->watch(nullptr);
 }
 
@@ -135,7 +135,7 @@ TEST_F(analyses_out_of_reach, by_a_fault_of_the_configuration_are_no_fault_of_wh
   const auto refused = of.read(request);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, errc::source_unavailable);
-  EXPECT_THAT(refused.error().public_text, HasSubstr("the server's log says how"));
+  EXPECT_THAT(refused.error().public_text, HasSubstr("The server's log has the details"));
   EXPECT_THAT(refused.error().private_text, HasSubstr("chmod 600")) << "no peer is told how the server's files stand";
   EXPECT_EQ(listed(of), 0);
 }

@@ -171,7 +171,7 @@ TEST_F(source_of_analyses, writes_markdown_in_which_models_cannot_pass_for_the_s
   const auto vote = value::parse(text(vote_uri(id, "b") + "?format=json"));
   ASSERT_TRUE(vote);
   EXPECT_EQ(vote->string_at("model").value(), "b-large");
-  EXPECT_THAT(text(vote_uri(id, "z")), HasSubstr("there are a, b, c, d"));
+  EXPECT_THAT(text(vote_uri(id, "z")), HasSubstr("of these providers: a, b, c, d"));
 }
 
 TEST_F(source_of_analyses, tells_the_sums_of_votes_and_rounds_where_no_totals_are_given) {
@@ -185,13 +185,13 @@ TEST_F(source_of_analyses, tells_the_sums_of_votes_and_rounds_where_no_totals_ar
 
 TEST_F(source_of_analyses, serves_by_prompt_only_what_is_final) {
   const auto below = put("低い", 0.1);
-  EXPECT_THAT(text(by_prompt_of("低い")), HasSubstr("There is no final analysis"));
+  EXPECT_THAT(text(by_prompt_of("低い")), HasSubstr("there is no final analysis"));
   EXPECT_THAT(text(analysis_uri(below)), HasSubstr("below its thresholds"));
   const auto id = put("高い");
   *clock_.ahead += 61min;
-  EXPECT_THAT(text(by_prompt_of("高い")), HasSubstr("- State: stale, to be computed anew"));
+  EXPECT_THAT(text(by_prompt_of("高い")), HasSubstr("- State: stale, to be computed again"));
   *clock_.ahead += 31min;
-  EXPECT_THAT(text(by_prompt_of("高い")), HasSubstr("There is no final analysis"));
+  EXPECT_THAT(text(by_prompt_of("高い")), HasSubstr("there is no final analysis"));
 }
 
 TEST_F(source_of_analyses, finds_by_prompt_what_is_final_behind_many_that_are_not) {
@@ -206,7 +206,7 @@ TEST_F(source_of_analyses, finds_by_prompt_what_is_final_behind_many_that_are_no
   }
   EXPECT_THAT(text(by_prompt_of("埋もれた") + "?format=json", without(hidden)), HasSubstr(id));
   hidden.insert(analysis_uri(id));
-  EXPECT_THAT(text(by_prompt_of("埋もれた"), without(hidden)), HasSubstr("There is no final analysis"));
+  EXPECT_THAT(text(by_prompt_of("埋もれた"), without(hidden)), HasSubstr("there is no final analysis"));
 }
 
 TEST_F(source_of_analyses, has_a_version_that_changes_when_it_becomes_stale) {
@@ -248,14 +248,14 @@ TEST_F(source_of_analyses, vouches_for_a_reading_until_something_is_written) {
   EXPECT_TRUE(by_prompt->valid->holds());
   ASSERT_TRUE(kept_->forget({.id = id}));
   EXPECT_FALSE(by_prompt->valid->holds());
-  EXPECT_THAT(text(analysis_uri(id)), HasSubstr("There is no such analysis"));
+  EXPECT_THAT(text(analysis_uri(id)), HasSubstr("Analysis not found"));
 }
 
 TEST_F(source_of_analyses, hides_in_every_way_what_a_view_hides) {
   const auto hidden = put("秘密の問い", 0.95, "secret-session");
   const auto shown = put("公開の問い", 0.95, "open-session");
   const auto who = without({analysis_uri(hidden)});
-  EXPECT_THAT(text(by_prompt_of("秘密の問い"), who), HasSubstr("There is no final analysis"));
+  EXPECT_THAT(text(by_prompt_of("秘密の問い"), who), HasSubstr("there is no final analysis"));
   EXPECT_THAT(text("wallbounce://analyses?format=json", who), AllOf(HasSubstr(shown), Not(HasSubstr(hidden))));
   EXPECT_THAT(complete("id", "", who), ElementsAre(shown));
   EXPECT_THAT(complete("session", "", who), ElementsAre("open-session"));

@@ -225,7 +225,7 @@ TEST_F(tools_of_analyses, miss_once_a_resource_has_changed_and_tell_the_subscrib
   EXPECT_THAT(subscriber.receive(until).value_or("nothing"),
               AllOf(HasSubstr("notifications/resources/updated"), HasSubstr(at(put, "uri"))));
   EXPECT_THAT(read(at(put, "byPrompt")), Not(HasSubstr("contents")));
-  EXPECT_THAT(said(call("analysis_get", value::object{{"uri", at(put, "uri")}})), HasSubstr("There is no such analysis"));
+  EXPECT_THAT(said(call("analysis_get", value::object{{"uri", at(put, "uri")}})), HasSubstr("Analysis not found"));
 }
 
 TEST_F(tools_of_analyses, refuse_what_was_computed_from_what_has_changed_meanwhile) {
@@ -242,7 +242,7 @@ TEST_F(tools_of_analyses, take_no_context_that_is_not_served_to_the_caller) {
   const auto foreign =
       call("analysis_claim",
            value::object{{"prompt", "x"}, {"context", value::array{value::object{{"uri", "file:///etc/passwd"}}}}});
-  EXPECT_THAT(said(foreign), AllOf(HasSubstr("context[0]"), HasSubstr("not served to you")));
+  EXPECT_THAT(said(foreign), AllOf(HasSubstr("context[0]"), HasSubstr("you may not read it")));
   const auto twice =
       call("analysis_claim", value::object{{"prompt", "x"},
                                            {"context", value::array{value::object{{"uri", "memo:///design.md"}},
@@ -288,9 +288,9 @@ TEST_F(tools_of_analyses, refuse_bad_input_by_its_place) {
   EXPECT_THAT(answer_of("analysis_get", R"({"digest":"abc"})"), HasSubstr("isError\":true"));
   EXPECT_THAT(answer_of("analysis_invalidate", "{}"),
               AllOf(HasSubstr("isError\":true"), HasSubstr("Give one of uri"), HasSubstr("session, tag, digest"),
-                    HasSubstr("context"), HasSubstr("none of them is given")));
+                    HasSubstr("context"), HasSubstr("none of them was given")));
   EXPECT_THAT(answer_of("analysis_invalidate", R"({"tag":"a","session":"b"})"),
-              AllOf(HasSubstr("isError\":true"), HasSubstr("Give one of uri"), HasSubstr("2 of them are given")));
+              AllOf(HasSubstr("isError\":true"), HasSubstr("Give one of uri"), HasSubstr("2 of them were given")));
   EXPECT_THAT(answer_of("analysis_invalidate", R"({"id":"a"})"), AllOf(HasSubstr("isError\":true"), HasSubstr("id")));
   EXPECT_THAT(answer_of("analysis_claim", R"({"prompt":""})"), HasSubstr("isError\":true"));
   EXPECT_THAT(answer_of("analysis_claim", R"({"prompt":"p","leaseMs":1})"), HasSubstr("leaseMs"));
@@ -332,8 +332,7 @@ TEST_F(tools_of_analyses, forget_by_what_is_named) {
   const auto context = claimed.at("context").value();
   call("analysis_put", value::object{{"ticket", at(claimed, "ticket")}, {"analysis", whole("六", &context)}});
   EXPECT_EQ(forgotten({{"context", "memo:///design.md"}}), 1);
-  EXPECT_THAT(said(call("analysis_invalidate", value::object{{"uri", analysis_uri(id)}})),
-              HasSubstr("There is no such analysis"));
+  EXPECT_THAT(said(call("analysis_invalidate", value::object{{"uri", analysis_uri(id)}})), HasSubstr("Analysis not found"));
 }
 
 TEST_F(tools_of_analyses, mask_secrets_as_reads_do) {
@@ -401,7 +400,7 @@ TEST_F(tools_of_analyses, give_what_masks_have_made_alike) {
   const auto got = call("analysis_get", value::object{{"uri", analysis_uri(id)}});
   EXPECT_EQ(at(got, "outcome"), "fresh") << said(got);
   EXPECT_THAT(said(got), Not(HasSubstr(first.substr(4, 6))));
-  EXPECT_THAT(read(analysis_uri(id)), AllOf(HasSubstr("鍵の名前"), Not(HasSubstr("cannot be read back"))));
+  EXPECT_THAT(read(analysis_uri(id)), AllOf(HasSubstr("鍵の名前"), Not(HasSubstr("is unreadable"))));
   const auto answer = value::parse(read(analysis_uri(id) + "?format=json"));
   const auto json = answer->string_at("/result/contents/0/text");
   EXPECT_TRUE(json && value::parse(*json)) << answer->to_text();
@@ -434,7 +433,7 @@ TEST_F(restricted_tools, find_and_forget_nothing_that_rules_hide) {
   const auto id = test::put_into(*kept_, test::made_analysis("隠された", 0.95, "s"));
   EXPECT_EQ(at(call("analysis_get", question("隠された")), "outcome"), "missing");
   EXPECT_EQ(kept_->counted()->of(analyses::task_type::basic).hits, 0u) << "statistics tell nothing of it either";
-  EXPECT_THAT(said(call("analysis_get", value::object{{"uri", analysis_uri(id)}})), HasSubstr("There is no such analysis"));
+  EXPECT_THAT(said(call("analysis_get", value::object{{"uri", analysis_uri(id)}})), HasSubstr("Analysis not found"));
   const auto claimed = call("analysis_claim", question("隠された"));
   EXPECT_EQ(at(claimed, "outcome"), "claimed") << "it computes its own: " << said(claimed);
   EXPECT_EQ(claimed.find("analysis"), nullptr);
@@ -442,8 +441,7 @@ TEST_F(restricted_tools, find_and_forget_nothing_that_rules_hide) {
   EXPECT_EQ(at(other, "outcome"), "computing") << "and nothing else is told: " << said(other);
   EXPECT_GE(other.integer_at("retryAfterMs").value_or(-1), 0);
   EXPECT_EQ(call("analysis_invalidate", value::object{{"session", "s"}}).integer_at("forgotten").value_or(-1), 0);
-  EXPECT_THAT(said(call("analysis_invalidate", value::object{{"uri", analysis_uri(id)}})),
-              HasSubstr("There is no such analysis"));
+  EXPECT_THAT(said(call("analysis_invalidate", value::object{{"uri", analysis_uri(id)}})), HasSubstr("Analysis not found"));
   EXPECT_TRUE(kept_->get(id).value());
 }
 

@@ -66,7 +66,7 @@ TEST(access_settings, a_rule_that_does_not_say_what_it_gives_is_refused) {
   expect_refused("allow = []", "deny = true");
   expect_refused("deny = false", "deny = true");
   expect_refused("allow = [\"list\"]\ndeny = true", "deny = true");
-  expect_refused("allow = [\"read\"]", "listed, too");
+  expect_refused("allow = [\"read\"]", "requires \"list\"");
   expect_refused("allow = [\"write\"]", "\"list\" and \"read\"");
   expect_refused("allow = [\"list\"]\naudience = \"all\"", "assistant");
   expect_refused("allow = [\"list\"]\nuri = [\"memo:///\"]", "uri");

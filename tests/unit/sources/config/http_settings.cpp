@@ -70,7 +70,7 @@ TEST(http_settings, a_mistake_is_named_with_its_line) {
            {"address = \"\"", "http.address: expected a literal address"},
            {"socket = \"\"", "http.socket: expected a path"},
            {"socket = \"/" + std::string(200, 'x') + '"', "http.socket: expected a path of at most 107 bytes"},
-           {"socket_mode = \"0060\"", "http.socket_mode: expected a mode that lets the server itself in"},
+           {"socket_mode = \"0060\"", "http.socket_mode: expected a mode with read and write access for the owner"},
            {"socket_mode = \"06600\"", "http.socket_mode: expected a mode"},
            {"socket_mode = \"rw-\"", "http.socket_mode: expected a mode"},
            {"socket_mode = 660", "http.socket_mode: expected a string"},

@@ -77,7 +77,7 @@ TEST(limit_settings, a_mistake_is_named_with_its_place) {
   EXPECT_NE(fault_of("[limits.deadlines_ms]\n\"resources/read\" = \"1s\"\n").find("resources/read: expected an integer"),
             std::string::npos);
   EXPECT_TRUE(fault_of("[limits.deadlines_ms]\n\"resource/read\" = 1000\n")
-                  .starts_with("hondana.toml:2: limits.deadlines_ms.resource/read: is no method"));
+                  .starts_with("hondana.toml:2: limits.deadlines_ms.resource/read: is not a method"));
 }
 
 TEST(limit_settings, a_source_says_how_it_is_shared) {

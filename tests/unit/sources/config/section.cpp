@@ -96,7 +96,7 @@ TEST(toml, names_the_line_of_a_syntax_error) {
 }
 
 TEST(toml, refuses_dates) {
-  EXPECT_EQ(parse_toml("d = 2025-01-01\n", "t.toml").error().public_text, "t.toml:1: dates and times are not used here");
+  EXPECT_EQ(parse_toml("d = 2025-01-01\n", "t.toml").error().public_text, "t.toml:1: dates and times are not supported here");
 }
 
 TEST(toml, has_characters_outside_ascii_in_strings_and_comments_only) {

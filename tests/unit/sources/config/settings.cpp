@@ -85,13 +85,11 @@ TEST(settings, a_link_that_cannot_be_served_is_refused_with_its_line_and_what_is
   const auto refusal = [](const std::string& uri) {
     return parse("[[link]]\nname = \"a\"\n" + uri, "t.toml").error().public_text;
   };
-  const std::string way_on = " Give the https:// address that clients are to fetch, e.g. uri = \"https://example.com/manual\"";
+  const std::string way_on = " Give the https:// address that clients should fetch, e.g. uri = \"https://example.com/manual\"";
   EXPECT_EQ(refusal(""), "t.toml:1: link.uri: missing." + way_on);
   EXPECT_EQ(refusal("uri = \"\"\n"), "t.toml:3: link.uri: missing." + way_on);
-  EXPECT_EQ(
-      refusal("uri = \"HTTP://example.com/\"\n"),
-      "t.toml:3: link.uri: begins with http://, so that whoever is on the way could read and change what is fetched. Write "
-      "https://");
+  EXPECT_EQ(refusal("uri = \"HTTP://example.com/\"\n"),
+            "t.toml:3: link.uri: begins with http://, which others on the network could read and change. Write https://");
   EXPECT_EQ(refusal("uri = \"https://example.com/a b\"\n"),
             "t.toml:3: link.uri: the URI has a space in its path at byte 21; write it as %20");
   for (const auto* other : {"ftp://example.com/", "example.com", " https://example.com/"}) {

@@ -50,15 +50,16 @@ TEST_F(broken_files, say_what_they_said_before_and_that_they_are_broken) {
               StartsWith("line 3: "));
   EXPECT_THAT(*json_at(*from, "config://conf/layers/site").at("/stale/error")->as_string(), StartsWith("line 3: "));
   EXPECT_EQ(text_at(*from, "config://conf/file/other.toml?format=json"), R"({"x":1})");
-  EXPECT_THAT(from->health().detail, HasSubstr("not asked yet"));
+  EXPECT_THAT(from->health().detail, HasSubstr("not read yet"));
   ASSERT_TRUE(from->list({}));
   EXPECT_FALSE(from->health().ok);
   EXPECT_THAT(from->health().detail, HasSubstr("app.toml: line 3: "));
-  EXPECT_THAT(log, ElementsAre(StartsWith("config conf: app.toml is taken as it was before: line 3: ")));
+  EXPECT_THAT(log,
+              ElementsAre(StartsWith("config conf: app.toml cannot be read, so its last valid version is used: line 3: ")));
   replace("conf/app.toml", "port = 8080\n");
   one = json_at(*from, "config://conf/file/app.toml?key=port");
   EXPECT_EQ(one, json(R"({"key":"port","value":8080,"file":"app.toml","line":1})"));
-  EXPECT_THAT(log, ElementsAre(HasSubstr("as it was before"), "config conf: app.toml can be read again"));
+  EXPECT_THAT(log, ElementsAre(HasSubstr("last valid version is used"), "config conf: app.toml can be read again"));
   EXPECT_THAT(from->health().detail, Not(HasSubstr("line 3")));
 }
 
@@ -74,7 +75,7 @@ TEST_F(broken_files, are_an_error_where_nothing_is_known_of_before) {
   EXPECT_THAT(text_at(*from, "config://conf/file/bad.json?format=json"), HasSubstr("cannot be read as json: line 1: "));
   EXPECT_THAT(text_at(*from, "config://conf/file/bytes.yaml?format=json"), HasSubstr("cannot be read as yaml: "));
   EXPECT_EQ(text_at(*from, "config://conf/file/app.toml"), "port = \n");
-  EXPECT_THAT(text_at(*from, "config://conf/file/bytes.yaml"), HasSubstr("is no text in UTF-8 or UTF-16"));
+  EXPECT_THAT(text_at(*from, "config://conf/file/bytes.yaml"), HasSubstr("is not UTF-8 or UTF-16 text"));
 }
 
 TEST_F(broken_files, that_are_emptied_to_be_written_anew_are_taken_as_they_were) {

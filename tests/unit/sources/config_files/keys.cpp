@@ -35,7 +35,7 @@ TEST(configuration_keys, say_where_they_are_wrong) {
   EXPECT_THAT(parts_of(".a"), ElementsAre(HasSubstr("byte 1: a name is missing")));
   EXPECT_THAT(parts_of("a..b"), ElementsAre(HasSubstr("byte 3: a name is missing")));
   EXPECT_THAT(parts_of("a.[0]"), ElementsAre(HasSubstr("byte 3: a name is missing")));
-  EXPECT_THAT(parts_of("a[\"b"), ElementsAre(HasSubstr("a quotation is not closed")));
+  EXPECT_THAT(parts_of("a[\"b"), ElementsAre(HasSubstr("a double quote is not closed")));
   EXPECT_THAT(parts_of("a[b]"), ElementsAre(HasSubstr("a number or a name in double quotes")));
   EXPECT_THAT(parts_of("a[1"), ElementsAre(HasSubstr("a bracket is not closed")));
   EXPECT_THAT(parts_of("a" + std::string(200'000, '.') + "b"), ElementsAre(HasSubstr("byte 3: a name is missing")));

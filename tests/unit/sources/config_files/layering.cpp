@@ -92,10 +92,11 @@ TEST_F(layered_set, give_one_value_with_all_it_overrides) {
 TEST_F(layered_set, say_which_keys_there_are_where_one_is_not) {
   const auto from = serve_layers();
   EXPECT_EQ(text_at(*from, "config://app/merged?key=server.prot"),
-            "error: There is no such key in the merged configuration: below server the nearest are server.port, server.host, "
+            "error: Unknown key in the merged configuration: below server the nearest keys are server.port, server.host, "
             "server.tags.");
-  EXPECT_THAT(text_at(*from, "config://app/file/app.yaml?key=serv"), HasSubstr("at its top the nearest are server, log."));
-  EXPECT_EQ(error_at(*from, "config://app/merged?key=log.level"), errc::invalid_argument);
+  EXPECT_THAT(text_at(*from, "config://app/file/app.yaml?key=serv"),
+              HasSubstr("at the top level the nearest keys are server, log."));
+  EXPECT_EQ(error_at(*from, "config://app/merged?key=log.level"), errc::part_not_found);
   EXPECT_EQ(error_at(*from, "config://app/merged?key=a..b"), errc::invalid_argument);
   EXPECT_EQ(error_at(*from, "config://app/merged?format=json"), errc::invalid_argument);
 }
@@ -112,7 +113,7 @@ TEST_F(layered_set, are_each_a_resource) {
             {"key":"server.tags","layer":"site","file":"app.yaml","line":3},
             {"key":"log","layer":"site","file":"app.yaml","line":4}]})"));
   EXPECT_EQ(text_at(*from, "config://app/layers/none"),
-            "error: There is no layer \"none\" in this set. There are defaults, site, env, flags.");
+            "error: Unknown layer \"none\". The layers are defaults, site, env, flags.");
 }
 
 TEST_F(layered_set, differ_by_what_was_added_removed_and_changed) {
@@ -137,7 +138,7 @@ TEST_F(layered_set, differ_by_what_was_added_removed_and_changed) {
   EXPECT_EQ(*whole.find("changed"), json(R"([
     {"key":"server.port","from":{"value":8080,"layer":"site","file":"app.yaml","line":2},
                          "to":{"value":"9443","layer":"flags","argument":1}}])"));
-  EXPECT_EQ(error_at(*from, "config://app/diff/site..none"), errc::invalid_argument);
+  EXPECT_EQ(error_at(*from, "config://app/diff/site..none"), errc::part_not_found);
   EXPECT_EQ(error_at(*from, "config://app/diff/site"), errc::invalid_argument);
 }
 
@@ -176,7 +177,8 @@ TEST_F(layered_set, come_from_the_settings_the_process_and_files_of_variables) {
   EXPECT_EQ(*port.find("from"), json(R"([{"key":"server.port","layer":"file","file":"app.env","line":1,
     "overrides":[{"layer":"base","value":"1"}]}])"));
   const auto line = json_at(*from, "config://app/layers/line");
-  EXPECT_EQ(*line.find("remarks"), json(R"(["argument 4 is left out: it belongs to no flag","what follows -- is left out"])"));
+  EXPECT_EQ(*line.find("remarks"),
+            json(R"(["argument 4 is left out: it is neither a flag nor the value of one","arguments after -- are left out"])"));
 }
 
 TEST_F(layered_set, are_refused_where_they_make_no_sense) {
@@ -184,20 +186,20 @@ TEST_F(layered_set, are_refused_where_they_make_no_sense) {
     const auto made = try_to_serve("name = \"app\"\n" + layers);
     return made ? "nothing is wrong" : made.error().public_text;
   };
-  EXPECT_THAT(wrong("[[layer]]\nname = \"a\"\n"), HasSubstr("a layer has one of file, env"));
-  EXPECT_THAT(wrong("[[layer]]\nname = \"a\"\nflags = []\nvalues = {}\n"), HasSubstr("a layer has one of file, env"));
+  EXPECT_THAT(wrong("[[layer]]\nname = \"a\"\n"), HasSubstr("a layer needs exactly one of file, env"));
+  EXPECT_THAT(wrong("[[layer]]\nname = \"a\"\nflags = []\nvalues = {}\n"), HasSubstr("a layer needs exactly one of file, env"));
   EXPECT_THAT(wrong("[[layer]]\nnme = \"a\"\nflags = []\n"), HasSubstr("nme"));
-  EXPECT_THAT(wrong("[[layer]]\nname = \"a\"\nenv = \"A_\"\nflags = []\n"), HasSubstr("flags: a layer has one of"));
+  EXPECT_THAT(wrong("[[layer]]\nname = \"a\"\nenv = \"A_\"\nflags = []\n"), HasSubstr("flags: a layer needs exactly one of"));
   EXPECT_THAT(wrong("[[layer]]\nname = \"merged\"\nflags = []\n"), HasSubstr("and not merged"));
   EXPECT_THAT(wrong("[[layer]]\nname = \"a.b\"\nflags = []\n"), HasSubstr("letters, digits"));
-  EXPECT_THAT(wrong("[[layer]]\nname = \"a\"\nenv = \"\"\n"), HasSubstr("all of the environment"));
+  EXPECT_THAT(wrong("[[layer]]\nname = \"a\"\nenv = \"\"\n"), HasSubstr("whole environment"));
   EXPECT_THAT(wrong("[[layer]]\nname = \"a\"\nflags = []\n[[layer]]\nname = \"a\"\nflags = []\n"),
-              HasSubstr("another layer is called so"));
+              HasSubstr("another layer has this name"));
   EXPECT_THAT(wrong("[[layer]]\nname = \"a\"\nfile = \"app.yaml\"\nenv = \"A_\"\n"), HasSubstr("dotenv"));
   EXPECT_THAT(wrong("[[layer]]\nname = \"a\"\nfile = \"x.unknown\"\n"), HasSubstr("formats = { \"x.unknown\""));
-  EXPECT_THAT(wrong(""), HasSubstr("name a file or a folder"));
+  EXPECT_THAT(wrong(""), HasSubstr("name a configuration file or folder"));
   EXPECT_THAT(wrong("path = \"app.yaml\"\nlayers = 1\n"), HasSubstr("layers"));
-  EXPECT_THAT(wrong("path = \"app.yaml\"\nformats = { \"*.x\" = \"xml\" }\n"), HasSubstr("\"xml\" is no format"));
+  EXPECT_THAT(wrong("path = \"app.yaml\"\nformats = { \"*.x\" = \"xml\" }\n"), HasSubstr("\"xml\" is not a format"));
   EXPECT_THAT(wrong("path = \"nowhere\"\n"), HasSubstr("cannot be opened: No such file"));
   EXPECT_THAT(wrong("path = \"nowhere.toml\"\n"), HasSubstr("cannot be opened"));
 }

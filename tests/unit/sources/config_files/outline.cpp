@@ -113,7 +113,7 @@ TEST_F(treeless_files, show_no_more_than_they_did_when_they_could_be_read) {
   replace("conf/a.yaml", good.substr(0, good.size() - 2));
   EXPECT_EQ(text_at(*from, "config://conf/file/a.yaml"), "password:\n  - ********\n  - *********\nother: **");
   EXPECT_EQ(fact_at(*from, "config://conf/file/a.yaml", "dev.hondana/remarks"),
-            "it cannot be read as yaml, so that all that may be a value is masked");
+            "it cannot be read as yaml, so everything that may be a value is masked");
   EXPECT_EQ(fact_at(*from, "config://conf/file/a.yaml?format=json", "dev.hondana/stale").substr(0, 5), "line ");
 }
 

@@ -47,7 +47,7 @@ TEST_F(many_variables, of_a_file_are_taken_up_to_the_cap_and_remarked) {
   ASSERT_NE(table, nullptr);
   EXPECT_EQ(table->members.size(), most_variables);
   EXPECT_EQ(table->members.back().key, "k" + std::to_string(most_variables - 1));
-  EXPECT_THAT(made->shown.remarks, testing::ElementsAre("only the first 10000 are taken"));
+  EXPECT_THAT(made->shown.remarks, testing::ElementsAre("only the first 10000 are used"));
   EXPECT_EQ(made->raw.root.find("t")->members.size(), most_variables);
   EXPECT_EQ(of_environment(*file, "OTHER_")->shown.root.members.size(), 0U);
 }

@@ -100,7 +100,7 @@ TEST_F(confined_documents, larger_than_the_set_reads_are_refused_unread) {
   EXPECT_THAT(got.error().public_text, HasSubstr("max_bytes"));
   EXPECT_EQ(error_at(*from, "docs://book/huge.txt?section=x"), errc::response_too_large);
   EXPECT_EQ(error_at(*from, "docs://book/huge.txt?format=original"), errc::response_too_large);
-  EXPECT_THAT(surveyed(*from, true).at("huge.txt"), HasSubstr("more than the 64 MiB"));
+  EXPECT_THAT(surveyed(*from, true).at("huge.txt"), HasSubstr("more than the limit of 64 MiB"));
   EXPECT_EQ(text_at(*from, "docs://book/a.md"), "# A\n");
 }
 
@@ -109,10 +109,11 @@ TEST_F(confined_documents, that_are_larger_than_a_small_limit_are_told_in_sizes_
   auto how = plain_options();
   how.path = (root / "set").string();
   how.max_bytes = 128;
-  EXPECT_THAT(text_at(*serve(how), "docs://book/long.txt"), HasSubstr("The document has 300 bytes, more than the 128 bytes"));
+  EXPECT_THAT(text_at(*serve(how), "docs://book/long.txt"),
+              HasSubstr("The document has 300 bytes, more than the limit of 128 bytes"));
   write("set/long.txt", std::string(3072, 'x'));
   how.max_bytes = 2048;
-  EXPECT_THAT(text_at(*serve(how), "docs://book/long.txt"), HasSubstr("The document has 3 KiB, more than the 2 KiB"));
+  EXPECT_THAT(text_at(*serve(how), "docs://book/long.txt"), HasSubstr("The document has 3 KiB, more than the limit of 2 KiB"));
 }
 
 TEST_F(confined_documents, of_one_line_are_served_up_to_the_limit) {
@@ -149,9 +150,10 @@ TEST_F(confined_documents, have_one_uri_for_nfc_and_nfd) {
   // Rules for callers name the one URI, and must not be gone round by another spelling.
   caller remote;
   remote.identity = "alice";
-  EXPECT_THAT(text_at(*from, "docs://book/" + decomposed, remote), HasSubstr("error: There is no document of this spelling"));
+  EXPECT_THAT(text_at(*from, "docs://book/" + decomposed, remote),
+              HasSubstr("error: This URI is another spelling of a document"));
   EXPECT_THAT(text_at(*from, "docs://book/" + decomposed, remote), HasSubstr(uri));
-  EXPECT_THAT(text_at(*from, "docs://book/" + decomposed, somebody(uri)), HasSubstr("There is no such document"));
+  EXPECT_THAT(text_at(*from, "docs://book/" + decomposed, somebody(uri)), HasSubstr("Document not found"));
 }
 
 TEST_F(confined_documents, both_nfc_and_nfd_keep_names_of_their_own) {

@@ -85,7 +85,7 @@ TEST_F(documents_in_encodings, that_are_no_text_are_a_clear_error_and_given_as_t
   write("fine.md", "# Fine\n");
   const auto from = serve();
   const auto got = text_at(*from, "docs://book/noise.txt");
-  EXPECT_THAT(got, HasSubstr("error: The document is no text"));
+  EXPECT_THAT(got, HasSubstr("error: The document is not text"));
   EXPECT_EQ(error_at(*from, "docs://book/noise.txt?format=original"), errc::unsupported);
   auto how = plain_options();
   how.redact = false;

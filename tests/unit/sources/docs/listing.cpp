@@ -36,7 +36,7 @@ TEST_F(listed_documents, come_with_their_outline_and_folders) {
   EXPECT_EQ(page->entries.size(), 1u);
   below.uri = "docs://book";
   EXPECT_EQ(from->children(below).value().entries.size(), 2u);
-  EXPECT_EQ(surveyed(*from, false).at("guide/picture.png"), "no document by its name");
+  EXPECT_EQ(surveyed(*from, false).at("guide/picture.png"), "not a document by its name");
 }
 
 TEST_F(listed_documents, say_of_themselves_more_than_rules_and_names_do) {
@@ -57,9 +57,9 @@ TEST_F(listed_documents, say_of_themselves_more_than_rules_and_names_do) {
   EXPECT_THAT(ruled.annotations.audience, ElementsAre(role::assistant));
   EXPECT_EQ(fact_of(ruled.metadata, "lang"), "de");
   const auto why = surveyed(*from, true);
-  EXPECT_THAT(why.at("own.md"), HasSubstr("priority 0.75: as its front matter says"));
-  EXPECT_THAT(why.at("ruled.md"), HasSubstr("priority 0.2: by the rule in line 1 of .hondana-docs.toml"));
-  EXPECT_THAT(why.at("index.txt"), HasSubstr("an index or introduction by its name"));
+  EXPECT_THAT(why.at("own.md"), HasSubstr("priority 0.75: set in its front matter"));
+  EXPECT_THAT(why.at("ruled.md"), HasSubstr("priority 0.2: set by the rule in line 1 of .hondana-docs.toml"));
+  EXPECT_THAT(why.at("index.txt"), HasSubstr("named like an index or introduction"));
 }
 
 TEST_F(listed_documents, with_front_matter_of_the_wrong_type_are_served_and_warned_of) {
@@ -69,7 +69,7 @@ TEST_F(listed_documents, with_front_matter_of_the_wrong_type_are_served_and_warn
   EXPECT_EQ(entry_at(*from, "docs://book/odd.md").title, "Odd");
   EXPECT_TRUE(entry_at(*from, "docs://book/odd.md").annotations.audience.empty());
   const auto why = surveyed(*from, true);
-  for (const auto* word : {"title is", "priority is no number", "audience is not", "lang is no language"}) {
+  for (const auto* word : {"title is", "priority is not a number", "audience is not", "lang is not a language"}) {
     EXPECT_THAT(why.at("odd.md"), HasSubstr(word));
   }
   EXPECT_THAT(why.at("broken.md"), HasSubstr("front matter: "));
@@ -87,7 +87,7 @@ TEST_F(listed_documents, keep_the_rules_that_were_good_while_the_file_is_broken)
   EXPECT_EQ(entry_at(*from, "docs://book/a.md").annotations.priority, 0.11);
   EXPECT_FALSE(from->health().ok);
   EXPECT_THAT(from->health().detail, HasSubstr(".hondana-docs.toml:"));
-  EXPECT_THAT(log, testing::Contains(HasSubstr("the rules file is wrong")));
+  EXPECT_THAT(log, testing::Contains(HasSubstr("the rules file is invalid")));
   write(".hondana-docs.toml", "");
   EXPECT_THAT(listed(*from), IsSupersetOf({"docs://book/secret.md"}));
   EXPECT_TRUE(from->health().ok);

@@ -27,7 +27,7 @@ TEST_F(parts_of_documents, are_found_by_heading_or_id_in_any_width_and_normal_fo
   // ガ as カ with a voiced mark of its own.
   EXPECT_EQ(text_at(*from, "docs://book/guide.md?section=" + percent_encode("カ\u3099イト\u3099")), japanese_guide);
   const auto missing = text_at(*from, "docs://book/guide.md?section=nothing");
-  EXPECT_THAT(missing, HasSubstr("error: There is no such section"));
+  EXPECT_THAT(missing, HasSubstr("error: Section not found"));
   EXPECT_THAT(missing, HasSubstr("インストール"));
 }
 

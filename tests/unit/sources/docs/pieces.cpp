@@ -54,7 +54,7 @@ TEST(docs_weights, count_age) {
   EXPECT_EQ(usual_weight("plan.md", at(1h), 0, now).priority, 0.55);
   EXPECT_EQ(usual_weight("plan.md", at(1000 * 24h), 0, now).priority, 0.4);
   EXPECT_EQ(usual_weight("plan.md", {}, 0, now).priority, 0.5);
-  EXPECT_THAT(usual_weight("plan.md", at(1h), 3, now).reason, HasSubstr("3 documents link to it, changed lately"));
+  EXPECT_THAT(usual_weight("plan.md", at(1h), 3, now).reason, HasSubstr("3 documents link to it, changed recently"));
 }
 
 TEST(docs_statements, take_words_and_numbers) {

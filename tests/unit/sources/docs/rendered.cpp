@@ -89,14 +89,14 @@ TEST_F(rendered_documents, that_are_encrypted_or_broken_are_clear_errors_and_the
   const auto from = serve_rendered();
   EXPECT_EQ(text_at(*from, "docs://book/locked.pdf"), "error: The file is encrypted.");
   // Whoever may not see something is told that it is not there, which this is not.
-  EXPECT_EQ(error_at(*from, "docs://book/locked.pdf"), errc::invalid_argument);
+  EXPECT_EQ(error_at(*from, "docs://book/locked.pdf"), errc::unreadable);
   EXPECT_THAT(text_at(*from, "docs://book/broken.docx"), HasSubstr("error: The file is broken."));
   EXPECT_EQ(text_at(*from, "docs://book/fine.md"), "# Fine\n");
   EXPECT_THAT(surveyed(*from, true).at("locked.pdf"), HasSubstr("The file is encrypted."));
   EXPECT_EQ(listed(*from).size(), 4u);
   // What is broken is not tried again before it changes.
   const int before = paper->renders;
-  EXPECT_EQ(error_at(*from, "docs://book/broken.docx"), errc::invalid_argument);
+  EXPECT_EQ(error_at(*from, "docs://book/broken.docx"), errc::unreadable);
   EXPECT_LE(paper->renders, before + 1);
 }
 

@@ -61,7 +61,7 @@ TEST_F(secrets_of_documents, in_the_text_keep_the_file_back_also_where_as_many_a
   for (const auto* name : {"a.html", "b.html", "spec.pdf"}) {
     const auto uri = "docs://book/" + std::string(name);
     EXPECT_EQ(original_at(*from, uri), "none") << name;
-    EXPECT_THAT(text_at(*from, uri + "?format=original"), HasSubstr("not given")) << name;
+    EXPECT_THAT(text_at(*from, uri + "?format=original"), HasSubstr("is withheld")) << name;
     EXPECT_EQ(error_at(*from, uri + "?format=original"), errc::unsupported) << name;
     // Who reads the text is told why there is no file beside it, and not where it would be.
     const auto facts = read(*from, uri)->contents.front().metadata;
@@ -107,7 +107,7 @@ TEST_F(secrets_of_documents, could_be_in_what_cannot_be_rendered_or_not_whole_wh
   for (const auto* name : {"locked.pdf", "broken.docx", "long.pdf", "noise.txt"}) {
     const auto uri = "docs://book/" + std::string(name) + "?format=original";
     EXPECT_EQ(error_at(*from, uri), errc::unsupported) << name;
-    EXPECT_THAT(text_at(*from, uri), HasSubstr("not given, since it may hold secrets")) << name;
+    EXPECT_THAT(text_at(*from, uri), HasSubstr("is withheld, because it may contain secrets")) << name;
   }
   EXPECT_EQ(original_at(*from, "docs://book/long.pdf"), "none");
   EXPECT_THAT(text_at(*from, "docs://book/locked.pdf?format=original"), HasSubstr("encrypted"));

@@ -167,7 +167,7 @@ TEST_F(slow_documents, leave_threads_to_what_needs_no_rendering) {
   const auto refused = read(*from, "docs://book/2.pdf");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, errc::overloaded);
-  EXPECT_THAT(refused.error().public_text, HasSubstr("Ask again"));
+  EXPECT_THAT(refused.error().public_text, HasSubstr("Retry"));
   EXPECT_TRUE(refused.error().retry);
   EXPECT_EQ(text_at(*from, "docs://book/c.md"), "# C\n");
   held->let_go();

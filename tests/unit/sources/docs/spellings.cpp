@@ -56,7 +56,7 @@ TEST_F(spelled_documents, are_told_their_listed_uri_to_who_may_read_them_and_giv
   write("a(1)/b,c.md", "# B\n");
   const auto from = serve();
   const auto raw = std::string("docs://book/a(1)/b,c.md");
-  EXPECT_EQ(error_at(*from, raw, somebody("other")), errc::invalid_argument);
+  EXPECT_EQ(error_at(*from, raw, somebody("other")), errc::part_not_found);
   EXPECT_THAT(text_at(*from, raw, somebody("other")), HasSubstr("docs://book/a%281%29/b%2Cc.md"));
   EXPECT_EQ(text_at(*from, "docs://book/a%281%29/b%2Cc.md", somebody("other")), "# B\n");
   EXPECT_EQ(text_at(*from, "docs://book/a%281%29", somebody("other")), "docs://book/a%281%29/b%2Cc.md\n");

@@ -46,19 +46,20 @@ TEST_F(env_settings, serve_the_process_unless_they_name_files) {
 
 TEST_F(env_settings, have_nothing_allowed_by_default) {
   for (const auto* text : {"", "allow = []", "redact = false"}) {
-    EXPECT_THAT(refusal(text), HasSubstr("allow: no variable may be seen; name those that may")) << text;
+    EXPECT_THAT(refusal(text), HasSubstr("allow: no variable is allowed; name those to serve")) << text;
   }
 }
 
 TEST_F(env_settings, are_refused_with_the_key_and_what_to_write) {
   EXPECT_THAT(refusal("allow = \"PATH\""), HasSubstr("allow"));
   EXPECT_THAT(refusal("allow = [\"\"]"), HasSubstr("a pattern is empty"));
-  EXPECT_THAT(refusal("allow = [\"A\"]\nname = \"x\""), HasSubstr("name: it is what file is called"));
+  EXPECT_THAT(refusal("allow = [\"A\"]\nname = \"x\""), HasSubstr("name: it is the name for the key file"));
   EXPECT_THAT(refusal("allow = [\"A\"]\nfile = \"a.env\"\nname = \"X Y\""), HasSubstr("name: expected 1 to 40"));
-  EXPECT_THAT(refusal("allow = [\"A\"]\nprocess = false"), HasSubstr("process: there is nothing else to serve"));
+  EXPECT_THAT(refusal("allow = [\"A\"]\nprocess = false"), HasSubstr("process: nothing else is served"));
   EXPECT_THAT(refusal("allow = [\"A\"]\npaths = []"), HasSubstr("paths"));
   EXPECT_THAT(refusal("allow = [\"A\"]\nfile = \"none/a.env\""), HasSubstr("cannot be opened"));
-  EXPECT_THAT(refusal("allow = [\"A\"]\nfiles = [\"a.env\", \"x/../.env.a\"]"), HasSubstr("two files would be called \"a\""));
+  EXPECT_THAT(refusal("allow = [\"A\"]\nfiles = [\"a.env\", \"x/../.env.a\"]"),
+              HasSubstr("two files would have the name \"a\""));
 }
 
 }  // namespace

@@ -69,7 +69,7 @@ TEST_F(env_files, of_one_name_or_without_a_folder_are_refused) {
   with.files[0].slug = "No Slug";
   EXPECT_EQ(env_provider::open(with).error().code, errc::invalid_argument);
   with = with_file("a.env", {});
-  EXPECT_THAT(env_provider::open(with).error().public_text, HasSubstr("no variable may be seen"));
+  EXPECT_THAT(env_provider::open(with).error().public_text, HasSubstr("no variable is allowed"));
 }
 
 TEST_F(env_files, are_as_they_are_when_they_are_asked_for) {
@@ -104,7 +104,7 @@ TEST_F(env_files, that_are_half_written_keep_what_they_said) {
   const auto said = std::get<std::string>(facts[0].second);
   EXPECT_THAT(said, HasSubstr("prod"));
   EXPECT_THAT(said, HasSubstr("line 2"));
-  EXPECT_THAT(said, HasSubstr("held before"));
+  EXPECT_THAT(said, HasSubstr("previous contents"));
   EXPECT_FALSE(from->health().ok);
   EXPECT_THAT(from->health().detail, HasSubstr("line 2"));
   EXPECT_THAT(all_that_is_said(*from), Not(HasSubstr("HIDDEN")));
@@ -113,7 +113,7 @@ TEST_F(env_files, that_are_half_written_keep_what_they_said) {
   EXPECT_EQ(text_at(*from, "env://prod/MODE"), "better");
   EXPECT_EQ(facts_at(*from, "env://prod/MODE"), metadata());
   EXPECT_TRUE(from->health().ok);
-  EXPECT_THAT(log(), HasSubstr("is read again"));
+  EXPECT_THAT(log(), HasSubstr("can be read again"));
 }
 
 TEST_F(env_files, that_were_emptied_a_moment_ago_keep_what_they_said) {
@@ -137,7 +137,7 @@ TEST_F(env_files, that_are_no_text_or_too_large_keep_what_they_said) {
   write("prod.env", "MODE=good\n");
   const auto from = open(with_file("prod.env"));
   for (const auto& [bytes, why] : {std::pair{std::string("MODE=x\nA=\xFF\n"), "is not UTF-8, line 2"},
-                                   std::pair{std::string("MODE=x\n\nA=\0\n", 12), "has a NUL byte, line 3"},
+                                   std::pair{std::string("MODE=x\n\nA=\0\n", 12), "contains a NUL byte, line 3"},
                                    std::pair{"A=" + std::string(8u << 20, 'x'), "more than 8 MiB"}}) {
     write("prod.env", bytes);
     EXPECT_EQ(text_at(*from, "env://prod/MODE"), "good");
@@ -162,18 +162,18 @@ TEST_F(env_files, whose_place_something_else_has_are_errors_that_touch_nothing_e
     EXPECT_THAT(from->health().detail, HasSubstr(why));
   };
   fs::remove(path);
-  check(errc::source_unavailable, "is not there now");
+  check(errc::source_unavailable, "does not exist now");
   ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
-  check(errc::source_unavailable, "no regular file");
+  check(errc::source_unavailable, "not a regular file");
   fs::remove(path);
   fs::create_directory(path);
-  check(errc::source_unavailable, "no regular file");
+  check(errc::source_unavailable, "not a regular file");
   fs::remove(path);
   fs::create_symlink("/etc/passwd", path);
-  check(errc::source_unavailable, "no regular file beneath");
+  check(errc::source_unavailable, "not a regular file inside");
   fs::remove(path);
   fs::create_symlink("../../../../../../etc/passwd", path);
-  check(errc::source_unavailable, "no regular file beneath");
+  check(errc::source_unavailable, "not a regular file inside");
   fs::remove(path);
   write("prod.env", "MODE=again\n");
   EXPECT_EQ(text_at(*from, "env://prod/MODE"), "again");
@@ -194,7 +194,7 @@ TEST_F(env_files, that_lose_their_permission_say_so) {
     ASSERT_EQ(::seteuid(0), 0);
   }
   EXPECT_EQ(found, "error: access_denied");
-  EXPECT_THAT(why, HasSubstr("may not be read"));
+  EXPECT_THAT(why, HasSubstr("denied access"));
   EXPECT_THAT(why, Not(HasSubstr(root.string())));
   fs::permissions(root / "prod.env", fs::perms::owner_all);
   EXPECT_EQ(text_at(*from, "env://prod/MODE"), "good");
@@ -225,7 +225,7 @@ TEST_F(env_files, that_are_kept_back_are_never_served) {
     with.kept_back = {own};
     const auto from = open(std::move(with));
     EXPECT_EQ(text_at(*from, "env://prod/MODE"), "error: source_unavailable") << name;
-    EXPECT_THAT(error_at(*from, "env://prod/MODE"), HasSubstr("is not there now"));
+    EXPECT_THAT(error_at(*from, "env://prod/MODE"), HasSubstr("does not exist now"));
   }
 }
 

@@ -167,8 +167,8 @@ TEST(process_variables, are_surveyed_without_names_of_others) {
                                                                                 "."});
   std::vector<std::string> lines;
   ASSERT_TRUE(from->survey({}, [&](const survey_item& one) { lines.push_back(one.name + '|' + one.uri + '|' + one.reason); }));
-  EXPECT_THAT(lines, ElementsAre("env:///|env:///|", "A|env:///A|", "env:/// (2 more)||allow has no pattern for them",
-                                 "env:/// (1 more)||their names cannot stand in a URI, or hold a secret"));
+  EXPECT_THAT(lines, ElementsAre("env:///|env:///|", "A|env:///A|", "env:/// (2 more)||they match no pattern in allow",
+                                 "env:/// (1 more)||their names cannot be in a URI, or contain a secret"));
 }
 
 TEST(process_variables, are_taken_from_the_environment) {

@@ -59,7 +59,7 @@ TEST_F(watched_env, tells_of_names_that_come_and_go) {
 
 TEST_F(watched_env, tells_of_a_file_that_was_not_there_yet) {
   const auto from = serve(with_file("prod.env"));
-  EXPECT_THAT(log(), HasSubstr("not there"));
+  EXPECT_THAT(log(), HasSubstr("does not exist"));
   EXPECT_FALSE(from->health().ok);
   from->attach("env://prod/A");
   write("prod.env", "A=1\n");

@@ -85,18 +85,18 @@ TEST(ignore_files, an_ignore_file_that_cannot_be_used_whole_leaves_its_folder_ou
   const auto survey = survey_of(*files);
   EXPECT_EQ(survey.at("long"), "served");
   EXPECT_EQ(survey.at("large/a.txt"),
-            "large/.gitignore cannot be obeyed, so that what it could be about is left out: the file has 1048577 bytes; lines "
-            "beyond the first 1048576 bytes are not used");
+            "large/.gitignore cannot be applied, so everything that it could exclude is left out: the file has 1048577 bytes; "
+            "lines beyond the first 1048576 bytes are not used");
   EXPECT_EQ(survey.at("folder/a.txt"),
-            "folder/.gitignore cannot be obeyed, so that what it could be about is left out: it is no regular file");
+            "folder/.gitignore cannot be applied, so everything that it could exclude is left out: it is not a regular file");
   EXPECT_EQ(survey.count("long/deep/a.txt"), 0u);
   if (::geteuid() != 0) {  // root reads everything
     EXPECT_EQ(survey.at("locked/a.txt"),
-              "locked/.gitignore cannot be obeyed, so that what it could be about is left out: it cannot be read: Permission "
-              "denied");
+              "locked/.gitignore cannot be applied, so everything that it could exclude is left out: it cannot be read: "
+              "Permission denied");
   }
   const std::lock_guard lock(mutex);
-  EXPECT_EQ(std::count(said.begin(), said.end(), "fifo/.hondanaignore: it is no regular file"), 1);
+  EXPECT_EQ(std::count(said.begin(), said.end(), "fifo/.hondanaignore: it is not a regular file"), 1);
 }
 
 TEST(ignore_files, the_work_tree_around_a_root_has_its_say) {
@@ -160,7 +160,7 @@ TEST(ignore_files, hostile_ignore_files_leave_out_what_they_would_take_too_long_
   EXPECT_EQ(read_text(*files, root.uri("ordinary.txt")), "x");
   EXPECT_EQ(read_error(*files, root.uri("mebibyte/x")), errc::resource_not_found);
   const auto said = survey_of(*files);
-  EXPECT_NE(said.at("mebibyte/x").find("the patterns before take 8 MiB of memory"), std::string::npos);
+  EXPECT_NE(said.at("mebibyte/x").find("the patterns before it reach the limit of 8 MiB of memory"), std::string::npos);
   EXPECT_EQ(std::count_if(said.begin(), said.end(),
                           [](const auto& one) { return one.second.ends_with("its patterns take too long to match here"); }),
             1);

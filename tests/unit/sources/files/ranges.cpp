@@ -82,7 +82,7 @@ TEST_F(ranges, of_binary_files_are_blobs_to_the_byte_even_where_they_look_like_t
   EXPECT_EQ(answer->contents[0].form, content_form::blob);
   EXPECT_EQ(bytes_of(answer->contents[0]), "text");
   EXPECT_EQ(complaint("f.bin?lines=1"),
-            "The parameter \"lines\" is for text, and this file is not UTF-8 text. Ask for a part with ?bytes=FIRST-LAST.");
+            "The parameter \"lines\" is for text, and this file is not UTF-8 text. Request a part with ?bytes=FIRST-LAST.");
 }
 
 TEST_F(ranges, repeat_the_uri_as_it_was_asked) {
@@ -109,9 +109,9 @@ TEST_F(ranges, that_are_malformed_name_the_parameter_and_its_form) {
 
 TEST_F(ranges, of_both_kinds_at_once_or_twice_are_refused) {
   root_.write("f.txt", "one\ntwo\n");
-  EXPECT_EQ(complaint("f.txt?lines=1-2&bytes=0-3"), "Give either \"lines\" or \"bytes\", and that once.");
-  EXPECT_EQ(complaint("f.txt?bytes=0-3&lines=1-2"), "Give either \"lines\" or \"bytes\", and that once.");
-  EXPECT_EQ(complaint("f.txt?lines=1&lines=2"), "Give either \"lines\" or \"bytes\", and that once.");
+  EXPECT_EQ(complaint("f.txt?lines=1-2&bytes=0-3"), "Give either \"lines\" or \"bytes\", and only once.");
+  EXPECT_EQ(complaint("f.txt?bytes=0-3&lines=1-2"), "Give either \"lines\" or \"bytes\", and only once.");
+  EXPECT_EQ(complaint("f.txt?lines=1&lines=2"), "Give either \"lines\" or \"bytes\", and only once.");
   EXPECT_EQ(complaint("f.txt?lines=1&"), "no error");
 }
 

@@ -27,8 +27,9 @@ TEST(roots, that_are_files_are_refused) {
 }
 
 TEST(roots, need_a_path) {
-  EXPECT_EQ(refusal_to_serve({""}), "Cannot serve \"\": the path is empty. Give the path of a folder, or . for this one.");
-  EXPECT_EQ(refusal_to_serve({}), "There is no folder to serve. Give the path of one.");
+  EXPECT_EQ(refusal_to_serve({""}),
+            "Cannot serve \"\": the path is empty. Give the path of a folder, or . for the current one.");
+  EXPECT_EQ(refusal_to_serve({}), "No folder to serve was given. Give the path of one.");
   EXPECT_NE(refusal_to_serve({std::string("/tmp\0/x", 7)}), "it opened");
 }
 
@@ -37,11 +38,11 @@ TEST(roots, within_each_other_or_equal_are_refused_naming_both) {
   whole.make_folder("a/b");
   whole.make_folder("a-b");
   whole.link("alias", "a");
-  EXPECT_EQ(refusal_to_serve({whole.path("a/b"), whole.path("a")}),
-            "The folder \"" + whole.path("a/b") + "\" lies within \"" + whole.path("a") +
-                "\", which is served as well. Leave one of the two out.");
+  EXPECT_EQ(refusal_to_serve({whole.path("a/b"), whole.path("a")}), "The folder \"" + whole.path("a/b") + "\" lies within \"" +
+                                                                        whole.path("a") +
+                                                                        "\", which is also served. Remove one of the two.");
   EXPECT_EQ(refusal_to_serve({whole.path("a"), whole.path("alias/")}),
-            "The folder \"" + whole.path("a") + "\" is served twice. Leave one of the two out.");
+            "The folder \"" + whole.path("a") + "\" is served twice. Remove one of the two.");
   EXPECT_EQ(refusal_to_serve({whole.path("a"), whole.path("a-b")}), "it opened");
   EXPECT_NE(refusal_to_serve({whole.path("a"), whole.path("a-b"), whole.path("a/b")}), "it opened");
 }

@@ -187,7 +187,7 @@ TEST(rules, hidden_names_git_and_secrets_are_left_out_and_the_survey_says_why) {
   EXPECT_EQ(said.at("src/main.o"), "ignored by src/.gitignore:3 `*.o`");
   EXPECT_EQ(said.at("src/main.c"), "served");
   EXPECT_EQ(said.at("out"), "link leaves the root");
-  EXPECT_EQ(said.at("nowhere"), "link leads nowhere");
+  EXPECT_EQ(said.at("nowhere"), "broken link");
   EXPECT_EQ(said.at("alias"), "link to something left out: hidden");
   EXPECT_EQ(said.at("pipe"), "served");
   EXPECT_EQ(said.count(".config/settings"), 0u);
@@ -328,7 +328,7 @@ TEST(rules, what_the_server_keeps_for_itself_is_never_served_whatever_is_allowed
   const auto said = survey_of(*files);
   for (const char* path : {"conf/tokens", "conf/tokens.lock", "conf/audit.jsonl-20261122", "conf/tokens~", "open", "alias"}) {
     EXPECT_EQ(read_error(*files, root.uri(path)), errc::resource_not_found) << path;
-    EXPECT_TRUE(said.at(path).ends_with("the server's own: its configuration names it")) << path << said.at(path);
+    EXPECT_TRUE(said.at(path).ends_with("a file of the server itself, named in its configuration")) << path << said.at(path);
   }
   for (const auto& one : list_all(*files)) EXPECT_NE(one.name, "alias");
   for (const char* path : {"conf/tokensoftrees", "other/tokens", "other/two_too"})

@@ -433,7 +433,7 @@ TEST_F(watched_files, of_too_many_folders_are_looked_at_instead) {
   EXPECT_TRUE(ear_->hears(root_.uri("folder19")));
   EXPECT_TRUE(ear_->hears_lists(lists + 1));
   const std::lock_guard lock(mutex);
-  EXPECT_NE(log.find("are looked for every 20 ms"), std::string::npos) << log;
+  EXPECT_NE(log.find("are polled every 20 ms"), std::string::npos) << log;
   EXPECT_NE(log.find("raise fs.inotify.max_user_watches"), std::string::npos) << log;
 }
 

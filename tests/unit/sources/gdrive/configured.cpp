@@ -81,9 +81,8 @@ TEST(gdrive_settings, wrong_keys_name_the_line) {
 TEST(gdrive_settings, an_empty_path_is_told_with_what_to_write) {
   const auto made = settings_in("store = \":memory:\"\ncredentials = \"\"\n");
   ASSERT_FALSE(made);
-  EXPECT_NE(
-      made.error().public_text.find("credentials: it is empty and names no file; write the file's path, or leave the key out"),
-      std::string::npos)
+  EXPECT_NE(made.error().public_text.find("credentials: is empty; write the path of a file, or leave the key out"),
+            std::string::npos)
       << made.error().public_text;
 }
 
@@ -142,7 +141,7 @@ TEST_F(gdrive_configured, a_drive_that_there_is_not_is_told_with_those_that_ther
   how.drives = {"my-drive", "slaes"};
   const auto drive = serve(std::move(how));
   EXPECT_EQ(listed(*drive).size(), 1u);
-  const std::string words = "no drive is called \"slaes\", which drives names; there are: my-drive, shared-with-me, sales";
+  const std::string words = "drives names unknown drives: \"slaes\"; known drives: my-drive, shared-with-me, sales";
   EXPECT_TRUE(was_said(words));
   EXPECT_TRUE(drive->health().ok) << "the others are served";
   EXPECT_NE(drive->health().detail.find(words), std::string::npos) << drive->health().detail;
@@ -167,14 +166,14 @@ TEST_F(gdrive_configured, that_there_were_too_many_files_is_told_as_of_the_last_
   };
   auto how = usual();
   how.most_files = 2;
-  EXPECT_EQ(left_out(*serve(how)), "there are more than max_files = 2; raise it, or name fewer drives");
+  EXPECT_EQ(left_out(*serve(how)), "there are more than max_files = 2 files; raise it, or list fewer drives");
   refuse_all(refusal(drive::trouble::unavailable, errc::source_unavailable, "Drive does not answer."));
-  EXPECT_EQ(left_out(*serve(how)), "there are more than max_files = 2; raise it, or name fewer drives");
+  EXPECT_EQ(left_out(*serve(how)), "there are more than max_files = 2 files; raise it, or list fewer drives");
   how.most_files = 10;
   const auto larger = serve(how);
   EXPECT_EQ(left_out(*larger),
-            "when Drive was listed last there were more files than max_files = 2; now there is room, and the next listing will "
-            "tell whether it is enough");
+            "the last listing of Drive had more files than max_files = 2; there is room now, and the next listing will show "
+            "whether it is enough");
   paper->alter([](auto& all) { all.refusals.clear(); });
   EXPECT_TRUE(becomes([&] { return left_out(*larger).empty(); }));
   EXPECT_TRUE(becomes([&] { return listed(*larger).size() == 7; }));

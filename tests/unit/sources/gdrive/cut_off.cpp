@@ -56,7 +56,7 @@ TEST_F(gdrive_cut_off, what_is_not_kept_says_why_and_for_how_long) {
   const auto made = read(*drive, "gdrive:///1e");
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().public_text,
-            "\"Unread\" is not kept here, and Drive cannot be reached now: Wait 90 seconds. Ask again later.");
+            "\"Unread\" is not cached, and Drive cannot be reached: Wait 90 seconds. Try again later.");
   EXPECT_EQ(made.error().retry, std::chrono::seconds(90));
 }
 

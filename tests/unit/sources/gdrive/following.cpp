@@ -77,7 +77,7 @@ TEST_F(gdrive_following, a_source_that_its_server_lets_go_of_gives_its_store_to_
   newer.version = "2";
   paper->change(newer);
   EXPECT_TRUE(ears->await("gdrive://my-drive/Plan"));
-  EXPECT_FALSE(was_said("kept in memory"));
+  EXPECT_FALSE(was_said("stays in memory"));
 }
 
 TEST_F(gdrive_following, a_folder_in_the_bin_comes_out_with_its_files) {
@@ -141,7 +141,7 @@ TEST_F(gdrive_following, a_crawl_that_was_killed_goes_on_where_it_was) {
   EXPECT_EQ(listed(*drive).size(), 52u);
   ASSERT_FALSE(paper->tokens_asked.empty());
   EXPECT_NE(paper->tokens_asked.front(), "") << "it began anew";
-  EXPECT_TRUE(was_said("goes on where it was"));
+  EXPECT_TRUE(was_said("resumes where it stopped"));
 }
 
 TEST_F(gdrive_following, a_page_token_of_a_crawl_gone_stale_begins_the_crawl_anew) {
@@ -154,7 +154,7 @@ TEST_F(gdrive_following, a_page_token_of_a_crawl_gone_stale_begins_the_crawl_ane
   };
   const auto drive = serve();
   EXPECT_EQ(listed(*drive).size(), 32u);
-  EXPECT_TRUE(was_said("begins anew"));
+  EXPECT_TRUE(was_said("starts over"));
 }
 
 TEST_F(gdrive_following, a_stale_token_of_changes_crawls_again_and_loses_nothing_meanwhile) {
@@ -169,7 +169,7 @@ TEST_F(gdrive_following, a_stale_token_of_changes_crawls_again_and_loses_nothing
   });
   paper->drop("1b");
   paper->refuse("changes", refusal(drive::trouble::page_token_gone));
-  EXPECT_TRUE(becomes([&] { return was_said("are not to be had any more"); }));
+  EXPECT_TRUE(becomes([&] { return was_said("since the last poll have expired"); }));
   EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Stays"));
   EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Went%20unnoticed"));
   paper->allow("changes");
@@ -372,7 +372,7 @@ TEST_F(gdrive_following, another_account_is_noticed_without_a_restart) {
   });
   EXPECT_TRUE(becomes([&] { return lists(*drive, "gdrive://my-drive/Theirs"); }));
   EXPECT_FALSE(lists(*drive, "gdrive://my-drive/Private"));
-  EXPECT_TRUE(was_said("another one than before"));
+  EXPECT_TRUE(was_said("the account has changed"));
 }
 
 TEST_F(gdrive_following, with_other_credentials_nothing_that_is_kept_is_served_before_drive_has_said_whose_it_is) {
@@ -396,8 +396,8 @@ TEST_F(gdrive_following, what_is_odd_of_one_file_is_said_once_and_the_others_are
   EXPECT_TRUE(lists(*drive, "gdrive://my-drive/Plan"));
   const auto polls = paper->count_of("changes");
   EXPECT_TRUE(becomes([&] { return paper->count_of("changes") > polls + 2; }));
-  EXPECT_EQ(times_said("what Drive says of 1b is passed over where it cannot be used (file/parents/0"), 1);
-  EXPECT_EQ(times_said("something without an identifier"), 1);
+  EXPECT_EQ(times_said("invalid data of 1b is ignored (file/parents/0"), 1);
+  EXPECT_EQ(times_said("an entry without an id"), 1);
   EXPECT_TRUE(drive->health().ok);
 }
 

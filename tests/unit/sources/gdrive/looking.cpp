@@ -61,7 +61,7 @@ TEST_F(gdrive_looking, new_folders_that_drive_has_a_problem_with_hold_up_nothing
   paper->refuse("files", problem_of_drive());
   for (int i = 0; i < 9; ++i) paper->change(paper_folder("f" + std::to_string(i), "Box " + std::to_string(i)));
   EXPECT_TRUE(becomes(
-      [&] { return drive->health().detail.find("what is in new folders: Drive has a problem.") != std::string::npos; }));
+      [&] { return drive->health().detail.find("the entries of new folders: Drive has a problem.") != std::string::npos; }));
   EXPECT_FALSE(drive->health().ok);
   const auto looks = paper->count_of("files"), polls = paper->count_of("changes");
   EXPECT_TRUE(becomes([&] { return paper->count_of("changes") > polls + 4; }));

@@ -131,7 +131,7 @@ TEST_F(gdrive_notices, that_cannot_be_ended_are_left_to_end_by_themselves) {
   EXPECT_TRUE(becomes([&] { return drive->health().detail.find("1 channels") != std::string::npos; }));
   paper->refuse("stop", refusal(drive::trouble::unavailable));
   drive.reset();
-  EXPECT_TRUE(was_said("ends by itself"));
+  EXPECT_TRUE(was_said("and will expire"));
 }
 
 TEST_F(gdrive_notices, without_an_address_none_are_asked_for_or_taken) {

@@ -119,7 +119,7 @@ TEST(gdrive_weights, stars_links_and_age_count) {
   EXPECT_DOUBLE_EQ(weight_of(one, 1, now).priority, 0.75);
   one.is_starred = true;
   EXPECT_DOUBLE_EQ(weight_of(one, 5, now).priority, 0.95);
-  EXPECT_EQ(weight_of(one, 1, now).reason, "starred, a shortcut leads to it, changed within a week");
+  EXPECT_EQ(weight_of(one, 1, now).reason, "starred, target of a shortcut, changed within a week");
   one = item();
   one.modified = std::chrono::floor<std::chrono::milliseconds>(now - std::chrono::hours(24 * 800));
   EXPECT_DOUBLE_EQ(weight_of(one, 0, now).priority, 0.4);

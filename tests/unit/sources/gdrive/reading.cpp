@@ -56,7 +56,7 @@ TEST_F(gdrive_reads, a_spreadsheet_is_a_csv_for_each_sheet) {
   EXPECT_EQ(none.error().code, errc::invalid_argument);
   EXPECT_EQ(
       none.error().public_text,
-      "sheet: \"Book\" has no sheet \"Q9\"; it has \"Q1\", \"売上\". Ask for one of them, or leave the parameter out for all.");
+      "sheet: \"Book\" has no sheet \"Q9\"; it has \"Q1\", \"売上\". Use one of them, or leave out the parameter for all.");
 }
 
 TEST_F(gdrive_reads, slides_are_rendered_for_their_notes_and_drawings_are_pictures) {

@@ -59,7 +59,7 @@ TEST_F(gdrive_refused_reads, what_may_not_be_downloaded_any_more_is_not_given_fr
   paper->hold(locked);
   const auto made = read(*drive, "gdrive:///1a");
   ASSERT_FALSE(made);
-  EXPECT_NE(made.error().public_text.find("have the owner allow it"), std::string::npos);
+  EXPECT_NE(made.error().public_text.find("ask the owner to allow it"), std::string::npos);
   paper->refuse("content", refusal(drive::trouble::forbidden, errc::access_denied, "Have the owner allow it."));
   EXPECT_FALSE(read(*drive, "gdrive:///1b")) << "not its text either, which is kept";
 }

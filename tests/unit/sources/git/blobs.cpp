@@ -79,7 +79,7 @@ TEST(git_blobs, lines_are_cut_from_the_text) {
   EXPECT_EQ(shelf.text("git://shelf/blob/HEAD/a?lines=4"), "4");
   EXPECT_EQ(shelf.text("git://shelf/blob/HEAD/a?lines=1-99"), "1\n2\n3\n4");
   EXPECT_EQ(shelf.error("git://shelf/blob/HEAD/a?lines=5").public_text,
-            "lines: the file has 4 lines, and the range begins behind them.");
+            "lines: the file has 4 lines, and the range begins after them.");
   EXPECT_EQ(shelf.error("git://shelf/blob/HEAD/empty?lines=1").code, errc::invalid_argument);
   EXPECT_EQ(shelf.error("git://shelf/blob/HEAD/binary?lines=1").code, errc::invalid_argument);
   EXPECT_EQ(shelf.text("git://shelf/blob/HEAD/empty"), "");

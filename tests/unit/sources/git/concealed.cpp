@@ -74,17 +74,17 @@ TEST(git_concealed, files_of_credentials_are_served_at_no_revision) {
   made.write("id_rsa", "untracked");
   for (const bool redacts : {true, false}) {
     const served_repository shelf(made, redacts);
-    EXPECT_THAT(shelf.text("git://shelf/tree/HEAD"), HasSubstr(" more left out: their names"));
+    EXPECT_THAT(shelf.text("git://shelf/tree/HEAD"), HasSubstr(" more left out: files with names"));
     EXPECT_THAT(shelf.text("git://shelf/tree/HEAD"), Not(HasSubstr(".env")));
     for (const auto* uri : {"git://shelf/blob/HEAD/.env", "git://shelf/blob/HEAD~1/.env", "git://shelf/blame/HEAD/.env",
                             "git://shelf/history/HEAD/.env", "git://shelf/blob/HEAD/keys/id_rsa"}) {
       const auto why = shelf.error(uri);
       EXPECT_EQ(why.code, errc::resource_not_found) << uri;
-      EXPECT_THAT(why.public_text, HasSubstr("its name says that it holds")) << uri;
+      EXPECT_THAT(why.public_text, HasSubstr("its name suggests that it contains")) << uri;
     }
     for (const auto* uri : {"git://shelf/commit/HEAD", "git://shelf/diff/HEAD~1..HEAD"}) {
       const auto text = shelf.text(uri);
-      EXPECT_THAT(text, HasSubstr("\n- 1 left out: their names are those of files that hold credentials")) << uri;
+      EXPECT_THAT(text, HasSubstr("\n- 1 left out: files with names of credential files")) << uri;
       EXPECT_THAT(text, Not(HasSubstr(".env"))) << uri;
       EXPECT_THAT(text, Not(HasSubstr("A=2"))) << uri;
     }
@@ -200,7 +200,7 @@ TEST(git_concealed, what_may_not_be_read_as_a_blob_is_blamed_on_nobody) {
   const auto refused = shelf.try_read(blame, through);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, errc::resource_not_found);
-  EXPECT_THAT(refused.error().public_text, HasSubstr("path: there is no \"secret/plan\" at that revision"));
+  EXPECT_THAT(refused.error().public_text, HasSubstr("path: \"secret/plan\" does not exist at that revision"));
   EXPECT_TRUE(shelf.try_read(blame));
   const auto hidden = shelf.try_read("git://shelf/history/HEAD/secret/plan", through);
   ASSERT_FALSE(hidden);

@@ -262,7 +262,7 @@ TEST(git_following, of_more_folders_than_are_watched_is_by_looking) {
   }
   served.provider().watch(nullptr);
   const std::lock_guard lock(mutex);
-  EXPECT_THAT(said, HasSubstr("looked for every 2000 ms: its references are in more than 10000 folders"));
+  EXPECT_THAT(said, HasSubstr("polled every 2000 ms: its references are in more than 10000 folders"));
 }
 
 }  // namespace

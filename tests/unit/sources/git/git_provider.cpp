@@ -84,13 +84,13 @@ TEST(git_provider, finds_repositories_below_a_folder_and_leaves_out_what_cannot_
   const served_repository all(git_options{.folders = {made.above()}, .log = [&](std::string_view line) { said += line; }});
   EXPECT_THAT(all.complete("git://{repo}/overview{?format}", "repo", "", {}).values, ElementsAre("my-clone", "shelf"));
   EXPECT_THAT(said, HasSubstr("bad is left out: "));
-  EXPECT_THAT(said, HasSubstr("/My Clone is git://my-clone/"));
+  EXPECT_THAT(said, HasSubstr("/My Clone is served as git://my-clone/"));
   EXPECT_THAT(all.provider().health().detail, HasSubstr("1 repositories were left out"));
   const auto needs = all.provider().needs();
   EXPECT_EQ(needs.folders.size(), 2U);
   const served_repository one(
       git_options{.folders = {made.above()}, .most_repositories = 1, .log = [&](std::string_view line) { said += line; }});
-  EXPECT_THAT(said, HasSubstr("are more than 1; the others are left out"));
+  EXPECT_THAT(said, HasSubstr(" has more than 1 repositories; the others are left out"));
   EXPECT_THAT(one.provider().health().detail, HasSubstr("left out"));
   EXPECT_FALSE(git_provider::open({.repositories = {made.above() + "/bad"}}));
   EXPECT_FALSE(git_provider::open({.repositories = {made.above() + "/none"}}));

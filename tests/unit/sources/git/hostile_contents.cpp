@@ -107,11 +107,11 @@ TEST(git_hostile_contents, links_that_leave_the_roots_are_refused_wherever_they_
   for (const auto& one : files) {
     const room_at free(pair.git_folder() + '/' + one, pair.inside.above());
     fs::create_symlink(pair.outside.path() + "/secret.txt", free.path());
-    pair.expect_refusal(errc::invalid_argument, "leads out of the folders that are served");
+    pair.expect_refusal(errc::invalid_argument, "leads out of the served folders");
     // The same whether anything is there.
     fs::remove(free.path());
     fs::create_symlink(pair.outside.path() + "/gone.txt", free.path());
-    pair.expect_refusal(errc::invalid_argument, "leads out of the folders that are served");
+    pair.expect_refusal(errc::invalid_argument, "leads out of the served folders");
   }
   for (const std::string one : {"objects", "refs", "objects/pack", "refs/heads/more", "objects/aa"}) {
     const room_at free(pair.git_folder() + '/' + one, pair.inside.above());
@@ -140,14 +140,14 @@ TEST(git_hostile_contents, what_is_no_file_is_refused_before_it_hangs_anybody) {
                                 "objects/00/evil", "commondir", "objects/info/alternates"}) {
     const room_at free(pair.git_folder() + '/' + one, pair.inside.above());
     ASSERT_EQ(::mkfifo(free.path().c_str(), 0600), 0);
-    pair.expect_refusal(errc::invalid_argument, "no regular file");
+    pair.expect_refusal(errc::invalid_argument, "not a regular file");
     fs::remove(free.path());
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     free.path().copy(address.sun_path, sizeof address.sun_path - 1);
     const int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     ASSERT_EQ(::bind(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0) << one;
-    pair.expect_refusal(errc::invalid_argument, "no regular file");
+    pair.expect_refusal(errc::invalid_argument, "not a regular file");
     ::close(socket);
   }
   EXPECT_TRUE(pair.find());

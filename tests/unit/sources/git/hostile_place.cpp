@@ -60,7 +60,7 @@ TEST(git_hostile_place, git_file_leading_outside_by_dots_is_refused) {
   for (const auto& one :
        {pair.outside.path() + "/.git", "../../" + other + "/shelf/.git", std::string("../../gone"), std::string("/etc")}) {
     overwrite(pair.git_folder(), "gitdir: " + one + "\n");
-    pair.expect_refusal(errc::invalid_argument, "leads out of the folders that are served");
+    pair.expect_refusal(errc::invalid_argument, "leads out of the served folders");
   }
 }
 
@@ -69,10 +69,10 @@ TEST(git_hostile_place, git_file_leading_outside_by_a_link_is_refused) {
   fs::remove_all(pair.git_folder());
   fs::create_directory_symlink(pair.outside.path() + "/.git", pair.inside.path() + "/looks-near");
   overwrite(pair.git_folder(), "gitdir: looks-near\n");
-  pair.expect_refusal(errc::invalid_argument, "leads out of the folders that are served");
+  pair.expect_refusal(errc::invalid_argument, "leads out of the served folders");
   fs::remove(pair.git_folder());
   fs::create_directory_symlink("looks-near", pair.git_folder());
-  pair.expect_refusal(errc::invalid_argument, "leads out of the folders that are served");
+  pair.expect_refusal(errc::invalid_argument, "leads out of the served folders");
 }
 
 TEST(git_hostile_place, git_file_that_says_no_folder_is_refused) {
@@ -184,7 +184,7 @@ TEST(git_hostile_place, configuration_with_nul_or_malformed_lines_is_refused) {
   const hostile_pair pair;
   const auto file = pair.git_folder() + "/config";
   overwrite(file, std::string_view("[core]\n\tbare = \0false\n", 22));
-  pair.expect_refusal(errc::invalid_argument, ".git/config, line 2: there is a NUL byte");
+  pair.expect_refusal(errc::invalid_argument, ".git/config, line 2: the file contains a NUL byte");
   for (const std::string_view one : {"[core\n", "[core]\n\tbare = \"false\n", "[core]\n!\n", "[core]\nbare = fal\\se\n",
                                      "\x7f"
                                      "ELF"}) {

@@ -78,7 +78,7 @@ TEST(git_ignored, what_an_ignore_file_of_the_work_tree_names_is_shown_at_no_revi
         "git://shelf/history/HEAD/docs/draft", "git://shelf/tree/HEAD/private", "git://shelf/blob/HEAD/private/none"}) {
     const auto why = shelf.error(uri);
     EXPECT_EQ(why.code, errc::resource_not_found) << uri;
-    EXPECT_THAT(why.public_text, HasSubstr("a .hondanaignore file leaves it out")) << uri;
+    EXPECT_THAT(why.public_text, HasSubstr("a .hondanaignore file excludes it")) << uri;
   }
   const auto diff_of = [&shelf](const std::string& name) {
     auto text = shelf.text("git://shelf/diff/HEAD~1..HEAD?path=private%2F" + name);

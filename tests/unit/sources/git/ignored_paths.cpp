@@ -122,7 +122,7 @@ TEST(git_ignored_paths, that_would_take_too_much_are_refused_and_leave_out_all) 
   for (std::size_t i = 0; i < chain_tops; ++i) ignored.look_into(chain_folder(i));
   ASSERT_TRUE(ignored.trouble());
   EXPECT_EQ(ignored.trouble()->code, errc::response_too_large);
-  EXPECT_THAT(ignored.trouble()->public_text, HasSubstr("more than 1 MiB. Ask for one folder or file."));
+  EXPECT_THAT(ignored.trouble()->public_text, HasSubstr("more than 1 MiB. Request one folder or file."));
   EXPECT_LT(ignored.folder_count(), std::size_t{1} << 14);
   EXPECT_TRUE(ignored.leaves_out("other", false));
 }

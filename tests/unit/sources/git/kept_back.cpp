@@ -42,8 +42,8 @@ TEST(git_kept_back, files_are_served_at_no_revision_and_in_no_patch) {
     const auto why = shelf.error(uri);
     EXPECT_EQ(why.code, errc::resource_not_found) << uri;
     EXPECT_EQ(why.public_text,
-              "path: \"etc/server.conf\" is not served at any revision, since it is the server's own: its configuration names "
-              "it.")
+              "path: \"etc/server.conf\" is not served at any revision, because it is one of the server's own files, named in "
+              "its configuration.")
         << uri;
   }
   for (const auto* uri :
@@ -120,7 +120,7 @@ TEST(git_kept_back, a_path_of_one_work_tree_is_kept_back_in_all_of_the_repositor
   request.uri = request.asked_uri = "git://linked/blob/HEAD/server.conf";
   const auto refused = (*served)->read(request);
   ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().public_text, HasSubstr("it is the server's own"));
+  EXPECT_THAT(refused.error().public_text, HasSubstr("it is one of the server's own files"));
 }
 
 TEST(git_kept_back, a_bare_repository_knows_the_paths_of_its_work_trees) {
@@ -156,11 +156,12 @@ TEST(git_configured, keeps_back_what_the_program_says) {
   const auto table = "path = \"" + made.path() + "/.\"\nwatch = false\nredact = false\n";
   const auto uri = "git://shelf/blob/HEAD/server.conf";
   EXPECT_EQ(made_from(table, {}, uri), "read");
-  EXPECT_THAT(made_from(table, {made.path() + "/server.conf"}, uri), HasSubstr("it is the server's own"));
+  EXPECT_THAT(made_from(table, {made.path() + "/server.conf"}, uri), HasSubstr("it is one of the server's own files"));
 }
 
 TEST(git_configured, refuses_what_it_does_not_know_with_its_line) {
-  EXPECT_THAT(made_from("", {}, ""), HasSubstr("path: missing; name a repository, or with root a folder that holds some"));
+  EXPECT_THAT(made_from("", {}, ""),
+              HasSubstr("path: missing; name a repository, or set root to a folder that contains repositories"));
   EXPECT_THAT(made_from("path = \"x\"\nwatch = 1\n", {}, ""), HasSubstr("h.toml:2: watch: "));
   EXPECT_THAT(made_from("path = \"x\"\n\ndepth = 9\n", {}, ""), HasSubstr("h.toml:3: depth: "));
   EXPECT_THAT(made_from("path = \"x\"\nbranch = \"main\"\n", {}, ""), HasSubstr("h.toml:2: branch: unknown key"));

@@ -99,8 +99,8 @@ TEST(git_large_files, of_too_many_lines_have_their_patches_left_out_with_the_lim
   for (const std::string uri :
        {"git://shelf/commit/HEAD", "git://shelf/diff/HEAD~1..HEAD", "git://shelf/diff/HEAD~1..HEAD?path=many"}) {
     const auto text = shelf.text(uri);
-    EXPECT_THAT(text, HasSubstr("- `many`: modified; its patch is left out: too large to compare here\n")) << uri;
-    EXPECT_THAT(text, HasSubstr("of more than 200000 lines on both sides together, are not compared here")) << uri;
+    EXPECT_THAT(text, HasSubstr("- `many`: modified; patch left out: too large to compare\n")) << uri;
+    EXPECT_THAT(text, HasSubstr("of more than 200000 lines on both sides together, are not compared")) << uri;
     EXPECT_THAT(text, Not(HasSubstr("+++ b/many"))) << uri;
   }
   EXPECT_THAT(shelf.text("git://shelf/commit/HEAD"), HasSubstr("+++ b/few\n"));
@@ -110,7 +110,7 @@ TEST(git_large_files, of_too_many_lines_have_their_patches_left_out_with_the_lim
   EXPECT_FALSE(json.at("/changes/0/added"));
   EXPECT_EQ(json.string_at("/changes/0/idAfter").value() + '\n', made.git({"rev-parse", "HEAD:many"}));
   // What only came has nothing that it were compared with.
-  EXPECT_THAT(shelf.text("git://shelf/commit/HEAD~1"), HasSubstr("- `many`: added, +100001 -0; its patch is left out here\n"));
+  EXPECT_THAT(shelf.text("git://shelf/commit/HEAD~1"), HasSubstr("- `many`: added, +100001 -0; patch left out\n"));
 }
 
 TEST(git_large_files_timing, as_many_lines_as_are_compared_take_no_longer_than_can_be_waited_for) {
@@ -138,7 +138,7 @@ TEST(git_large_files, of_too_many_bytes_are_not_even_read) {
   made.commit("second");
   const served_repository shelf(made);
   const auto text = shelf.text("git://shelf/commit/HEAD");
-  EXPECT_THAT(text, HasSubstr("- `large`: modified; its patch is left out: too large to compare here\n"));
+  EXPECT_THAT(text, HasSubstr("- `large`: modified; patch left out: too large to compare\n"));
   EXPECT_THAT(text, HasSubstr("Files of more than 32 MiB"));
   EXPECT_THAT(shelf.text("git://shelf/diff/HEAD~1..HEAD?path=large"), HasSubstr("Files of more than 32 MiB"));
 }
@@ -169,7 +169,7 @@ TEST(git_large_files, are_blamed_up_to_a_limit_of_lines) {
   const auto refused = blame(repository.get(), request);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, errc::response_too_large);
-  EXPECT_THAT(refused.error().public_text, HasSubstr("it has 2 lines, and no more than 1 are compared"));
+  EXPECT_THAT(refused.error().public_text, HasSubstr("it has 2 lines, but at most 1 are compared"));
 }
 
 TEST(git_large_files, in_a_blame_say_at_which_commit_it_ends) {

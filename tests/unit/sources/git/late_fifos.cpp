@@ -93,7 +93,7 @@ TEST(git_late_fifos, in_the_places_of_references_hang_nobody) {
       if (victim == "refs/heads/main" || victim == "packed-refs" || victim == "refs/heads/side") {
         const auto why = shelf.error("git://shelf/branches");
         EXPECT_EQ(why.code, errc::source_unavailable);
-        EXPECT_THAT(why.public_text, HasSubstr('"' + victim + "\" is no regular file"));
+        EXPECT_THAT(why.public_text, HasSubstr('"' + victim + "\" is not a regular file"));
       }
     }
     EXPECT_EQ(shelf.text("git://shelf/branches"), branches) << victim;

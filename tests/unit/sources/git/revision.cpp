@@ -145,7 +145,7 @@ TEST(git_revision, abbreviated_to_several_names_some) {
   const auto found = resolve(handle.get(), twice, "from");
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().code, errc::invalid_argument);
-  EXPECT_TRUE(found.error().public_text.starts_with("from: \"" + twice + "\" is how several objects begin: " + twice))
+  EXPECT_TRUE(found.error().public_text.starts_with("from: \"" + twice + "\" is ambiguous, it is the beginning of " + twice))
       << found.error().public_text;
 }
 
@@ -197,9 +197,9 @@ TEST(git_revision, that_asks_for_something_else_is_refused_with_what_to_do) {
   shelf.expect_refusal(errc::invalid_argument, "stash@{0}", "reflog");
   shelf.expect_refusal(errc::invalid_argument, "a..b", "range");
   shelf.expect_refusal(errc::invalid_argument, "main...side/ways", "range");
-  shelf.expect_refusal(errc::invalid_argument, ":/x", "searches messages");
-  shelf.expect_refusal(errc::invalid_argument, "HEAD^{/x}", "searches messages");
-  shelf.expect_refusal(errc::invalid_argument, "^{/x}", "searches messages");
+  shelf.expect_refusal(errc::invalid_argument, ":/x", "searches commit messages");
+  shelf.expect_refusal(errc::invalid_argument, "HEAD^{/x}", "searches commit messages");
+  shelf.expect_refusal(errc::invalid_argument, "^{/x}", "searches commit messages");
   shelf.expect_refusal(errc::invalid_argument, "HEAD:a.txt", "path");
   shelf.expect_refusal(errc::invalid_argument, ":0:a.txt", "path");
   shelf.expect_refusal(errc::invalid_argument, "^main", "excludes");
@@ -211,12 +211,12 @@ TEST(git_revision, that_asks_for_something_else_is_refused_with_what_to_do) {
   shelf.expect_refusal(errc::invalid_argument, "ma*n"sv, "characters");
   for (const std::string_view one : {"HEAD^{tree}", "HEAD^{}", "HEAD^-", "HEAD^!", "HEAD^@", "HEAD~x", "HEAD~-1",
                                      "HEAD~99999999999999999999999", "HEAD^{commit"})
-    shelf.expect_refusal(errc::invalid_argument, one, "ending");
-  shelf.expect_refusal(errc::invalid_argument, "~1", "nothing to begin with");
+    shelf.expect_refusal(errc::invalid_argument, one, "suffix");
+  shelf.expect_refusal(errc::invalid_argument, "~1", "no starting point");
   for (const std::string_view one : {"gone", "refs/heads/gone", "heads", "refs/heads", "HEAD/", "/", ".", "a//b", "main.lock",
                                      "@", "\xff\xfe", "config", "index", "../config", "FETCH_HEAD"})
     EXPECT_FALSE(shelf.find(one)) << one;
-  shelf.expect_refusal(errc::invalid_argument, "gone", "no branch and no tag");
+  shelf.expect_refusal(errc::invalid_argument, "gone", "not a branch, a tag or a commit id");
   EXPECT_TRUE(check_revision("anything/at-all", "rev"));
   EXPECT_FALSE(check_revision("a..b", "rev"));
 }
@@ -227,9 +227,9 @@ TEST(git_revision, that_leads_to_no_commit_is_not_found) {
   shelf.expect_refusal(errc::resource_not_found, "of-tree", "is a tree");
   shelf.expect_refusal(errc::resource_not_found, parsed_by_git(shelf.made, "HEAD^{tree}"), "is a tree");
   shelf.expect_refusal(errc::resource_not_found, parsed_by_git(shelf.made, "HEAD:a.txt"), "is a blob");
-  shelf.expect_refusal(errc::resource_not_found, "HEAD~3", "no such commit before it");
-  shelf.expect_refusal(errc::resource_not_found, "HEAD^3", "2 of them");
-  shelf.expect_refusal(errc::resource_not_found, "HEAD~1000000000", "no such commit before it");
+  shelf.expect_refusal(errc::resource_not_found, "HEAD~3", "no such ancestor");
+  shelf.expect_refusal(errc::resource_not_found, "HEAD^3", "2 parent(s)");
+  shelf.expect_refusal(errc::resource_not_found, "HEAD~1000000000", "no such ancestor");
 }
 
 TEST(git_revision, of_references_in_a_circle_is_not_found) {
@@ -238,8 +238,8 @@ TEST(git_revision, of_references_in_a_circle_is_not_found) {
   std::ofstream(heads + "a") << "ref: refs/heads/b\n";
   std::ofstream(heads + "b") << "ref: refs/heads/a\n";
   std::ofstream(heads + "self") << "ref: refs/heads/self\n";
-  shelf.expect_refusal(errc::resource_not_found, "a", "circle");
-  shelf.expect_refusal(errc::resource_not_found, "self", "circle");
+  shelf.expect_refusal(errc::resource_not_found, "a", "cycle");
+  shelf.expect_refusal(errc::resource_not_found, "self", "cycle");
   EXPECT_NE(shelf.made.try_git({"rev-parse", "--verify", "a"}), 0);
   std::ofstream(heads + "alias") << "ref: refs/heads/main\n";
   EXPECT_EQ(text_of(shelf.find("alias")->commit), shelf.merge);
@@ -263,7 +263,7 @@ TEST(git_revision, in_an_empty_repository_says_that_there_is_no_commit_yet) {
   const auto found = resolve(handle.get(), "HEAD", "rev");
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().code, errc::invalid_argument);
-  EXPECT_NE(found.error().public_text.find("none on its branch yet"), std::string::npos);
+  EXPECT_NE(found.error().public_text.find("points to a branch without commits"), std::string::npos);
 }
 
 TEST(git_revision, of_a_detached_head_is_its_commit) {

@@ -181,7 +181,7 @@ TEST(git_surroundings, say_that_head_leads_in_a_circle) {
   const auto head = head_of(handle.get());
   ASSERT_FALSE(head);
   EXPECT_EQ(head.error().code, errc::source_unavailable);
-  EXPECT_NE(head.error().public_text.find("circle"), std::string::npos);
+  EXPECT_NE(head.error().public_text.find("cycle"), std::string::npos);
   EXPECT_TRUE(branches(handle.get(), "", 10));
   std::ofstream(made.path() + "/.git/HEAD") << "ref: config\n";
   EXPECT_FALSE(head_of(handle.get()));

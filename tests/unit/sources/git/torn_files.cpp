@@ -30,7 +30,7 @@ namespace {
 using testing::HasSubstr;
 using testing::SizeIs;
 
-constexpr std::string_view changed_while_read = "changed while they were being read. Ask again.";
+constexpr std::string_view changed_while_read = "changed while they were being read. Retry.";
 
 /// Of several pages each: the pack, its index and the index of several packs.
 void fill_packs(const made_repository& in) {

@@ -88,7 +88,7 @@ TEST(git_views, a_long_patch_is_cut_between_files_and_found_by_path) {
   const served_repository shelf(made);
   const auto text = shelf.text("git://shelf/commit/HEAD");
   EXPECT_LT(text.size(), 10'000U);
-  EXPECT_THAT(text, HasSubstr("- `b`: modified, +40000 -1; its patch is left out here\n"));
+  EXPECT_THAT(text, HasSubstr("- `b`: modified, +40000 -1; patch left out\n"));
   EXPECT_THAT(text, HasSubstr("+++ b/a\n"));
   EXPECT_THAT(text, HasSubstr("+++ b/c\n"));
   EXPECT_THAT(text, Not(HasSubstr("+++ b/b\n")));
@@ -396,7 +396,7 @@ TEST(git_views, an_overview_tells_branch_remotes_and_latest_commits) {
 TEST(git_views, an_empty_repository_and_a_bare_one_have_what_they_can) {
   made_repository empty;
   const served_repository shelf(empty);
-  EXPECT_THAT(shelf.text("git://shelf/overview"), HasSubstr("without a commit yet"));
+  EXPECT_THAT(shelf.text("git://shelf/overview"), HasSubstr("no commits yet"));
   EXPECT_THAT(shelf.text("git://shelf/log"), HasSubstr("No commits."));
   EXPECT_THAT(shelf.text("git://shelf/branches"), HasSubstr("None."));
   EXPECT_EQ(shelf.error("git://shelf/tree/HEAD").code, errc::invalid_argument);

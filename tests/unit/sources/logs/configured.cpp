@@ -92,16 +92,15 @@ TEST(log_settings, a_journal_is_named_after_its_unit) {
 }
 
 TEST(log_settings, mistakes_are_told_with_file_line_and_key) {
-  EXPECT_EQ(settings_error({}), "/etc/h.toml:2: source.path: expected either path, the log file, or journal = true");
+  EXPECT_EQ(settings_error({}), "/etc/h.toml:2: source.path: set either path, the log file, or journal = true");
   EXPECT_NE(settings_error({{"path", {std::int64_t{3}, 3}}}).find("source.path: expected a string"), std::string::npos)
       << settings_error({{"path", {std::int64_t{3}, 3}}});
-  EXPECT_NE(settings_error({{"path", text_value("a.log")}, {"journal", {true, 3}}}).find("expected either path"),
+  EXPECT_NE(settings_error({{"path", text_value("a.log")}, {"journal", {true, 3}}}).find("set either path"), std::string::npos);
+  EXPECT_NE(settings_error({{"path", text_value("a.log")}, {"units", text_value("x")}})
+                .find("source.units: allowed only for journals"),
             std::string::npos);
   EXPECT_NE(
-      settings_error({{"path", text_value("a.log")}, {"units", text_value("x")}}).find("source.units: this is for journals"),
-      std::string::npos);
-  EXPECT_NE(
-      settings_error({{"journal", {true, 3}}, {"zone", text_value("UTC")}}).find("source.zone: this is for logs in files"),
+      settings_error({{"journal", {true, 3}}, {"zone", text_value("UTC")}}).find("source.zone: allowed only for log files"),
       std::string::npos);
   EXPECT_NE(settings_error({{"path", text_value("a.log")}, {"name", text_value("Not A Slug")}}).find("lower-case"),
             std::string::npos);
@@ -116,7 +115,7 @@ TEST(log_settings, mistakes_are_told_with_file_line_and_key) {
   EXPECT_NE(settings_error({{"path", text_value("a.log")}, {"tail", text_value("x")}}).find("tail"), std::string::npos);
   EXPECT_NE(settings_error({{"journal", {true, 3}}, {"priority", text_value("loud")}}).find("source.priority"),
             std::string::npos);
-  EXPECT_NE(settings_error({{"path", text_value("/srv/own/audit.log")}}, {"/srv/own"}).find("the server's own"),
+  EXPECT_NE(settings_error({{"path", text_value("/srv/own/audit.log")}}, {"/srv/own"}).find("belongs to the server itself"),
             std::string::npos);
 }
 
@@ -130,10 +129,9 @@ TEST(log_settings, a_source_is_made_of_a_table_and_its_expressions_are_checked) 
   config::section bad("/etc/h.toml", "source", 2, {{"path", {folder.path("app.log"), 3}}, {"pattern", text_value("(")}});
   const auto refused = configure(bad, {});
   ASSERT_FALSE(refused);
-  EXPECT_EQ(
-      refused.error().public_text,
-      "/etc/h.toml:3: source.pattern: no expression that can be searched for (missing ): (). Expressions are those of RE2, "
-      "without look-around and back references.");
+  EXPECT_EQ(refused.error().public_text,
+            "/etc/h.toml:3: source.pattern: not a valid regular expression (missing ): (). Use RE2 syntax, without look-around "
+            "and back references.");
   for (const auto* key : {"zone", "multi_line"}) {
     config::section other("/etc/h.toml", "source", 2, {{"path", {folder.path("app.log"), 3}}, {key, {std::string("("), 7}}});
     const auto wrong = configure(other, {});
@@ -170,9 +168,8 @@ TEST(log_settings, a_log_that_cannot_be_read_is_told_when_the_server_starts_and_
   config::section from("/etc/h.toml", "source", 2, {{"path", {folder.path("app.log"), 3}}});
   const auto made = configure(from, [said](std::string_view line) { said->add(line); });
   ASSERT_TRUE(made);
-  EXPECT_EQ(said->once_there_are(1),
-            (std::vector<std::string>{
-                "the log app: There is no file of this log (yet). Ask again when it is there, or correct path in its table."}));
+  EXPECT_EQ(said->once_there_are(1), (std::vector<std::string>{"the log app: The file of this log does not exist "
+                                                               "(yet). Retry when it does, or correct path in its table."}));
   EXPECT_FALSE((*made)->health().ok);
   EXPECT_FALSE((*made)->health().detail.empty());
   read_request request;

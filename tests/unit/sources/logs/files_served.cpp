@@ -129,7 +129,7 @@ TEST(served_files, a_log_that_is_not_there_is_told_until_it_comes_and_no_path_is
   for (const auto* uri : {"log://app/", "log://app/summary"}) {
     const auto why = app.error(uri);
     EXPECT_EQ(why.code, errc::source_unavailable);
-    EXPECT_EQ(why.public_text, "There is no file of this log (yet). Ask again when it is there, or correct path in its table.");
+    EXPECT_EQ(why.public_text, "The file of this log does not exist (yet). Retry when it does, or correct path in its table.");
     EXPECT_EQ(why.public_text.find(folder.path("")), std::string::npos);
   }
   EXPECT_TRUE(app.provider().list({}));

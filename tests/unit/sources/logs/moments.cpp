@@ -54,7 +54,7 @@ TEST(log_moments, what_is_no_time_is_refused_by_the_parameters_name_without_repe
     const auto got = parse_moment("until", text, noon);
     ASSERT_FALSE(got) << text;
     EXPECT_EQ(got.error().code, errc::invalid_argument) << text;
-    EXPECT_TRUE(got.error().public_text.starts_with("until: this is no time.")) << got.error().public_text;
+    EXPECT_TRUE(got.error().public_text.starts_with("until: not a valid time.")) << got.error().public_text;
   }
   EXPECT_FALSE(parse_moment("until", std::string(100'000, '1'), noon));
 }

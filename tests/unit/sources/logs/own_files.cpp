@@ -29,7 +29,7 @@ TEST(log_settings, refuse_the_servers_own_files_by_whatever_name) {
   for (const auto* path : {"tokens", "tokens.1", "logs/linked/tokens", "logs/hard.log"}) {
     const auto got = settings_of_path(made.path(path), own);
     ASSERT_FALSE(got) << path;
-    EXPECT_NE(got.error().public_text.find("the server's own"), std::string::npos) << got.error().public_text;
+    EXPECT_NE(got.error().public_text.find("belongs to the server itself"), std::string::npos) << got.error().public_text;
   }
   const auto got = settings_of_path(made.path("app.log"), own);
   ASSERT_TRUE(got) << got.error().public_text;

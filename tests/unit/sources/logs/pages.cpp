@@ -107,14 +107,15 @@ TEST(log_pages, fields_whose_names_say_that_they_are_secret_have_no_values_to_co
 TEST(log_pages, what_is_wrong_is_told_in_the_page) {
   const auto of = numbered_log(1);
   of->remarks = {"app.log.3.gz could not be read:\nit is cut off."};
-  of->ended_early = "256 MiB were looked through";
+  of->ended_early = "256 MiB were searched, the limit of one answer";
   const served_log app(of);
-  EXPECT_EQ(
-      app.text("log://app/"),
-      "message 0\n-- remark: app.log.3.gz could not be read: it is cut off.\n-- ended early: 256 MiB were looked through\n");
+  EXPECT_EQ(app.text("log://app/"),
+            "message 0\n-- remark: app.log.3.gz could not be read: it is cut off.\n-- ended early: 256 MiB were searched, the "
+            "limit of one answer\n");
   EXPECT_EQ(app.text("log://app/?format=json"),
             R"({"log":"app","records":[{"time":"2026-01-31T11:59:59Z","level":"error","source":"kept","text":"message 0"}],)"
-            R"("endedEarly":"256 MiB were looked through","remarks":["app.log.3.gz could not be read:\nit is cut off."]})");
+            R"("endedEarly":"256 MiB were searched, the limit of one answer",)"
+            R"("remarks":["app.log.3.gz could not be read:\nit is cut off."]})");
   EXPECT_TRUE(app.read("log://app/").is_racy);
   EXPECT_EQ(served_log(std::make_shared<kept_log>()).text("log://app/"), "-- no records\n");
 }
@@ -149,7 +150,7 @@ TEST(log_pages, too_small_a_budget_of_bytes_is_refused_with_a_way_round) {
   const auto got = app.provider().read(small);
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().code, errc::response_too_large);
-  EXPECT_NE(got.error().public_text.find("Ask for fewer lines."), std::string::npos);
+  EXPECT_NE(got.error().public_text.find("Request fewer lines."), std::string::npos);
 }
 
 TEST(log_pages, other_logs_and_other_paths_are_not_found) {

@@ -85,7 +85,7 @@ TEST(log_subscriptions, rotation_by_logrotate_and_truncation_are_followed) {
   });
   EXPECT_EQ(
       app.text("log://app/"),
-      "2026-01-31T08:00:00Z INFO one\n-- remark: app.log is not there (now). These are records of what it was rotated into.\n");
+      "2026-01-31T08:00:00Z INFO one\n-- remark: app.log does not exist (now). The records are those of its rotated files.\n");
   after([&] { folder.append("app.log", "2026-01-31T08:00:01Z INFO two\n"); });
   EXPECT_EQ(app.text("log://app/"), "2026-01-31T08:00:00Z INFO one\n2026-01-31T08:00:01Z INFO two\n");
   after([&] { std::filesystem::resize_file(folder.path("app.log"), 0); });

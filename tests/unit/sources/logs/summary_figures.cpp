@@ -112,7 +112,7 @@ TEST(log_summary, more_errors_than_before_are_unusual) {
   ASSERT_EQ(kinds_of(got), strings{"errors"});
   // 32 an hour against 23 in 23 hours, of which the first is short of a second: 2 to the fifth.
   EXPECT_NEAR(got.unusual[0].weight, 0.95, 0.011);
-  EXPECT_EQ(got.unusual[0].text, "32 errors in the last 1 h, 32 an hour; before it were 1.0 an hour.");
+  EXPECT_EQ(got.unusual[0].text, "32 errors in the last 1 h, 32 per hour; before: 1.0 per hour.");
   EXPECT_EQ(got.priority, got.unusual[0].weight);
   kept_log always;
   add_steadily(always, 1440, minute, noon, "cannot write", records::severity::error);
@@ -142,7 +142,7 @@ TEST(log_summary, silence_critical_records_and_bursts_are_unusual) {
   const auto quiet = summed_up(silent);
   ASSERT_EQ(kinds_of(quiet), strings{"silence"});
   EXPECT_EQ(quiet.priority, 0.6);
-  EXPECT_EQ(quiet.unusual[0].text, "No record since 2026-01-31T09:59:59Z, which is 2 h; before, the longest silence was 0 s.");
+  EXPECT_EQ(quiet.unusual[0].text, "No record since 2026-01-31T09:59:59Z, for 2 h; the longest silence before was 0 s.");
   kept_log grave;
   add_steadily(grave, 1440, minute);
   grave.add(noon - 20 * hour, "out of memory", records::severity::critical);
@@ -196,7 +196,7 @@ TEST(log_summary, beyond_the_budget_says_how_far_back_it_goes) {
   EXPECT_FALSE(got.is_whole);
   EXPECT_EQ(got.total, 300U);
   ASSERT_EQ(got.remarks.size(), 1U);
-  EXPECT_EQ(got.remarks[0], "There is more than could be gone through: this goes back to 2026-01-31T07:00:00Z.");
+  EXPECT_EQ(got.remarks[0], "The log has more records than the limits allow: this summary goes back to 2026-01-31T07:00:00Z.");
 }
 
 TEST(log_summary, hours_that_are_over_are_not_counted_again) {
@@ -229,8 +229,8 @@ TEST(log_summary, markdown_and_json_say_the_same) {
   EXPECT_EQ(
       markdown_of(got, "app"),
       "# Summary of the log app\n\nFrom 2026-01-31T11:00:00Z to 2026-01-31T12:00:00Z (1 h).\n4 records, 1 of them errors. "
-      "First: 2026-01-31T11:39:59Z, last: 2026-01-31T11:59:59Z.\n\n## What is unusual\n\nNothing.\n\nThe errors: "
-      "log://app/?since=2026-01-31T11%3A00%3A00Z&level=error\n\n## Levels\n\n| level | records | an hour |\n| --- | --- | --- "
+      "First: 2026-01-31T11:39:59Z, last: 2026-01-31T11:59:59Z.\n\n## Anomalies\n\nNothing.\n\nAll errors: "
+      "log://app/?since=2026-01-31T11%3A00%3A00Z&level=error\n\n## Levels\n\n| level | records | per hour |\n| --- | --- | --- "
       "|\n| error | 1 | 1 |\n| info | 3 | 3 |\n\n## Over time\n\n```\n"
       "2026-01-31T11:00:00Z  0\n2026-01-31T11:05:00Z  0\n2026-01-31T11:10:00Z  0\n2026-01-31T11:15:00Z  0\n"
       "2026-01-31T11:20:00Z  0\n2026-01-31T11:25:00Z  0\n2026-01-31T11:30:00Z  0\n"
@@ -239,7 +239,7 @@ TEST(log_summary, markdown_and_json_say_the_same) {
       "2026-01-31T11:45:00Z  1                          ####################\n"
       "2026-01-31T11:50:00Z  0\n"
       "2026-01-31T11:55:00Z  2 (1 error)                ########################################\n```\n\n"
-      "## Messages that came most often\n\n- 3× info `request <num> served`, 2026-01-31T11:39:59Z to 2026-01-31T11:59:59Z\n"
+      "## Most frequent messages\n\n- 3× info `request <num> served`, 2026-01-31T11:39:59Z to 2026-01-31T11:59:59Z\n"
       "  - first: `request 1 served`\n- 1× error ``bad ` tick <num>``, 2026-01-31T11:55:00Z\n");
   const auto parsed = value::parse(json_of(got, "app"));
   ASSERT_TRUE(parsed);

@@ -75,7 +75,7 @@ TEST(log_troubles, a_summary_has_all_that_can_be_read_when_a_member_is_damaged_a
   const served_log other(folder.path("z.log"));
   const auto rest = other.json("log://app/summary?format=json");
   EXPECT_EQ(rest.integer_at("records").value(), 101);
-  EXPECT_EQ(rest.string_at("/remarks/0").value(), "z.log.1.gz is left out: this server may not read it.");
+  EXPECT_EQ(rest.string_at("/remarks/0").value(), "z.log.1.gz is left out: the server has no permission to read it.");
 }
 
 TEST(log_troubles, what_stands_in_the_place_of_a_log_is_named) {
@@ -90,15 +90,15 @@ TEST(log_troubles, what_stands_in_the_place_of_a_log_is_named) {
     EXPECT_EQ(app.error("log://app/summary").public_text, why.public_text);
     return why.public_text;
   };
-  EXPECT_EQ(why_not("folder.log"), "path in the table of this log leads to a folder; give the path of a file.");
-  EXPECT_EQ(why_not("link.log"), "path in the table of this log leads to a link; give the path of a file.");
+  EXPECT_EQ(why_not("folder.log"), "path in this log's table is a folder; set the path of a file.");
+  EXPECT_EQ(why_not("link.log"), "path in this log's table is a link; set the path of a file.");
   EXPECT_EQ(why_not("none/app.log"),
-            "There is no folder of this log (yet). Ask again when it is there, or correct path in its table.");
+            "The folder of this log does not exist (yet). Retry when it does, or correct path in its table.");
   folder.append("own.log", "x\n");
   std::filesystem::permissions(folder.path(""), std::filesystem::perms::all);
   std::filesystem::permissions(folder.path("own.log"), std::filesystem::perms::none);
   const anybody now;
-  EXPECT_EQ(why_not("own.log"), "The file of this log may not be read by the server's user: give it the right to read it.");
+  EXPECT_EQ(why_not("own.log"), "The file of this log is not readable: give the server's user permission to read it.");
 }
 
 TEST(log_troubles, rotated_files_are_read_while_the_file_that_is_written_is_not_there) {
@@ -107,8 +107,8 @@ TEST(log_troubles, rotated_files_are_read_while_the_file_that_is_written_is_not_
   const served_log app(folder.path("app.log"));
   EXPECT_EQ(
       app.text("log://app/"),
-      "2026-01-31T11:00:00Z INFO one\n-- remark: app.log is not there (now). These are records of what it was rotated into.\n");
-  EXPECT_TRUE(contains(app.text("log://app/summary"), "app.log is not there (now)."));
+      "2026-01-31T11:00:00Z INFO one\n-- remark: app.log does not exist (now). The records are those of its rotated files.\n");
+  EXPECT_TRUE(contains(app.text("log://app/summary"), "app.log does not exist (now)."));
   EXPECT_TRUE(app.provider().health().ok);
   folder.append("app.log", "2026-01-31T11:00:01Z INFO two\n");
   EXPECT_EQ(app.text("log://app/"), "2026-01-31T11:00:00Z INFO one\n2026-01-31T11:00:01Z INFO two\n");
@@ -145,9 +145,9 @@ TEST(log_troubles, a_journal_that_may_not_be_read_is_an_error_that_names_the_gro
     if (contains(one.path().string(), "entries-2")) std::filesystem::permissions(one.path(), std::filesystem::perms::all);
   const anybody now;
   const auto text = app.text("log://app/");
-  EXPECT_TRUE(contains(text, "second\n-- remark: 1 of 2 files of the journal are left out: ")) << text;
+  EXPECT_TRUE(contains(text, "second\n-- remark: 1 of 2 journal files are left out: ")) << text;
   EXPECT_FALSE(contains(text, "first"));
-  EXPECT_TRUE(contains(app.text("log://app/summary"), "1 of 2 files of the journal are left out: "));
+  EXPECT_TRUE(contains(app.text("log://app/summary"), "1 of 2 journal files are left out: "));
   EXPECT_TRUE(app.provider().health().ok);
 }
 

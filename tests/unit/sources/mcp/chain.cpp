@@ -22,14 +22,14 @@ TEST(mount_chain, notices_a_request_that_comes_back) {
   chain near({}, {});
   chain far({}, {});
   EXPECT_EQ(far.circle(near.sent()), "");
-  EXPECT_EQ(near.circle(far.sent()), "the request has come through this mount before");
+  EXPECT_EQ(near.circle(far.sent()), "the request already passed through this mount");
   EXPECT_EQ(near.sent(), (std::vector<std::string>{near.id(), far.id()})) << "the others of the circle hear of it from now on";
 }
 
 TEST(mount_chain, notices_a_command_that_starts_itself) {
   const chain outer("hondana\0stdio", {});
   const chain inner("hondana\0stdio", outer.variable());
-  EXPECT_EQ(inner.standing_circle(), "this server was itself started by the command that the mount would start");
+  EXPECT_EQ(inner.standing_circle(), "this server was itself started by the command of this mount");
   const chain other("something else", outer.variable());
   EXPECT_EQ(other.standing_circle(), "");
 }
@@ -39,13 +39,13 @@ TEST(mount_chain, tells_processes_about_those_before_them) {
   EXPECT_EQ(outer.circle({"mx"}), "");
   const chain inner({}, outer.variable());
   EXPECT_EQ(inner.sent().size(), 4u);
-  EXPECT_EQ(outer.circle(inner.sent()), "the request has come through this mount before");
+  EXPECT_EQ(outer.circle(inner.sent()), "the request already passed through this mount");
   EXPECT_EQ(outer.standing_circle(), "") << "what peers say is no proof of how this process was started";
 }
 
 TEST(mount_chain, takes_a_very_long_row_for_a_circle) {
   chain one({}, {});
-  EXPECT_EQ(one.circle(ids(17, "mx")), "the request has come through more than 16 mounts");
+  EXPECT_EQ(one.circle(ids(17, "mx")), "the request passed through more than 16 mounts");
   std::string inherited;
   for (int i = 0; i < 17; ++i) inherited += "m" + std::to_string(i) + ',';
   EXPECT_EQ(chain({}, inherited).standing_circle(), "this server was started through more than 16 mounts");

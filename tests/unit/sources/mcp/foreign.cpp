@@ -85,14 +85,13 @@ TEST(foreign_values, are_left_out_where_they_would_have_to_be_changed) {
 TEST(foreign_failures, name_the_mount_and_are_bounded) {
   const auto refused = passed_on({errc::refused, "no\r\nway", "p\n", std::make_shared<const error_answer>()}, "far", true);
   EXPECT_EQ(refused.code, errc::refused);
-  EXPECT_EQ(refused.public_text, "The mounted server \"far\" refused: no  way");
+  EXPECT_EQ(refused.public_text, "The mounted server \"far\" rejected the request: no  way");
   EXPECT_EQ(refused.private_text, "p ");
   EXPECT_EQ(refused.answer, nullptr);
   // attacks: a mounted server that sends back the token it was sent
   const auto shut = passed_on({errc::unauthorized, "it says: no, eyJtoken", "more", {}}, "far", true);
   EXPECT_EQ(shut.public_text,
-            "The mounted server \"far\" failed: it does not let this server in; whoever runs this server finds in its log what "
-            "to do");
+            "The mounted server \"far\" failed: it did not authorize this server; this server's log says what to do");
   EXPECT_EQ(shut.private_text, "it says: no, eyJtoken (more)");
   EXPECT_LT(passed_on({errc::timed_out, std::string(100'000, 'x'), {}, {}}, "far", true).public_text.size(), 1100u);
 }

@@ -32,9 +32,9 @@ TEST(naming, escapes_what_no_uri_has) {
 
 TEST(naming, never_leads_out_of_the_mount) {
   const naming team("mcp://team/docs/");
-  EXPECT_EQ(team.ours("../other/x").error().public_text, "it leads out of the mount");
-  EXPECT_EQ(team.ours("a/../../x").error().public_text, "it leads out of the mount");
-  EXPECT_EQ(team.ours(".").error().public_text, "it leads out of the mount");
+  EXPECT_EQ(team.ours("../other/x").error().public_text, "it leads outside the mount's prefix");
+  EXPECT_EQ(team.ours("a/../../x").error().public_text, "it leads outside the mount's prefix");
+  EXPECT_EQ(team.ours(".").error().public_text, "it leads outside the mount's prefix");
   EXPECT_EQ(team.ours("a/../b").value(), "mcp://team/docs/b");
 }
 
@@ -57,12 +57,12 @@ TEST(rules, hold_for_paths_that_a_server_reads_otherwise_than_they_are_written) 
   EXPECT_EQ(public_only.reason_against("file:///pub/a%2Fb"), "");
   for (const auto* evasive : {"file:///pub/..%2Fsecret", "file:///pub/%2e%2e%2fsecret", "file:///pub/a/..%5C..%5Csecret",
                               "file:///pub/x\\..\\..\\secret"})
-    EXPECT_EQ(public_only.reason_against(evasive), "it fits no pattern of include") << evasive;
+    EXPECT_EQ(public_only.reason_against(evasive), "no include pattern matches it") << evasive;
   const rules no_secrets({}, {"file:///srv/secret/**"});
   EXPECT_EQ(no_secrets.reason_against("file:///srv/open/x"), "");
   for (const auto* evasive : {"file:///srv//secret/x", "file:///srv%2Fsecret/x", "file:///srv/./secret/x",
                               "file:////srv/secret/x", "file:///srv/a/%2E%2E/secret/x?lines=1"})
-    EXPECT_EQ(no_secrets.reason_against(evasive), "exclude has \"file:///srv/secret/**\"") << evasive;
+    EXPECT_EQ(no_secrets.reason_against(evasive), "it matches the exclude pattern \"file:///srv/secret/**\"") << evasive;
 }
 
 TEST(naming, counts_how_often_something_has_come_through) {
@@ -75,8 +75,8 @@ TEST(mount_rules, serve_everything_unless_they_say_otherwise) {
   const rules some({"demo://a/**", "memo:///*"}, {"**/*.key"});
   EXPECT_EQ(some.reason_against("demo://a/b/c"), "");
   EXPECT_EQ(some.reason_against("memo:///x"), "");
-  EXPECT_EQ(some.reason_against("memo:///x/y"), "it fits no pattern of include");
-  EXPECT_EQ(some.reason_against("demo://a/b/id.key"), "exclude has \"**/*.key\"");
+  EXPECT_EQ(some.reason_against("memo:///x/y"), "no include pattern matches it");
+  EXPECT_EQ(some.reason_against("demo://a/b/id.key"), "it matches the exclude pattern \"**/*.key\"");
 }
 
 TEST(mount_rules, hold_for_parts_of_a_resource_and_for_other_spellings_of_it) {
@@ -92,7 +92,7 @@ TEST(mount_rules, hold_for_parts_of_a_resource_and_for_other_spellings_of_it) {
   }
   const rules only({"file:///docs/*"}, {});
   EXPECT_EQ(only.reason_against("file:///docs/a?lines=1/2"), "");
-  EXPECT_EQ(only.reason_against("file:///docs/../other"), "it fits no pattern of include");
+  EXPECT_EQ(only.reason_against("file:///docs/../other"), "no include pattern matches it");
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ TEST(mounted_changes, of_lists_reach_who_hears_of_them_though_nobody_has_listed)
   hearing news;
   const auto mounted = mount(mounted_from(other.here, log));
   mounted->watch(std::make_shared<note_taker>(news));
-  EXPECT_EQ(mounted->health().detail, "not asked for anything yet");
+  EXPECT_EQ(mounted->health().detail, "not used yet");
   mounted->attach_list();
   // What changed before its lists were known is told, too.
   ASSERT_TRUE(news.hears("list")) << log.text();
@@ -177,7 +177,7 @@ TEST(mounted_changes, are_asked_for_when_the_other_server_tells_none) {
   hearing news;
   mounted->watch(std::make_shared<note_taker>(news));
   mounted->attach("mcp://team/memo:///a");
-  EXPECT_TRUE(log.hears("no subscriptions"));
+  EXPECT_TRUE(log.hears("does not support subscriptions"));
   mounted->watch(nullptr);
 }
 

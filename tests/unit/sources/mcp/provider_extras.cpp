@@ -76,6 +76,81 @@ TEST(mounted_folders, are_listed_as_the_other_server_lists_them) {
   EXPECT_THAT(uris, ElementsAre("mcp://team/skill://pdf/SKILL.md", "mcp://team/skill://pdf/forms.md"));
 }
 
+/// A folder whose contents come with it, and a template for its entries.
+class folder_provider final : public provider {
+ public:
+  [[nodiscard]] std::string name() const override { return "notes"; }
+  [[nodiscard]] std::vector<std::string> claims() const override { return {"note:///"}; }
+  [[nodiscard]] scheme_documentation documentation() const override {
+    return {"note", "Notes.", {}, {{"note:///x", "A note."}}};
+  }
+  [[nodiscard]] result<list_result> list(const list_request&) override {
+    list_result made;
+    for (const auto* uri : {"note:///team", "note:///team/plan", "note:///team/secret"}) {
+      made.entries.push_back({.uri = uri, .name = uri});
+    }
+    return made;
+  }
+  [[nodiscard]] result<reading> read(const read_request& request) override {
+    reading made;
+    const auto add = [&made](const std::string& uri, const std::string& text) {
+      content one;
+      one.uri = uri;
+      one.form = content_form::text;
+      one.data = std::make_shared<const std::string>(text);
+      made.contents.push_back(std::move(one));
+    };
+    add(request.uri, "listing");
+    if (request.uri == "note:///team") {
+      add("note:///team/plan", "plan");
+      add("note:///team/secret", "secret");
+    }
+    return made;
+  }
+  [[nodiscard]] std::vector<resource_template> templates() const override {
+    return {{.uriTemplate = "note:///team/{name}", .name = "note"}};
+  }
+  [[nodiscard]] result<complete_result> complete(const complete_request&) override {
+    complete_result made;
+    made.values = {"plan", "secret"};
+    made.total = 2;
+    return made;
+  }
+};
+
+struct excluding_mount {
+  excluding_mount() {
+    EXPECT_TRUE(other.add(std::make_shared<folder_provider>()));
+    auto options = mounted_from(other, log);
+    options.exclude = {"note:///team/secret"};
+    mounted = mount(options);
+  }
+  hearing log;
+  server other;
+  std::shared_ptr<provider> mounted;
+};
+
+TEST(mounted_excludes, hold_for_contents_that_come_with_a_folder) {
+  excluding_mount made;
+  const auto got = made.mounted->read(reading_of("mcp://team/note:///team"));
+  ASSERT_TRUE(got) << got.error().public_text << made.log.text();
+  std::vector<std::string> uris;
+  for (const auto& one : got->contents) uris.push_back(one.uri);
+  EXPECT_THAT(uris, ElementsAre("", "mcp://team/note:///team/plan"));
+  EXPECT_FALSE(made.mounted->read(reading_of("mcp://team/note:///team/secret")));
+}
+
+TEST(mounted_excludes, hold_for_completions) {
+  excluding_mount made;
+  auto request = asking<complete_request>();
+  request.uriTemplate = "mcp://team/note:///team/{name}";
+  request.argument = "name";
+  const auto got = made.mounted->complete(request);
+  ASSERT_TRUE(got) << got.error().public_text << made.log.text();
+  EXPECT_THAT(got->values, ElementsAre("plan"));
+  EXPECT_FALSE(got->total);
+}
+
 TEST(mounted_reads, are_made_only_once_for_a_version) {
   memo_server other;
   int reads = 0;
@@ -111,7 +186,7 @@ TEST(mounted_servers, are_connected_at_once_when_they_are_eager) {
   auto options = mounted_from(other.here, log);
   const auto lazy = mount(options);
   lazy->watch(std::make_shared<note_taker>(news));
-  EXPECT_THAT(lazy->health().detail, HasSubstr("not asked"));
+  EXPECT_THAT(lazy->health().detail, HasSubstr("not used yet"));
   options.eager = true;
   options.name = "eager";
   options.prefix.clear();

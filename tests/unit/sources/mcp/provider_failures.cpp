@@ -65,7 +65,7 @@ TEST(mounted_failures, of_a_server_that_has_had_too_much_of_us_leave_it_alone_fo
   EXPECT_GT(*got.error().retry, std::chrono::seconds(20));
   const auto again = mounted->read(reading_of("mcp://team/memo:///a"));
   ASSERT_FALSE(again);
-  EXPECT_THAT(again.error().public_text, HasSubstr("It is tried again within"));
+  EXPECT_THAT(again.error().public_text, HasSubstr("The next attempt is within"));
   EXPECT_GT(again.error().retry.value_or(std::chrono::milliseconds(0)), std::chrono::seconds(20));
   EXPECT_FALSE(mounted->health().ok);
 }

@@ -96,16 +96,16 @@ TEST(mcp_settings, keeps_limits_and_patterns) {
 }
 
 TEST(mcp_settings, names_what_is_missing) {
-  EXPECT_EQ(wrong("command = [\"s\"]\n"), "/etc/h/t.toml:1: name: missing; name the server with a-z, 0-9 and -");
+  EXPECT_EQ(wrong("command = [\"s\"]\n"), "/etc/h/t.toml:1: name: missing; write a name of a-z, 0-9 and -");
   EXPECT_EQ(
       wrong("name = \"a\"\n"),
-      "/etc/h/t.toml:1: command: missing; say how to start the server (command = [\"npx\", …]) or where it is (url = \"…\")");
+      "/etc/h/t.toml:1: command: missing; set how to start the server (command = [\"npx\", …]) or where it is (url = \"…\")");
 }
 
 TEST(mcp_settings, refuses_a_name_that_is_no_slug) {
   for (const auto* name : {"", "A", "a_b", "-a", "a/b", "é"})
     EXPECT_EQ(wrong("name = \"" + std::string(name) + "\"\ncommand = [\"s\"]\n"),
-              "/etc/h/t.toml:1: name: expected at most 64 of a-z, 0-9 and -, not - first")
+              "/etc/h/t.toml:1: name: expected at most 64 characters of a-z, 0-9 and -, and no - at the start")
         << name;
 }
 
@@ -125,19 +125,18 @@ TEST(mcp_settings, refuses_addresses_that_are_none_or_hold_a_password) {
   EXPECT_EQ(wrong("name = \"a\"\nurl = \"ftp://h/\"\n"),
             "/etc/h/t.toml:2: url: expected an address such as \"https://host/mcp\"");
   const auto text = wrong("name = \"a\"\nurl = \"https://u:hunter2@h/\"\n");
-  EXPECT_EQ(text, "/etc/h/t.toml:2: url: has a user name or password in it; put what the server asks for into headers");
+  EXPECT_EQ(text, "/etc/h/t.toml:2: url: contains a user name or password; put credentials into headers");
 }
 
 TEST(mcp_settings, refuses_headers_that_would_break_a_line_and_does_not_repeat_them) {
   const auto text = wrong("name = \"a\"\nurl = \"http://h/\"\nheaders = { X = \"a\\r\\nSecret: 1\" }\n");
-  EXPECT_EQ(text, "/etc/h/t.toml:3: headers: \"X\" is no name of a header, or its value has a control character");
+  EXPECT_EQ(text, "/etc/h/t.toml:3: headers: \"X\" is not a header name, or its value has a control character");
 }
 
 TEST(mcp_settings, names_a_variable_that_is_not_set_or_not_closed) {
   EXPECT_EQ(wrong("name = \"a\"\ncommand = [\"${env:NONE}\"]\n"),
             "/etc/h/t.toml:2: command: the environment variable \"NONE\" is not set");
-  EXPECT_EQ(wrong("name = \"a\"\ncommand = [\"x${env:TOKEN\"]\n"),
-            "/etc/h/t.toml:2: command: has ${env: without a } behind the name");
+  EXPECT_EQ(wrong("name = \"a\"\ncommand = [\"x${env:TOKEN\"]\n"), "/etc/h/t.toml:2: command: has ${env: without a closing }");
 }
 
 TEST(mcp_settings, says_how_to_write_a_prefix) {
@@ -150,7 +149,7 @@ TEST(mcp_settings, says_how_to_write_a_prefix) {
 }
 
 TEST(mcp_settings, refuses_patterns_that_fit_nothing_and_keys_it_does_not_know) {
-  EXPECT_NE(wrong("name = \"a\"\ncommand = [\"s\"]\nexclude = [\"a[\"]\n").find("exclude: \"a[\" can fit nothing: "),
+  EXPECT_NE(wrong("name = \"a\"\ncommand = [\"s\"]\nexclude = [\"a[\"]\n").find("exclude: \"a[\" matches nothing: it has "),
             std::string::npos);
   EXPECT_NE(
       wrong("name = \"a\"\ncommand = [\"s\"]\ncomand = 1\n").find("t.toml:3: comand: unknown key; known here: authorities, "),

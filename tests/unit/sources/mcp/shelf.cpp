@@ -77,8 +77,8 @@ TEST(mount_shelf, leaves_out_what_rules_and_uris_forbid_and_says_why) {
   EXPECT_EQ(made.entries().size(), 0u);
   ASSERT_EQ(made.left_out().size(), 3u);
   EXPECT_EQ(made.left_out()[0].name, "key (demo://a.key)");
-  EXPECT_EQ(made.left_out()[0].reason, "exclude has \"**/*.key\"");
-  EXPECT_EQ(made.left_out()[1].reason, "its URI cannot be used: it leads out of the mount");
+  EXPECT_EQ(made.left_out()[0].reason, "it matches the exclude pattern \"**/*.key\"");
+  EXPECT_EQ(made.left_out()[1].reason, "its URI cannot be used: it leads outside the mount's prefix");
   EXPECT_EQ(made.left_out()[2].reason, "its URI cannot be used: an empty URI");
 }
 
@@ -86,7 +86,7 @@ TEST(mount_shelf, leaves_out_what_has_come_round) {
   const auto made = shelved({.entries = {{.uri = "mcp://b/mcp://far/mcp://b/mcp://far/demo://a", .name = "a"},
                                          {.uri = "mcp://far/demo://a", .name = "b"}}});
   EXPECT_EQ(uris(made), std::vector<std::string>{"mcp://far/mcp://far/demo://a"});
-  EXPECT_EQ(made.left_out().front().reason, "it has come round through this mount");
+  EXPECT_EQ(made.left_out().front().reason, "it already passed through this mount");
 }
 
 TEST(mount_shelf, has_the_templates_that_can_be_matched) {
@@ -139,11 +139,10 @@ TEST(mount_shelf, tells_whether_clients_would_see_a_difference) {
 
 TEST(mount_shelf, says_when_it_is_not_all) {
   EXPECT_EQ(shelved({}).shortness(), "");
-  EXPECT_EQ(
-      shelved({.entries = {{.uri = "demo://a", .name = "a"}}, .has_more_entries = true, .has_more_templates = true})
-          .shortness(),
-      "only the first 1 entries, the first 0 templates of the mounted server are served; raise max_entries or max_templates, "
-      "unless its lists are longer than 64 MiB");
+  EXPECT_EQ(shelved({.entries = {{.uri = "demo://a", .name = "a"}}, .has_more_entries = true, .has_more_templates = true})
+                .shortness(),
+            "only the first 1 entries, the first 0 templates of the mounted server are served; raise max_entries or "
+            "max_templates, unless its lists are larger than 64 MiB");
 }
 
 }  // namespace

@@ -63,9 +63,9 @@ TEST_P(mounted_stuck, are_ended_and_started_again) {
   ASSERT_FALSE(bad);
   EXPECT_EQ(bad.error().code, errc::timed_out) << bad.error().public_text;
   ASSERT_TRUE(in_time(clock, [&] { return !mounted->health().ok; })) << log.text();
-  EXPECT_THAT(log.text(), AnyOf(HasSubstr("did not answer"), HasSubstr("did not finish an answer")));
+  EXPECT_THAT(log.text(), AnyOf(HasSubstr("did not answer"), HasSubstr("did not finish the answer")));
   ASSERT_TRUE(in_time(clock, [&] { return mounted->health().ok; })) << log.text();
-  EXPECT_THAT(log.text(), HasSubstr("it is started again when it is needed"));
+  EXPECT_THAT(log.text(), HasSubstr("it is restarted when needed"));
   const auto good = read_meanwhile(clock, *mounted, "mcp://team/memo:///a");
   ASSERT_TRUE(good) << good.error().public_text << '\n' << log.text();
 }
@@ -137,7 +137,7 @@ TEST_F(mounted_busy, servers_that_never_answer_are_ended_when_their_time_is_over
     pass(std::chrono::seconds(1));
   EXPECT_FALSE(is_well);
   EXPECT_FALSE(stuck.get());
-  const std::string ended = "did not answer a ping, and was ended";
+  const std::string ended = "did not answer a ping, and was stopped";
   EXPECT_TRUE(in_time(clock_, [&] { return log_.text().find(ended) != std::string::npos; })) << log_.text();
   EXPECT_GE(monotonic_clock::now() - begin, milliseconds(100'000));
 }
@@ -204,7 +204,7 @@ TEST(mounted_slow, servers_that_answer_a_ping_are_left_alone) {
   EXPECT_EQ(bad.error().code, errc::timed_out) << bad.error().public_text;
   ASSERT_TRUE(read_meanwhile(clock, *mounted, "mcp://team/memo:///a"));
   EXPECT_TRUE(mounted->health().ok) << mounted->health().detail;
-  EXPECT_EQ(log.text().find("it is started again"), std::string::npos) << log.text();
+  EXPECT_EQ(log.text().find("it is restarted"), std::string::npos) << log.text();
 }
 
 }  // namespace

@@ -203,7 +203,7 @@ TEST(metrics_embedded, that_is_ended_says_so_and_can_begin_again) {
   ASSERT_TRUE(source.of->metrics({}, {}, 10, {}));
   source.of->stop();
   const auto ended = source.of->metrics({}, {}, 10, {});
-  EXPECT_EQ(ended ? "The source is being shut down." : ended.error().public_text, "The source is being shut down.");
+  EXPECT_EQ(ended ? "The source is shutting down." : ended.error().public_text, "The source is shutting down.");
   source.of->start();
   EXPECT_TRUE(source.of->metrics({}, {}, 10, call_with_time()));
 }
@@ -291,7 +291,7 @@ TEST(metrics_embedded, refuses_what_is_too_much_and_says_how_much_there_is) {
   const auto refused = source.of->range(what, {});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, errc::response_too_large);
-  EXPECT_EQ(refused.error().public_text, "1 series at 101 steps are 101 points, and 50 may be answered.");
+  EXPECT_EQ(refused.error().public_text, "1 series at 101 steps are 101 points, and at most 50 may be returned.");
 }
 
 }  // namespace hondana::metrics

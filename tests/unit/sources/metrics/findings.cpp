@@ -193,7 +193,7 @@ TEST(metrics_findings, nothing_is_unusual_where_nothing_changes) {
   EXPECT_EQ(found.looked_at, 1U);
   EXPECT_EQ(found.series, 1U);
   EXPECT_EQ(text_of(found),
-            "Nothing is unusual in app at 2026-01-31T12:00:00Z (score 0): 1 of 1 metrics, 1 series, 0 targets up, 0 down.\n");
+            "No findings in app at 2026-01-31T12:00:00Z (score 0): 1 of 1 metrics, 1 series, 0 targets up, 0 down.\n");
 }
 
 TEST(metrics_findings, a_gauge_that_is_high_has_its_evidence_with_it) {
@@ -204,7 +204,7 @@ TEST(metrics_findings, a_gauge_that_is_high_has_its_evidence_with_it) {
   const auto found = looked_at(of);
   ASSERT_EQ(kinds_of(found), kinds_found{"high"});
   const auto& one = found.unusual.front();
-  EXPECT_EQ(one.text, "queue_bytes{name=\"mail\"} is 500 bytes; usual is 100 bytes.");
+  EXPECT_EQ(one.text, "queue_bytes{name=\"mail\"} is 500 bytes; the usual value is 100 bytes.");
   EXPECT_EQ(one.metric, "queue_bytes");
   EXPECT_EQ(one.uri, "metrics://app/queue_bytes?match=name%3D%22mail%22");
   EXPECT_EQ(one.now, 500);
@@ -230,7 +230,8 @@ TEST(metrics_findings, counters_are_looked_at_by_their_rates_and_say_when_they_b
   EXPECT_EQ(found.unusual[0].usual, 10);
   EXPECT_EQ(found.unusual[0].unit, "/s");
   EXPECT_EQ(found.unusual[1].since, noon - 10 * minute);
-  EXPECT_EQ(found.unusual[1].text, "done_total{job=\"b\"} began anew at 2026-01-31T11:50:00Z: what counts it was restarted.");
+  EXPECT_EQ(found.unusual[1].text,
+            "done_total{job=\"b\"} was reset at 2026-01-31T11:50:00Z: the program that counts it was restarted.");
 }
 
 TEST(metrics_findings, a_disk_that_fills_up_is_the_graver_the_sooner_it_is_full) {
@@ -247,7 +248,7 @@ TEST(metrics_findings, a_disk_that_fills_up_is_the_graver_the_sooner_it_is_full)
   put(of, "node_filesystem_avail_bytes", {{"mountpoint", "/home"}}, never);
   const auto found = looked_at(of);
   ASSERT_EQ(kinds_of(found), (kinds_found{"filling", "filling"}));
-  EXPECT_EQ(found.unusual[0].text, "The file system / will be full in about 24 min 36 s at the pace of the last hours.");
+  EXPECT_EQ(found.unusual[0].text, "The file system / will be full in about 24 min 36 s at the rate of the last hours.");
   EXPECT_EQ(found.unusual[0].weight, 0.9);
   EXPECT_EQ(found.unusual[1].of.value_of("mountpoint"), "/srv");
   EXPECT_LT(found.unusual[1].weight, 0.9);
@@ -303,7 +304,7 @@ TEST(metrics_findings, rounds_go_on_where_the_last_one_ended_and_keep_what_it_fo
   ASSERT_TRUE(first);
   EXPECT_EQ(first->looked_at, 3U);
   EXPECT_EQ(first->unusual.size(), 3U);
-  EXPECT_EQ(first->remarks, (std::vector<std::string>{"Left for the next rounds: 1 metric."}));
+  EXPECT_EQ(first->remarks, (std::vector<std::string>{"Postponed to the next rounds: 1 metric."}));
   const auto next = by.look(noon, {});
   ASSERT_TRUE(next);
   EXPECT_EQ(next->looked_at, 4U);
@@ -316,7 +317,7 @@ TEST(metrics_findings, what_has_too_many_series_is_left_out_and_said) {
   for (int i = 0; i < 60; ++i) put(of, "many", {{"i", std::to_string(i)}}, {1, 2, 3});
   put(of, "one", {}, {1, 2, 3});
   const auto found = looked_at(of);
-  EXPECT_EQ(found.remarks, (std::vector<std::string>{"Not looked at, since there are more than 50 series of each: 1 metric."}));
+  EXPECT_EQ(found.remarks, (std::vector<std::string>{"Skipped, since each has more than 50 series: 1 metric."}));
   EXPECT_EQ(found.series, 1U);
 }
 
@@ -347,7 +348,8 @@ TEST(metrics_findings, a_source_that_ceases_to_answer_leaves_what_was_found_befo
   const auto next = by.look(noon, {});
   ASSERT_TRUE(next);
   EXPECT_EQ(next->unusual.size(), 2U);
-  EXPECT_EQ(next->remarks, (std::vector<std::string>{"The source ceased to answer; metrics are as they were before."}));
+  EXPECT_EQ(next->remarks,
+            (std::vector<std::string>{"The source stopped answering; findings about metrics are from earlier rounds."}));
 }
 
 TEST(metrics_findings, a_metric_that_takes_all_the_time_keeps_none_of_the_others_from_the_next_rounds) {

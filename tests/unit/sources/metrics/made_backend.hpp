@@ -118,8 +118,8 @@ class made_backend final : public backend {
     for (const auto& [of, samples] : all_)
       if (which.admits(of)) raw.push_back({of, samples});
     if (raw.size() > what.most_series)
-      return fail(errc::response_too_large, "These are " + std::to_string(raw.size()) + " series, and " +
-                                                std::to_string(what.most_series) + " may be answered.");
+      return fail(errc::response_too_large, "The result has " + std::to_string(raw.size()) + " series, and at most " +
+                                                std::to_string(what.most_series) + " may be returned.");
     auto made = series::evaluate(std::move(raw), out.how, what.at);
     if (!made) return tl::unexpected(made.error());
     out.series = std::move(*made);

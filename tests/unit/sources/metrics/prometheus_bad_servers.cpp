@@ -129,7 +129,7 @@ TEST(bad_prometheus, that_refuses_says_so_without_its_own_words_on_credentials) 
   // It has everything but what cannot be missing.
   const auto missing = asked(404, "404 page not found");
   EXPECT_EQ(missing.code, errc::source_unavailable);
-  EXPECT_NE(missing.public_text.find("has no /api/v1 behind the URL"), std::string::npos) << missing.public_text;
+  EXPECT_NE(missing.public_text.find("has no /api/v1 under the configured URL"), std::string::npos) << missing.public_text;
 }
 
 TEST(bad_prometheus, that_lies_is_found_out_and_the_query_is_in_no_text) {

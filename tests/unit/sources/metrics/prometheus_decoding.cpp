@@ -34,8 +34,9 @@ std::string words(std::string_view data) {
   const auto got = decoded(data);
   if (got) return "";
   EXPECT_EQ(got.error().code, errc::broken_protocol) << data;
-  EXPECT_TRUE(got.error().public_text.starts_with("Prometheus at http://p:9090 answered ")) << got.error().public_text;
-  return got.error().public_text.substr(37);
+  EXPECT_TRUE(got.error().public_text.starts_with("Prometheus at http://p:9090 sent an invalid answer: "))
+      << got.error().public_text;
+  return got.error().public_text.substr(52);
 }
 
 failure refused(int status, std::string_view body) {
@@ -109,27 +110,26 @@ TEST(prometheus_series, that_lie_are_refused_with_the_place_of_the_lie) {
   EXPECT_EQ(words(matrix("[1]")), "data.result[0]: expected an object, got a number");
   EXPECT_EQ(words(matrix(R"([{"values":[]}])")), "data.result[0].metric: missing");
   EXPECT_EQ(words(matrix(R"([{"metric":{"a":1},"values":[]}])")), "data.result[0].metric: expected a string, got a number");
-  EXPECT_EQ(words(matrix(R"([{"metric":{"":"x"},"values":[]}])")), "data.result[0].metric: a label without a name");
-  EXPECT_EQ(words(matrix(R"([{"metric":{"a":"1","a":"2"},"values":[]}])")),
-            "data.result[0].metric: a label that is there twice");
+  EXPECT_EQ(words(matrix(R"([{"metric":{"":"x"},"values":[]}])")), "data.result[0].metric: a label has no name");
+  EXPECT_EQ(words(matrix(R"([{"metric":{"a":"1","a":"2"},"values":[]}])")), "data.result[0].metric: a label occurs twice");
   EXPECT_EQ(words(matrix(R"([{"metric":{}}])")), "data.result[0]: has no values");
   EXPECT_EQ(words(vector(R"([{"metric":{},"values":[]}])")), "data.result[0]: has no value");
   EXPECT_EQ(words(matrix(R"([{"metric":{},"values":7}])")), "data.result[0].values: expected an array, got a number");
   EXPECT_EQ(words(matrix(R"([{"metric":{},"values":[[1]]}])")), "data.result[0].values: expected a time and a value");
   EXPECT_EQ(words(matrix(R"([{"metric":{},"values":[["1","1"]]}])")), "data.result[0].values: expected a number, got a string");
-  EXPECT_EQ(words(matrix(R"([{"metric":{},"values":[[1e300,"1"]]}])")), "data.result[0].values: a time that cannot be");
+  EXPECT_EQ(words(matrix(R"([{"metric":{},"values":[[1e300,"1"]]}])")), "data.result[0].values: the time is out of range");
   EXPECT_EQ(words(matrix(R"([{"metric":{},"values":[[1,2]]}])")), "data.result[0].values: expected a string, got a number");
-  EXPECT_EQ(words(matrix(R"([{"metric":{},"values":[[1,"one"]]}])")), "data.result[0].values: a value that is no number");
-  EXPECT_EQ(words(matrix(R"([{"metric":{},"values":[[1,"0x10"]]}])")), "data.result[0].values: a value that is no number");
-  EXPECT_EQ(words(matrix(R"([{"metric":{},"values":[[2,"1"],[1,"1"]]}])")), "data.result[0].values: times that do not rise");
+  EXPECT_EQ(words(matrix(R"([{"metric":{},"values":[[1,"one"]]}])")), "data.result[0].values: the value is not a number");
+  EXPECT_EQ(words(matrix(R"([{"metric":{},"values":[[1,"0x10"]]}])")), "data.result[0].values: the value is not a number");
+  EXPECT_EQ(words(matrix(R"([{"metric":{},"values":[[2,"1"],[1,"1"]]}])")),
+            "data.result[0].values: the times are not increasing");
   EXPECT_EQ(words(matrix(R"([{"metric":{},"values":[[1,"1"],[1.0001,"1"]]}])")),
-            "data.result[0].values: times that do not rise");
+            "data.result[0].values: the times are not increasing");
   EXPECT_EQ(words(matrix(R"([{"metric":{"a":"b"},"values":[[1,"1"]]},{"metric":{"a":"b"},"values":[[2,"1"]]}])")),
-            "data.result: the same series twice");
+            "data.result: a series occurs twice");
   std::string labels;
   for (int i = 0; i < 200; ++i) labels += (i == 0 ? "\"l" : ",\"l") + std::to_string(i) + "\":\"v\"";
-  EXPECT_EQ(words(matrix(R"([{"metric":{)" + labels + R"(},"values":[]}])")),
-            "data.result[0].metric: more labels than any series has");
+  EXPECT_EQ(words(matrix(R"([{"metric":{)" + labels + R"(},"values":[]}])")), "data.result[0].metric: too many labels");
 }
 
 TEST(prometheus_series, beyond_the_budget_are_refused_with_how_to_narrow_down) {
@@ -139,7 +139,7 @@ TEST(prometheus_series, beyond_the_budget_are_refused_with_how_to_narrow_down) {
   const auto series = decoded(matrix(two), {1, 4});
   ASSERT_FALSE(series.has_value());
   EXPECT_EQ(series.error().code, errc::response_too_large);
-  EXPECT_NE(series.error().public_text.find("2 series for this; at most 1 series are shown: narrow it down with match"),
+  EXPECT_NE(series.error().public_text.find("2 series; at most 1 series are allowed: narrow it down with match"),
             std::string::npos)
       << series.error().public_text;
   const auto points = decoded(matrix(two), {2, 3});
@@ -150,7 +150,7 @@ TEST(prometheus_series, beyond_the_budget_are_refused_with_how_to_narrow_down) {
 TEST(prometheus_failures, say_what_to_do_and_hold_no_more_of_the_servers_words_than_they_should) {
   const auto bad = refused(400, R"({"status":"error","errorType":"bad_data","error":"1:5: parse error:\nunexpected }"})");
   EXPECT_EQ(bad.code, errc::invalid_argument);
-  EXPECT_EQ(bad.public_text, "Prometheus at http://p:9090 refuses this: 1:5: parse error: unexpected }");
+  EXPECT_EQ(bad.public_text, "Prometheus at http://p:9090 rejects this request: 1:5: parse error: unexpected }");
   const auto late = refused(503, R"({"status":"error","errorType":"timeout","error":"query timed out"})");
   EXPECT_EQ(late.code, errc::timed_out);
   const auto full = refused(422, R"({"status":"error","errorType":"execution","error":"too many samples"})");
@@ -165,7 +165,7 @@ TEST(prometheus_failures, say_what_to_do_and_hold_no_more_of_the_servers_words_t
   EXPECT_EQ(refused(403, "no").code, errc::source_unavailable);
   EXPECT_EQ(refused(429, "").code, errc::source_unavailable);
   EXPECT_EQ(refused(302, "").code, errc::source_unavailable);
-  EXPECT_EQ(refused(503, "<html>").public_text, "Prometheus at http://p:9090 has trouble of its own (503)");
+  EXPECT_EQ(refused(503, "<html>").public_text, "Prometheus at http://p:9090 failed (503)");
   // An error that calls itself a success of HTTP.
   const auto quiet = refused(200, R"({"status":"error","errorType":"internal","error":"no disk"})");
   EXPECT_EQ(quiet.code, errc::source_unavailable);

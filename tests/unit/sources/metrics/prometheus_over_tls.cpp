@@ -91,7 +91,7 @@ TEST(prometheus_over_tls, is_read_with_credentials_and_refuses_others) {
   const auto refused = (*ours)->targets(soon());
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().code, errc::source_unavailable);
-  EXPECT_NE(refused.error().public_text.find("refuses the credentials of this source (401)"), std::string::npos)
+  EXPECT_NE(refused.error().public_text.find("rejects the credentials of this source (401)"), std::string::npos)
       << refused.error().public_text;
   EXPECT_EQ(refused.error().public_text.find(other), std::string::npos);
   EXPECT_FALSE((*ours)->health().ok);

@@ -128,7 +128,7 @@ TEST_F(same_values, within_budgets_that_say_how_to_narrow_down) {
   const auto fine = ours_->range(what, by());
   ASSERT_FALSE(fine.has_value());
   EXPECT_EQ(fine.error().code, errc::response_too_large);
-  EXPECT_NE(fine.error().public_text.find("11001 steps, and a Prometheus answers 11000 at most: ask for a step of 2s or more"),
+  EXPECT_NE(fine.error().public_text.find("11001 steps, and Prometheus returns at most 11000: request a step of 2s or more"),
             std::string::npos)
       << fine.error().public_text;
   // Exactly as many as Prometheus itself takes.

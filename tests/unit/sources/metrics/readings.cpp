@@ -142,7 +142,7 @@ TEST(metrics_readings, an_unknown_metric_is_not_found_and_near_names_are_said) {
   const served_metrics app(machine());
   const auto error = app.error("metrics://app/lod");
   EXPECT_EQ(error.code, errc::resource_not_found);
-  EXPECT_NE(error.public_text.find("Near: load"), std::string::npos) << error.public_text;
+  EXPECT_NE(error.public_text.find("Similar names: load"), std::string::npos) << error.public_text;
   EXPECT_NE(app.error("metrics://app/sent_bytes").public_text.find("sent_bytes_total"), std::string::npos);
   EXPECT_EQ(app.error("metrics://other/load").code, errc::resource_not_found);
 }

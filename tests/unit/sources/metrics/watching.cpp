@@ -283,9 +283,8 @@ TEST(metrics_watching, says_once_what_it_cannot_look_at) {
   scene.scrape(put);
   scene.scrape(put);
   const std::lock_guard lock(mutex);
-  EXPECT_EQ(said,
-            (std::vector<std::string>{"metrics://app/many?above=0 is watched, and cannot be looked at: These are 4 series, "
-                                      "and 3 may be answered."}));
+  EXPECT_EQ(said, (std::vector<std::string>{"metrics://app/many?above=0 is watched, but cannot be evaluated: The result has 4 "
+                                            "series, and at most 3 may be returned."}));
 }
 
 TEST(metrics_watching, can_be_switched_off) {
@@ -321,7 +320,8 @@ TEST(metrics_watching, says_once_that_its_table_is_full_and_has_room_again_when_
   watched.tell_to(heard);
   const auto attach = [&](const std::string& uri) { watched.attach(uri, *parse_address(uri, noon)); };
   for (const auto* const uri : {"metrics://app/a", "metrics://app/b", "metrics://app/c", "metrics://app/d"}) attach(uri);
-  EXPECT_EQ(said, (std::vector<std::string>{"more than 2 URIs are watched: further ones are not told of"}));
+  EXPECT_EQ(said,
+            (std::vector<std::string>{"more than 2 URIs are watched: clients are not notified of changes to further ones"}));
   watched.detach("metrics://app/a");
   attach("metrics://app/d");
   for (const auto* const name : {"a", "b", "c", "d"}) of->add(name, {}, noon + 15 * second, 1);

@@ -76,18 +76,18 @@ TEST_F(skill_folders, leave_bad_skills_out_and_say_why) {
   EXPECT_THAT(skill_uris(*from), ElementsAre("skill://good/SKILL.md", "skill://nameless/kept/SKILL.md"));
   const auto out = left_out(*from);
   EXPECT_EQ(out.size(), 5);
-  EXPECT_EQ(out.at("nameless"), "SKILL.md: the frontmatter has no \"name\" that is a text");
-  EXPECT_THAT(out.at("broken"), HasSubstr("SKILL.md: the frontmatter is no YAML that can be taken: line "));
+  EXPECT_EQ(out.at("nameless"), "SKILL.md: the front matter has no \"name\" that is text");
+  EXPECT_THAT(out.at("broken"), HasSubstr("SKILL.md: the front matter is not valid YAML: line "));
   EXPECT_THAT(out.at("My Team/tool"), HasSubstr("the folder \"My Team\" cannot begin a URI"));
-  EXPECT_EQ(out.at("README.md"), "it belongs to no skill");
-  EXPECT_EQ(out.at("data"), "it belongs to no skill");
+  EXPECT_EQ(out.at("README.md"), "it does not belong to a skill");
+  EXPECT_EQ(out.at("data"), "it does not belong to a skill");
   for (const std::string uri :
        {"skill://nameless/SKILL.md", "skill://nameless/notes.md", "skill://README.md", "skill://good/.env",
         "skill://good/.git/config", "skill://good/../README.md", "skill://broken/SKILL.md"}) {
     EXPECT_EQ(read_text(*from, uri), "error: resource_not_found") << uri;
   }
   EXPECT_EQ(log.size(), 3);
-  EXPECT_THAT(log, Contains("the skill nameless is left out: SKILL.md: the frontmatter has no \"name\" that is a text"));
+  EXPECT_THAT(log, Contains("the skill nameless is left out: SKILL.md: the front matter has no \"name\" that is text"));
   EXPECT_EQ(from->health().detail, "2 skills, 3 left out");
 }
 
@@ -187,7 +187,7 @@ TEST_F(skill_folders, of_several_folders_the_first_wins_a_name) {
   EXPECT_EQ(*skill_at(*from, "skill://a/SKILL.md")->frontmatter.find("from")->as_string(), "one");
   EXPECT_THAT(read_text(*from, "skill://a/SKILL.md"), HasSubstr("from: one"));
   EXPECT_THAT(read_text(*from, "skill://b/SKILL.md"), HasSubstr("name: b"));
-  EXPECT_THAT(left_out(*from).at("a"), HasSubstr("which comes first"));
+  EXPECT_THAT(left_out(*from).at("a"), HasSubstr("which takes precedence"));
   fs::remove(root / "one/a/SKILL.md");
   EXPECT_EQ(read_text(*from, "skill://a/SKILL.md"), "error: resource_not_found");
 }
@@ -200,7 +200,7 @@ TEST_F(skill_folders, a_prefix_makes_a_folder_itself_a_skill) {
   EXPECT_EQ(read_text(*from, "skill://pdf/x"), "1");
   const auto without = open("", {"pdf"});
   EXPECT_THAT(skill_uris(*without), IsEmpty());
-  EXPECT_THAT(left_out(*without).at("SKILL.md"), HasSubstr("give the source a prefix"));
+  EXPECT_THAT(left_out(*without).at("SKILL.md"), HasSubstr("set the source's prefix"));
 }
 
 TEST_F(skill_folders, refuse_prefixes_that_are_none_and_folders_that_are_not_there) {

@@ -98,9 +98,9 @@ TEST_F(skills_in_memory, nest_and_the_outer_one_has_the_inner_ones_files) {
 TEST_F(skills_in_memory, that_cannot_be_served_are_refused_and_change_nothing) {
   EXPECT_EQ(added("good", {{"SKILL.md", skill_text("good")}}), "added");
   EXPECT_EQ(added("bad", {{"a", "b"}}), "The skill bad has no SKILL.md. Add one.");
-  EXPECT_THAT(added("bad", {{"SKILL.md", "# none"}}), HasSubstr("has no frontmatter"));
-  EXPECT_THAT(added("bad", {{"SKILL.md", skill_text("other")}}), HasSubstr("differs from the folder's"));
-  EXPECT_THAT(added("good", {{"SKILL.md", "---\nname: [\n---\n"}}), HasSubstr("is no YAML that can be taken: line"));
+  EXPECT_THAT(added("bad", {{"SKILL.md", "# none"}}), HasSubstr("has no front matter"));
+  EXPECT_THAT(added("bad", {{"SKILL.md", skill_text("other")}}), HasSubstr("differs from the folder name"));
+  EXPECT_THAT(added("good", {{"SKILL.md", "---\nname: [\n---\n"}}), HasSubstr("is not valid YAML: line"));
   EXPECT_THAT(added("good/in", {{"SKILL.md", "# none"}}), HasSubstr("The skill good/in cannot be served"));
   EXPECT_THAT(added("Team/good", {{"SKILL.md", skill_text("good")}}), HasSubstr("\"Team\" cannot begin a URI"));
   for (const std::string path : {"", "/a", "a/", "a//b", "../a", "a/./b"}) {
@@ -110,7 +110,7 @@ TEST_F(skills_in_memory, that_cannot_be_served_are_refused_and_change_nothing) {
   EXPECT_EQ(added("a", {{"SKILL.md", skill_text("a")}, {"x", ""}, {"x", ""}}), "The skill a has the file x twice.");
   EXPECT_EQ(added("good", {{"SKILL.md", skill_text("good")}, {"in/SKILL.md", skill_text("in")}}), "added");
   EXPECT_EQ(added("good/in", {{"SKILL.md", skill_text("in")}}),
-            "The file good/in/SKILL.md is in two skills. Leave it out of one of them.");
+            "The file good/in/SKILL.md is in two skills. Remove it from one of them.");
   EXPECT_THAT(skill_uris(books), ElementsAre("skill://good/SKILL.md", "skill://good/in/SKILL.md"));
 }
 
@@ -126,7 +126,7 @@ TEST_F(skills_in_memory, have_at_most_512_files_and_16_mebibytes) {
   const auto text = skill_text("big");
   EXPECT_EQ(added("big", {{"SKILL.md", text}, {"rest", std::string(16'777'216 - text.size(), 'x')}}), "added");
   EXPECT_THAT(added("big", {{"SKILL.md", text}, {"rest", std::string(16'777'217 - text.size(), 'x')}}),
-              HasSubstr("have 16777217 bytes together; those of a skill have at most 16777216"));
+              HasSubstr("have 16777217 bytes in total; a skill has at most 16777216"));
 }
 
 TEST_F(skills_in_memory, spell_names_as_uris_that_are_canonical) {

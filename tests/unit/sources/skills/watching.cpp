@@ -128,10 +128,10 @@ TEST_F(watched_skills, of_a_folder_that_was_deleted_and_made_again_are_listed_an
   EXPECT_THAT(skill_uris(*from), ElementsAre("skill://three/SKILL.md", "skill://two/SKILL.md"));
   from.reset();
   // The folder may have been looked at while it was being deleted.
-  std::erase(lines, "the skill one is left out: its SKILL.md has gone");
+  std::erase(lines, "the skill one is left out: its SKILL.md has disappeared");
   const auto path = (root / "skills").string();
-  EXPECT_THAT(lines, ElementsAre("the skills in " + path + " cannot be looked at: " + path + ": No such file or directory",
-                                 "the skills in " + path + " are there again"));
+  EXPECT_THAT(lines, ElementsAre("the skills in " + path + " cannot be read: " + path + ": No such file or directory",
+                                 "the skills in " + path + " can be read again"));
 }
 
 TEST_F(watched_skills, are_watched_from_the_first_subscription_on) {
@@ -139,7 +139,7 @@ TEST_F(watched_skills, are_watched_from_the_first_subscription_on) {
   serve();
   from->attach("skill://a/SKILL.md");
   // Until the first look has been made there is nothing to compare with.
-  ASSERT_TRUE(eventually([&] { return from->health().detail != "not asked yet"; }));
+  ASSERT_TRUE(eventually([&] { return from->health().detail != "not read yet"; }));
   write("a/SKILL.md", skill_text("a") + "more");
   EXPECT_TRUE(told->hears("skill://a/SKILL.md"));
 }
@@ -191,7 +191,7 @@ TEST_F(watched_skills, that_cannot_be_watched_are_looked_at) {
   EXPECT_FALSE(watched.is_complete());
   std::unique_lock lock(mutex);
   EXPECT_TRUE(changed.wait_for(lock, event_deadline, [&] { return looks > 3; }));
-  EXPECT_THAT(lines, ElementsAre(testing::HasSubstr("are looked for every 1 ms")));
+  EXPECT_THAT(lines, ElementsAre(testing::HasSubstr("are polled every 1 ms")));
 }
 
 TEST_F(watched_skills, that_could_not_be_looked_at_are_looked_at_again) {

@@ -34,22 +34,22 @@ TEST(frontmatter, is_everything_between_the_marks) {
 }
 
 TEST(frontmatter, that_is_none_is_refused) {
-  const std::string missing = R"(error: the file does not begin with a line "---", so it has no frontmatter)";
+  const std::string missing = R"(error: the file does not begin with a line "---", so it has no front matter)";
   EXPECT_EQ(frontmatter_of(""), missing);
   EXPECT_EQ(frontmatter_of("# Title\n"), missing);
   EXPECT_EQ(frontmatter_of("\n---\nname: a\n---\n"), missing);
   EXPECT_EQ(frontmatter_of("----\nname: a\n---\n"), missing);
-  const std::string open = R"(error: the frontmatter has no closing line "---" within 64 KiB)";
+  const std::string open = R"(error: the front matter has no closing line "---" within 64 KiB)";
   EXPECT_EQ(frontmatter_of("---\nname: a\n"), open);
   EXPECT_EQ(frontmatter_of("---\nname: " + std::string(70'000, 'a') + "\n---\n"), open);
-  EXPECT_EQ(frontmatter_of("---\n- a\n---\n"), "error: the frontmatter is no mapping of keys to values");
-  EXPECT_EQ(frontmatter_of("---\n---\n"), "error: the frontmatter is no mapping of keys to values");
-  EXPECT_EQ(frontmatter_of("---\nname: \xFF\n---\n"), "error: the frontmatter is not UTF-8");
+  EXPECT_EQ(frontmatter_of("---\n- a\n---\n"), "error: the front matter is not a mapping of keys to values");
+  EXPECT_EQ(frontmatter_of("---\n---\n"), "error: the front matter is not a mapping of keys to values");
+  EXPECT_EQ(frontmatter_of("---\nname: \xFF\n---\n"), "error: the front matter is not UTF-8");
 }
 
 TEST(frontmatter, errors_count_the_lines_of_the_file) {
   EXPECT_EQ(frontmatter_of("---\nname: a\nname: b\n---\n"),
-            "error: the frontmatter is no YAML that can be taken: line 3: the key \"name\" stands twice");
+            "error: the front matter is not valid YAML: line 3: the key \"name\" occurs twice");
 }
 
 // requires: 2026-07-28/skills.naming_rules
@@ -64,17 +64,17 @@ TEST(frontmatter, names_follow_the_rules_of_agent_skills) {
 
 TEST(frontmatter, name_and_description_are_checked_and_nothing_else) {
   EXPECT_EQ(verdict("name: a\ndescription: b\nmetadata: 7", "a"), "good");
-  EXPECT_EQ(verdict("description: b", "a"), "the frontmatter has no \"name\" that is a text");
-  EXPECT_EQ(verdict("name: 7\ndescription: b", "7"), "the frontmatter has no \"name\" that is a text");
-  EXPECT_EQ(verdict("name: a\ndescription: b", "c"), "the name \"a\" differs from the folder's, \"c\"");
+  EXPECT_EQ(verdict("description: b", "a"), "the front matter has no \"name\" that is text");
+  EXPECT_EQ(verdict("name: 7\ndescription: b", "7"), "the front matter has no \"name\" that is text");
+  EXPECT_EQ(verdict("name: a\ndescription: b", "c"), "the name \"a\" differs from the folder name, \"c\"");
   EXPECT_EQ(verdict("name: A\ndescription: b", "A"),
-            "the name \"A\" is none for a skill: 1 to 64 of a-z, 0-9 and -, no - at an end or twice in a row");
-  EXPECT_EQ(verdict("name: a", "a"), "the frontmatter has no \"description\" that is a text");
-  EXPECT_EQ(verdict("name: a\ndescription: ''", "a"), "the description has 0 characters; allowed are 1 to 1024");
+            "the name \"A\" is not a skill name: 1 to 64 of a-z, 0-9 and -, no - at an end or twice in a row");
+  EXPECT_EQ(verdict("name: a", "a"), "the front matter has no \"description\" that is text");
+  EXPECT_EQ(verdict("name: a\ndescription: ''", "a"), "the description has 0 characters; 1 to 1024 are allowed");
   std::string books;
   for (int i = 0; i < 1024; ++i) books += "\xE6\x9C\xAC";
   EXPECT_EQ(verdict("name: a\ndescription: " + books, "a"), "good");
-  EXPECT_EQ(verdict("name: a\ndescription: " + books + "x", "a"), "the description has 1025 characters; allowed are 1 to 1024");
+  EXPECT_EQ(verdict("name: a\ndescription: " + books + "x", "a"), "the description has 1025 characters; 1 to 1024 are allowed");
 }
 
 }  // namespace

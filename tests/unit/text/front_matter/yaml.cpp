@@ -86,29 +86,30 @@ TEST(yaml, tags_that_say_what_json_can_say_are_obeyed) {
   EXPECT_EQ(json_of("a: !!str 1\nb: ! 2\nc: !!int 3\nd: !!float 4\ne: !!null ''\nf: !!seq [1]\ng: !!map {h: 1}\n"),
             R"({"a":"1","b":"2","c":3,"d":4,"e":null,"f":[1],"g":{"h":1}})");
   EXPECT_EQ(json_of("a: !!int x"),
-            "error: line 1: the tag tag:yaml.org,2002:int, which does not fit or which JSON has no word for");
-  EXPECT_EQ(json_of("a: 1\nb: !mine {x: 1}"), "error: line 2: the tag !mine, which JSON has no word for");
+            "error: line 1: the tag tag:yaml.org,2002:int does not fit the value or has no equivalent in JSON");
+  EXPECT_EQ(json_of("a: 1\nb: !mine {x: 1}"), "error: line 2: the tag !mine has no equivalent in JSON");
   EXPECT_EQ(json_of("a: !!binary aGk="),
-            "error: line 1: the tag tag:yaml.org,2002:binary, which does not fit or which JSON has no word for");
+            "error: line 1: the tag tag:yaml.org,2002:binary does not fit the value or has no equivalent in JSON");
 }
 
 TEST(yaml, aliases_are_resolved) {
   EXPECT_EQ(json_of("a: &x [1, &y z]\nb: *x\nc: *y\n*y : d\n"), R"({"a":[1,"z"],"b":[1,"z"],"c":"z","z":"d"})");
-  EXPECT_EQ(json_of("a: *nobody"), "error: line 1: *nobody refers to nothing that ends before it");
-  EXPECT_EQ(json_of("a: &a [*a]"), "error: line 1: *a refers to nothing that ends before it");
-  EXPECT_EQ(json_of("a: &x 1\n*x : d\n"), "error: line 2: a key that is no text");
+  EXPECT_EQ(json_of("a: *nobody"), "error: line 1: *nobody does not refer to a value that ends before it");
+  EXPECT_EQ(json_of("a: &a [*a]"), "error: line 1: *a does not refer to a value that ends before it");
+  EXPECT_EQ(json_of("a: &x 1\n*x : d\n"), "error: line 2: a key is not text");
 }
 
 TEST(yaml, what_json_cannot_say_is_refused_with_its_line) {
-  EXPECT_EQ(json_of("a: .inf"), "error: line 1: .inf is a number that JSON cannot say");
-  EXPECT_EQ(json_of("a: -.INF"), "error: line 1: -.INF is a number that JSON cannot say");
-  EXPECT_EQ(json_of("a: 1\nb: .nan"), "error: line 2: .nan is a number that JSON cannot say");
-  EXPECT_EQ(json_of("a: 1e999"), "error: line 1: 1e999 is a number that JSON cannot say");
-  EXPECT_EQ(json_of("a: -0.1e400"), "error: line 1: -0.1e400 is a number that JSON cannot say");
-  EXPECT_EQ(json_of("a: 1e99999999999999999999"), "error: line 1: 1e99999999999999999999 is a number that JSON cannot say");
-  EXPECT_EQ(json_of("a: 0.00001e+400"), "error: line 1: 0.00001e+400 is a number that JSON cannot say");
-  EXPECT_EQ(json_of("a: 1\nb: 2\na: 3\n"), "error: line 3: the key \"a\" stands twice");
-  EXPECT_EQ(json_of("? [a]\n: b\n"), "error: line 1: a key that is a list or a mapping, which JSON does not have");
+  EXPECT_EQ(json_of("a: .inf"), "error: line 1: .inf is a number that JSON cannot represent");
+  EXPECT_EQ(json_of("a: -.INF"), "error: line 1: -.INF is a number that JSON cannot represent");
+  EXPECT_EQ(json_of("a: 1\nb: .nan"), "error: line 2: .nan is a number that JSON cannot represent");
+  EXPECT_EQ(json_of("a: 1e999"), "error: line 1: 1e999 is a number that JSON cannot represent");
+  EXPECT_EQ(json_of("a: -0.1e400"), "error: line 1: -0.1e400 is a number that JSON cannot represent");
+  EXPECT_EQ(json_of("a: 1e99999999999999999999"),
+            "error: line 1: 1e99999999999999999999 is a number that JSON cannot represent");
+  EXPECT_EQ(json_of("a: 0.00001e+400"), "error: line 1: 0.00001e+400 is a number that JSON cannot represent");
+  EXPECT_EQ(json_of("a: 1\nb: 2\na: 3\n"), "error: line 3: the key \"a\" occurs twice");
+  EXPECT_EQ(json_of("? [a]\n: b\n"), "error: line 1: a key is a list or a mapping, which JSON does not support");
   EXPECT_EQ(json_of("a: 1\n---\nb: 2\n"), "error: line 2: a second document begins; only one is allowed");
 }
 
@@ -133,7 +134,7 @@ TEST(yaml, what_would_cost_too_much_is_refused) {
     for (int i = 0; i < 10; ++i) laughs += (i == 0 ? "*" : ", *") + std::string(1, static_cast<char>(c - 1));
     laughs += "]\n";
   }
-  EXPECT_NE(json_of(laughs).find("more than 128 KiB as JSON in memory, aliases resolved"), std::string::npos);
+  EXPECT_NE(json_of(laughs).find("more than 128 KiB as JSON in memory, with aliases resolved"), std::string::npos);
   EXPECT_EQ(json_of("a: " + std::string(64 * 1024, 'x')), "error: line 1: longer than 64 KiB");
 }
 

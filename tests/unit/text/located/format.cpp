@@ -57,13 +57,12 @@ TEST(formats, refuse_what_is_no_text) {
     EXPECT_EQ(test::told(one,
                          "\xFF\xFE"
                          "a\0=\0"s),
-              "failed: line 1: this is written in UTF-16, and only UTF-8 is read; save it as UTF-8");
-    EXPECT_EQ(test::told(one, "# x\n\n#\0\n"s),
-              "failed: line 3: a NUL byte, which no configuration has; is this written in UTF-16 or half-written?");
+              "failed: line 1: the file is UTF-16, but only UTF-8 is supported; save it as UTF-8");
+    EXPECT_EQ(test::told(one, "# x\n\n#\0\n"s), "failed: line 3: unexpected NUL byte; is the file UTF-16 or half-written?");
     if (one == format::properties) continue;
-    EXPECT_EQ(test::told(one, "# x\n# \xE9\n# y\n"), "failed: line 2: bytes that are no UTF-8");
-    EXPECT_EQ(test::told(one, "# x\n# \xE6\x9C"), "failed: line 2: bytes that are no UTF-8");
-    EXPECT_EQ(test::told(one, "# x\n# \xE6\n\x9C"), "failed: line 2: bytes that are no UTF-8");
+    EXPECT_EQ(test::told(one, "# x\n# \xE9\n# y\n"), "failed: line 2: bytes that are not UTF-8");
+    EXPECT_EQ(test::told(one, "# x\n# \xE6\x9C"), "failed: line 2: bytes that are not UTF-8");
+    EXPECT_EQ(test::told(one, "# x\n# \xE6\n\x9C"), "failed: line 2: bytes that are not UTF-8");
   }
 }
 
@@ -105,7 +104,7 @@ TEST(formats, bound_their_remarks) {
   const auto read = located::read(format::dotenv, text);
   ASSERT_TRUE(read);
   EXPECT_EQ(read->remarks.size(), 100u);
-  EXPECT_EQ(read->remarks.back(), "there is more to remark, which is left out");
+  EXPECT_EQ(read->remarks.back(), "further remarks are left out");
 }
 
 TEST(trees_as_json, keep_digits_in_texts_and_are_values) {

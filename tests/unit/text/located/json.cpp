@@ -30,12 +30,12 @@ TEST(json_tree, keeps_the_digits_of_integers) {
   EXPECT_EQ(of_json("[123456789012345678901234567890, -9223372036854775809, 1.50, 1e2, -0]"),
             "1 [0] = 123456789012345678901234567890 <123456789012345678901234567890>\n"
             "1 [1] = -9223372036854775809 <-9223372036854775809>\n1 [2] = 1.5 <1.50>\n1 [3] = 100.0 <1e2>\n1 [4] = -0 <-0>\n");
-  EXPECT_EQ(of_json("[1,\n1e400]"), "failed: line 2: a number that is none, or too large for any");
+  EXPECT_EQ(of_json("[1,\n1e400]"), "failed: line 2: an invalid or too large number");
 }
 
 TEST(json_tree, remarks_keys_that_are_given_again) {
   EXPECT_EQ(of_json("{\"a\": {\"x\": [1, {\"y\": \"]\"}]},\n\"b\": 1,\n\"\\u0061\": [2],\n\"a\": 3}"),
-            "2 b = 1 <1>\n4 a = 3 <3>\n! line 4: the key \"a\" is given again; this one counts\n");
+            "2 b = 1 <1>\n4 a = 3 <3>\n! line 4: the key \"a\" is repeated; this value is used\n");
 }
 
 TEST(json_tree, takes_any_value_alone) {
@@ -45,10 +45,10 @@ TEST(json_tree, takes_any_value_alone) {
 }
 
 TEST(json_tree, refuses_what_is_wrong_by_its_line_and_without_its_words) {
-  EXPECT_EQ(of_json(""), "failed: line 1: there is no value");
-  EXPECT_EQ(of_json("// nothing\n"), "failed: line 2: there is no value");
-  EXPECT_EQ(of_json("{\"a\": 1} x"), "failed: line 1: something stands behind the value");
-  EXPECT_EQ(of_json("{\n\"a\": 01}"), "failed: line 2: a number that is not written as JSON has them");
+  EXPECT_EQ(of_json(""), "failed: line 1: the value is missing");
+  EXPECT_EQ(of_json("// nothing\n"), "failed: line 2: the value is missing");
+  EXPECT_EQ(of_json("{\"a\": 1} x"), "failed: line 1: unexpected text after the value");
+  EXPECT_EQ(of_json("{\n\"a\": 01}"), "failed: line 2: not a valid JSON number");
   EXPECT_EQ(of_json("{\n\"a\": 1-2}").find("1-2"), std::string::npos);
   for (const std::string text : {"{\n\n\"a\": hunter2hunter2}", "{\n\n\"a\": \"hunter2hunter2", "{\n\n\"a\": 'hunter2hunter2'}",
                                  "{\n\n\"a\": \"\\qhunter2hunter2\"}", "{\n\n\"a\" \"hunter2hunter2\"}"}) {
@@ -65,9 +65,9 @@ TEST(json_tree, stops_at_its_limits) {
   for (int i = 0; i < 1'000'000; ++i) many += ",0";
   EXPECT_EQ(of_json(many + ']'), "failed: line 1: more than 200000 values");
   EXPECT_EQ(told(format::json, "[1,2,3]", {.bytes = 100, .depth = 5, .values = 3}),
-            "failed: line 1: more than 3 values, those that aliases repeat counted each time");
+            "failed: line 1: more than 3 values, counting each repetition by an alias");
   EXPECT_EQ(told(format::json, "[1,2,3]", {.bytes = 6, .depth = 5, .values = 9}),
-            "failed: This has 7 bytes, and no more than 6 are read as configuration.");
+            "failed: This has 7 bytes, but at most 6 are read as configuration.");
 }
 
 }  // namespace

@@ -39,15 +39,14 @@ TEST(dotenv_reader, takes_quoted_values_over_several_lines) {
 TEST(dotenv_reader, remarks_what_is_taken_in_a_way_of_its_own) {
   EXPECT_EQ(told(format::dotenv, "A=1\nnonsense here\nA=2\nB=\"x\" y\nKEY:value\n"),
             "3 A = \"2\" <2>\n4 B = \"\\\"x\\\" y\" <\"x\" y>\n"
-            "! line 2: neither a comment nor NAME=value; it is passed over\n"
-            "! line 3: the key \"A\" is given again; this one counts\n"
-            "! line 4: something stands behind the closing quote; the quotes are taken as they stand\n"
-            "! line 5: neither a comment nor NAME=value; it is passed over\n");
+            "! line 2: not a comment or NAME=value; ignored\n"
+            "! line 3: the key \"A\" is repeated; this value is used\n"
+            "! line 4: unexpected text after the closing quote; the quotes are read as part of the value\n"
+            "! line 5: not a comment or NAME=value; ignored\n");
 }
 
 TEST(dotenv_reader, takes_a_quote_that_is_never_closed_for_half_a_file) {
-  const std::string said =
-      "failed: line 2: the quote that the value of \"B\" begins with is never closed; is this half-written?";
+  const std::string said = "failed: line 2: the opening quote of the value of \"B\" is never closed; is the file half-written?";
   EXPECT_EQ(told(format::dotenv, "A=1\nB=\"half"), said);
   EXPECT_EQ(told(format::dotenv, "A=1\nB='half\nC=2\n"), said);
   EXPECT_EQ(told(format::dotenv, "A=1\nB=\"half\nC=\"2\"\n"), said);
@@ -89,15 +88,15 @@ TEST(properties_reader, reads_what_java_reads) {
 
 TEST(properties_reader, takes_latin_1_where_it_is_no_utf_8) {
   EXPECT_EQ(told(format::properties, "a = caf\xE9\nb = \xFC"),
-            "1 a = \"café\" <caf\xE9>\n2 b = \"ü\" <\xFC>\n! line 1: this is no UTF-8 and is read as ISO 8859-1\n");
+            "1 a = \"café\" <caf\xE9>\n2 b = \"ü\" <\xFC>\n! line 1: the file is not UTF-8 and is read as ISO 8859-1\n");
   EXPECT_EQ(told(format::properties, "a = 本\na = 棚"),
-            "2 a = \"棚\" <棚>\n! line 2: the key \"a\" is given again; this one counts\n");
+            "2 a = \"棚\" <棚>\n! line 2: the key \"a\" is repeated; this value is used\n");
 }
 
 TEST(properties_reader, refuses_what_java_refuses) {
   EXPECT_EQ(told(format::properties, "a=1\nb=\\u12"), "failed: line 2: \\u without four hexadecimal digits");
   EXPECT_EQ(told(format::properties, "a=\\uD83Dx"),
-            "1 a = \"\xEF\xBF\xBDx\" <\\uD83Dx>\n! line 1: half of a surrogate pair, which is no character, is replaced\n");
+            "1 a = \"\xEF\xBF\xBDx\" <\\uD83Dx>\n! line 1: half of a surrogate pair is not a character and is replaced\n");
 }
 
 TEST(ini_reader, reads_sections_of_many_programs) {
@@ -149,10 +148,11 @@ TEST(ini_reader, goes_on_in_lines_that_are_indented_deeper) {
 
 TEST(ini_reader, merges_and_remarks_what_is_given_again) {
   EXPECT_EQ(told(format::ini, "[a]\nx=1\n[b]\ny=1\n[a]\nx=2\n"),
-            "6 a.x = \"2\" <2>\n4 b.y = \"1\" <1>\n! line 5: the section \"a\" is given again; both are one\n"
-            "! line 6: the key \"x\" is given again; this one counts\n");
-  EXPECT_EQ(told(format::ini, "[a]\n[b\n"), "failed: line 2: a section without its closing bracket");
-  EXPECT_EQ(told(format::ini, "[a] b\n"), "failed: line 1: something stands behind the name of a section");
+            "6 a.x = \"2\" <2>\n4 b.y = \"1\" <1>\n"
+            "! line 5: the section \"a\" is repeated; both are merged\n"
+            "! line 6: the key \"x\" is repeated; this value is used\n");
+  EXPECT_EQ(told(format::ini, "[a]\n[b\n"), "failed: line 2: a section without a closing bracket");
+  EXPECT_EQ(told(format::ini, "[a] b\n"), "failed: line 1: unexpected text after the name of a section");
   EXPECT_EQ(told(format::ini, "\n= b\n"), "failed: line 2: a value without a key");
 }
 
@@ -185,9 +185,10 @@ TEST(systemd_reader, reads_units) {
 
 TEST(systemd_reader, remarks_what_systemd_passes_over) {
   EXPECT_EQ(told(format::systemd, "A=1\n[Unit]\nnonsense\nB=1\n"),
-            "4 Unit.B = \"1\" <1>\n! line 1: a setting before the first section; it is passed over\n"
-            "! line 3: neither a comment, a section nor a setting with \"=\"; it is passed over\n");
-  EXPECT_EQ(told(format::systemd, "[Unit\nA=1\n"), "failed: line 1: a section without its closing bracket");
+            "4 Unit.B = \"1\" <1>\n"
+            "! line 1: a setting before the first section; ignored\n"
+            "! line 3: not a comment, a section or a setting with \"=\"; ignored\n");
+  EXPECT_EQ(told(format::systemd, "[Unit\nA=1\n"), "failed: line 1: a section without a closing bracket");
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ TEST(toml_tree, writes_times_as_texts) {
             "4 d = \"07:32:00\" <07:32:00>\n5 e = \"1979-05-27T07:32:00Z\" <1979-05-27t07:32:00z>\n");
   EXPECT_EQ(of_toml("a = -inf\nb = 1e3\n"),
             "1 a = \"-inf\" <-inf>\n2 b = 1000.0 <1e3>\n"
-            "! line 1: infinities and NaN are no numbers in JSON; this is kept as a text\n");
+            "! line 1: infinities and NaN are not JSON numbers; the value is read as text\n");
 }
 
 TEST(toml_tree, refuses_what_is_wrong_by_its_line_and_without_its_words) {

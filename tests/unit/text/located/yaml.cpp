@@ -72,19 +72,19 @@ TEST(yaml_tree, resolves_scalars_by_the_core_schema) {
             "15 [14] = \"1_000\" <1_000>\n16 [15] = \"1\" <\"1\">\n17 [16] = -0.0 <-0.0>\n18 [17] = \"1.2.3\" <1.2.3>\n");
   EXPECT_EQ(of_yaml("a: .inf\nb: 1e999\n"),
             "1 a = \".inf\" <.inf>\n2 b = \"1e999\" <1e999>\n"
-            "! line 1: infinities and NaN are no numbers in JSON; this is kept as a text\n"
-            "! line 2: a number too large for its kind is kept as a text\n");
+            "! line 1: infinities and NaN are not JSON numbers; the value is read as text\n"
+            "! line 2: a number that is too large is read as text\n");
 }
 
 TEST(yaml_tree, resolves_tags) {
   EXPECT_EQ(
       of_yaml(
           "- !!str 12\n- !!int \"12\"\n- !!float 3\n- !!bool yes\n- !Ref bucket\n- ! 5\n- !!binary aGVsbG8=\n- !Sub\n  - a\n"),
-      "1 [0] = \"12\" <12>\n2 [1] = 12 <\"12\">\n3 [2] = 3.0 <3>\n4 [3] = \"yes\" <yes>\n5 [4] = \"bucket\" <bucket>\n"
-      "6 [5] = \"5\" <5>\n7 [6] = \"aGVsbG8=\" <aGVsbG8=>\n9 [7][0] = \"a\" <a>\n"
-      "! line 4: the tag \"tag:yaml.org,2002:bool\" does not fit its value, which is kept as a text\n"
-      "! line 5: the tag \"!Ref\" is left out; its value is a text\n"
-      "! line 9: the tag \"!Sub\" is left out\n");
+      "1 [0] = \"12\" <12>\n2 [1] = 12 <\"12\">\n3 [2] = 3.0 <3>\n4 [3] = \"yes\" <yes>\n"
+      "5 [4] = \"bucket\" <bucket>\n6 [5] = \"5\" <5>\n7 [6] = \"aGVsbG8=\" <aGVsbG8=>\n9 [7][0] = \"a\" <a>\n"
+      "! line 4: the tag \"tag:yaml.org,2002:bool\" does not fit its value, which is read as text\n"
+      "! line 5: the tag \"!Ref\" is ignored; its value is read as text\n"
+      "! line 9: the tag \"!Sub\" is ignored\n");
 }
 
 TEST(yaml_tree, resolves_aliases_and_merges) {
@@ -106,7 +106,7 @@ TEST(yaml_tree, makes_a_list_of_documents) {
 
 TEST(yaml_tree, remarks_keys_that_are_given_again) {
   EXPECT_EQ(of_yaml("port: 1\nhost: x\nport: 2\n"),
-            "3 port = 2 <2>\n2 host = \"x\" <x>\n! line 3: the key \"port\" is given again; this one counts\n");
+            "3 port = 2 <2>\n2 host = \"x\" <x>\n! line 3: the key \"port\" is repeated; this value is used\n");
 }
 
 TEST(yaml_tree, counts_bytes_and_lines_as_they_are) {
@@ -134,11 +134,11 @@ TEST(yaml_tree, refuses_what_is_wrong_by_its_line_and_without_its_words) {
   EXPECT_EQ(of_yaml("ok: 1\na: \"\\"
                     "q\"\n"),
             "failed: line 2: unknown escape character");
-  EXPECT_EQ(of_yaml("a: 1\n? [b]\n: 2\n"), "failed: line 2: a key that is a list or a table, which JSON has no word for");
-  const std::string stray = "what stands here belongs to nothing before it; is it indented wrongly, or is a \"---\" missing?";
+  EXPECT_EQ(of_yaml("a: 1\n? [b]\n: 2\n"), "failed: line 2: a key is a list or a table, which JSON does not support");
+  const std::string stray = "unexpected content; is the indentation wrong, or is a \"---\" missing?";
   EXPECT_EQ(of_yaml("[1, 2]\n[3]\n"), "failed: line 2: " + stray);
   EXPECT_EQ(of_yaml("  a: 1\nb: 2\n"), "failed: line 2: " + stray);
-  EXPECT_EQ(of_yaml("a: &x\n  b: *x\n"), "failed: line 2: an alias of what it stands in itself");
+  EXPECT_EQ(of_yaml("a: &x\n  b: *x\n"), "failed: line 2: an alias inside the value that it refers to");
 }
 
 TEST(yaml_tree, stops_bombs_early) {
@@ -152,7 +152,7 @@ TEST(yaml_tree, stops_bombs_early) {
   }
   std::string wide = "a: &a \"" + std::string(1 << 20, 'x') + "\"\nb:\n";
   for (int i = 0; i < 50; ++i) wide += "- *a\n";
-  EXPECT_EQ(of_yaml(laughs), "failed: line 1: more than 200000 values, those that aliases repeat counted each time");
+  EXPECT_EQ(of_yaml(laughs), "failed: line 1: more than 200000 values, counting each repetition by an alias");
   EXPECT_EQ(of_yaml(wide), "failed: line 1: aliases repeat more than 8388608 bytes of text");
   EXPECT_EQ(of_yaml(std::string(1 << 20, '[')), "failed: line 1: lists and tables are nested deeper than 100 levels");
   EXPECT_EQ(of_yaml(std::string(1 << 19, '{')), "failed: line 1: lists and tables are nested deeper than 100 levels");

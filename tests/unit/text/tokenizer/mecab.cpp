@@ -103,10 +103,9 @@ TEST(mecab, refuses_a_dictionary_in_another_charset) {
   // mecab-ipadic, which mecab-ipadic-utf8 needs, is in EUC-JP.
   const auto other = words_by_mecab("/var/lib/mecab/dic/ipadic");
   ASSERT_FALSE(other);
-  EXPECT_EQ(
-      other.error().public_text,
-      "MeCab's dictionary `/var/lib/mecab/dic/ipadic` is in EUC-JP, and must be in UTF-8; install mecab-ipadic-utf8 (Debian) "
-      "and name its folder, /var/lib/mecab/dic/ipadic-utf8");
+  EXPECT_EQ(other.error().public_text,
+            "MeCab's dictionary `/var/lib/mecab/dic/ipadic` is in EUC-JP, but must be in UTF-8; install mecab-ipadic-utf8 "
+            "(Debian) and name its folder, /var/lib/mecab/dic/ipadic-utf8");
 }
 
 TEST(mecab, says_what_to_install_where_its_library_is_missing) {

@@ -77,7 +77,7 @@ TEST(child_channel, gives_up_on_a_program_that_speaks_something_else) {
   const auto lines = with.lines();
   ASSERT_EQ(lines.size(), 2u);
   EXPECT_NE(lines[0].find("please wait"), std::string::npos) << lines[0];
-  EXPECT_NE(lines[1].find("besides the one shown: 10"), std::string::npos) << lines[1];
+  EXPECT_NE(lines[1].find("more lines of the server that are not JSON-RPC messages: 10"), std::string::npos) << lines[1];
 }
 
 TEST(child_channel, counts_the_lines_of_a_run_that_are_no_messages_and_shows_the_first) {
@@ -89,7 +89,7 @@ TEST(child_channel, counts_the_lines_of_a_run_that_are_no_messages_and_shows_the
   const auto lines = with.lines();
   ASSERT_EQ(lines.size(), 2u);
   EXPECT_NE(lines[0].find("working on 1"), std::string::npos) << lines[0];
-  EXPECT_NE(lines[1].find("besides the one shown: 2"), std::string::npos) << lines[1];
+  EXPECT_NE(lines[1].find("more lines of the server that are not JSON-RPC messages: 2"), std::string::npos) << lines[1];
 }
 
 TEST(child_channel, ends_the_call_that_is_answered_with_garbage) {
@@ -163,7 +163,7 @@ TEST(child_channel, starts_the_program_anew_for_the_next_message_but_not_again_a
   }
   with.ask(9);
   const auto why = with.heard.break_number(3);
-  EXPECT_NE(why.public_text.find("2 times in a row just after it was started, at last it was killed by SIGKILL"),
+  EXPECT_NE(why.public_text.find("2 times in a row right after its start; the last time, it was killed by SIGKILL"),
             std::string::npos)
       << why.public_text;
   EXPECT_EQ(ends, (std::vector<std::pair<std::string, unsigned>>{{"was killed by SIGKILL", 1}, {"was killed by SIGKILL", 2}}));
@@ -221,7 +221,7 @@ TEST(child_channel, ends_a_program_that_asks_and_asks_and_reads_no_answer) {
   with.ask(1);
   const auto why = with.heard.break_number(1);
   EXPECT_EQ(why.code, errc::source_unavailable);
-  EXPECT_NE(why.public_text.find("does not read what it is answered"), std::string::npos) << why.public_text;
+  EXPECT_NE(why.public_text.find("without reading the answers"), std::string::npos) << why.public_text;
   // 4 MiB of answers and what a pipe holds; then it was not heard any more.
   EXPECT_LT(questions, 25'000u);
   EXPECT_GT(questions, 15'000u);
@@ -245,7 +245,7 @@ TEST(child_channel, ends_a_program_whose_answer_does_not_come_to_its_end_once_no
   with.channel->abandon(1);
   const auto why = with.heard.break_number(1);
   EXPECT_EQ(why.code, errc::source_unavailable);
-  EXPECT_NE(why.public_text.find("did not finish an answer"), std::string::npos) << why.public_text;
+  EXPECT_NE(why.public_text.find("did not finish the answer"), std::string::npos) << why.public_text;
   with.ask(2);
   EXPECT_TRUE(with.heard.answer_to(2)) << "a new run";
 }
@@ -269,7 +269,7 @@ TEST(child_channel, ends_a_run_without_memory_for_its_answer_and_starts_another)
   with.ask(1, [](std::size_t, std::string_view) -> result<void> { throw std::bad_alloc(); });
   const auto why = with.heard.break_number(1);
   EXPECT_EQ(why.code, errc::source_unavailable);
-  EXPECT_NE(why.public_text.find("than there is memory for"), std::string::npos) << why.public_text;
+  EXPECT_NE(why.public_text.find("than fits in memory"), std::string::npos) << why.public_text;
   with.ask(2);
   EXPECT_TRUE(with.heard.answer_to(2)) << "a new run";
 }
@@ -360,7 +360,7 @@ TEST(child_channel, ends_the_run_of_a_program_that_is_said_to_be_stuck) {
   with.channel->end_connection("did not answer a ping");
   const auto why = with.heard.break_number(1);
   EXPECT_EQ(why.code, errc::source_unavailable);
-  EXPECT_NE(why.public_text.find("did not answer a ping, and was ended"), std::string::npos) << why.public_text;
+  EXPECT_NE(why.public_text.find("did not answer a ping, and was stopped"), std::string::npos) << why.public_text;
   EXPECT_TRUE(hondana_test::has_reaped_all());
   // Without a run there is nothing to end, and the next is not to suffer for the last.
   with.channel->end_connection("did not answer a ping");

@@ -145,7 +145,7 @@ TEST(orphans, have_no_successors_before_a_restart) {
   const auto started = program::start(target_of(shell("sleep 1000")));
   ASSERT_FALSE(started);
   EXPECT_EQ(started.error().code, errc::source_unavailable);
-  EXPECT_NE(started.error().public_text.find("a restart is needed"), std::string::npos) << started.error().public_text;
+  EXPECT_NE(started.error().public_text.find("restart this process"), std::string::npos) << started.error().public_text;
 }
 
 /// Of a program that the kernel cannot find by its group, either.
@@ -161,7 +161,7 @@ TEST(orphans, see_the_end_of_their_input_and_their_peers_hear_why) {
   for (std::size_t times = 1; times <= 4; ++times) {
     const auto why = one.heard.break_number(times);
     EXPECT_EQ(why.code, errc::source_unavailable);
-    EXPECT_NE(why.public_text.find("a restart is needed"), std::string::npos) << why.public_text;
+    EXPECT_NE(why.public_text.find("restart this process"), std::string::npos) << why.public_text;
     one.ask(times + 1);  // the last of them too soon after the others
   }
   EXPECT_TRUE(one.lines().empty()) << "it has ended by itself, and yet: " << one.lines().front();
@@ -178,13 +178,13 @@ TEST(orphans, that_heed_no_end_of_their_input_are_named_in_the_log) {
     clock.advance(std::chrono::seconds(1));
     return !one.heard.breaks(0).empty();
   }));
-  EXPECT_NE(one.heard.break_number(1).public_text.find("a restart is needed"), std::string::npos);
+  EXPECT_NE(one.heard.break_number(1).public_text.find("restart this process"), std::string::npos);
   const auto lines = one.lines();
   ASSERT_EQ(lines.size(), 1u);
   const std::string before = "), process ";
   const auto at = lines.front().find(before);
   ASSERT_NE(at, std::string::npos) << lines.front();
-  EXPECT_NE(lines.front().find("is left running"), std::string::npos) << lines.front();
+  EXPECT_NE(lines.front().find("keeps running"), std::string::npos) << lines.front();
   const auto left = static_cast<pid_t>(std::stol(lines.front().substr(at + before.size())));
   EXPECT_EQ(::kill(left, SIGKILL), 0);
   EXPECT_EQ(::waitpid(left, nullptr, 0), left);

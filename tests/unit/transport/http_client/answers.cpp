@@ -178,7 +178,7 @@ TEST(http_calls, an_array_without_messages_is_no_answer) {
     const auto how = with.heard.ending_of(1);
     ASSERT_TRUE(how);
     EXPECT_EQ(how->why.code, errc::broken_protocol);
-    EXPECT_EQ(how->why.public_text, "an array without messages is no message");
+    EXPECT_EQ(how->why.public_text, "an empty array is not a message");
   }
 }
 

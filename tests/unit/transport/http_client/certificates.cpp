@@ -113,7 +113,7 @@ TEST_F(client_certificates, a_server_of_another_name_is_told_from_one_that_nobod
   serve(nullptr);
   const auto why = outcome(target());
   expect(why, "is for another name");
-  expect(why, "ask it by a name of the certificate");
+  expect(why, "use a name of the certificate in the URL");
 }
 
 TEST_F(client_certificates, what_is_shown_is_taken_by_a_server_that_needs_it) {
@@ -144,7 +144,7 @@ TEST_F(client_certificates, are_shown_by_small_calls_to_the_one_origin_they_are_
 TEST_F(client_certificates, a_server_that_misses_one_is_understood) {
   serve(&authority);
   const auto why = outcome(target());
-  expect(why, "wants a certificate");
+  expect(why, "requires a client certificate");
   expect(why, "--cert FILE");
 }
 
@@ -152,10 +152,10 @@ TEST_F(client_certificates, one_that_the_server_does_not_take_is_named) {
   serve(&authority);
   auto to = target();
   show(to, issued({.name = "alice"}));
-  expect(outcome(to), "does not take the certificate " + to.certificate);
+  expect(outcome(to), "rejected the client certificate " + to.certificate);
   show(to, issued({.name = "alice", .from = -7200, .until = -3600}, &authority));
   const auto why = outcome(to);
-  expect(why, "does not take the certificate " + to.certificate);
+  expect(why, "rejected the client certificate " + to.certificate);
   expect(why, "expired");
 }
 
@@ -165,7 +165,7 @@ TEST_F(client_certificates, files_are_checked_before_anything_is_sent) {
   to.authorities = folder.path("missing.pem");
   expect(why_not(to), "Cannot use the authorities " + to.authorities + ": No such file or directory");
   to.authorities = folder.write("text.pem", "nothing");
-  expect(why_not(to), "there is no certificate in it");
+  expect(why_not(to), "it contains no certificate");
   to = target();
   to.certificate = folder.path("missing.pem");
   expect(why_not(to), "Cannot use the certificate " + to.certificate);
@@ -176,7 +176,7 @@ TEST_F(client_certificates, files_are_checked_before_anything_is_sent) {
   to.key = folder.write("locked.pem", alice.key_text("secret"));
   expect(why_not(to), "passphrase");
   to.key = to.certificate;
-  expect(why_not(to), "there is no key in it");
+  expect(why_not(to), "it contains no key");
   to.certificate.clear();
   expect(why_not(to), "has no certificate");
 }

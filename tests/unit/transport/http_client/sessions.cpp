@@ -382,7 +382,7 @@ TEST(http_sessions, a_stream_that_cannot_be_taken_up_ends_the_call) {
   const auto how = with.heard.ending_of(2);
   ASSERT_TRUE(how);
   EXPECT_EQ(how->http_status, 405);
-  EXPECT_NE(how->why.public_text.find("cannot be taken up again"), std::string::npos) << how->why.public_text;
+  EXPECT_NE(how->why.public_text.find("cannot be resumed"), std::string::npos) << how->why.public_text;
 }
 
 TEST(http_sessions, content_that_was_given_away_is_not_asked_for_again) {

@@ -147,7 +147,7 @@ TEST(http_sse, an_endpoint_of_another_origin_is_refused) {
     const auto breaks = with.heard.breaks(1);
     ASSERT_EQ(breaks.size(), 1u) << to;
     EXPECT_EQ(breaks[0].code, errc::broken_protocol);
-    EXPECT_NE(breaks[0].public_text.find("same origin"), std::string::npos) << breaks[0].public_text;
+    EXPECT_NE(breaks[0].public_text.find("another origin"), std::string::npos) << breaks[0].public_text;
     EXPECT_EQ(with.server.requests(1).size(), 1u);
   }
 }

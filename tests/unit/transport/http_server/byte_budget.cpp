@@ -73,7 +73,7 @@ TEST(dialogue, refuses_a_message_when_too_much_is_arriving) {
   EXPECT_NE(answer.find("\r\nRetry-After: 1\r\n"), std::string::npos);
   EXPECT_NE(answer.find("\r\nConnection: close\r\n"), std::string::npos);
   EXPECT_TRUE(answer.ends_with(R"({"jsonrpc":"2.0","error":{"code":-32603,"message":"Service unavailable: too many large )"
-                               R"(messages are arriving at once. Try again later."}})"));
+                               R"(messages are arriving at once. Retry later."}})"));
   EXPECT_TRUE(with.talk.has_said_all());
   EXPECT_TRUE(with.asked.messages.empty());
 }

@@ -32,7 +32,7 @@ TEST(callers, without_a_token_are_told_what_is_missing) {
   EXPECT_EQ(challenge_of(got), "Bearer realm=\"mcp\"");
   EXPECT_EQ(got.fields.at("content-type"), "application/json");
   EXPECT_EQ(got.body,
-            R"({"jsonrpc":"2.0","error":{"code":-32600,"message":"Unauthorized: this server wants to know who asks. Send )"
+            R"({"jsonrpc":"2.0","error":{"code":-32600,"message":"Unauthorized: this server requires authentication. Send )"
             R"(Authorization: Bearer with a token."}})");
 }
 
@@ -139,7 +139,7 @@ TEST(callers, with_two_tokens_are_refused) {
   const auto got = ask(with, post(who, bearer("alice") + bearer("alice")));
   EXPECT_EQ(got.status, 400);
   EXPECT_EQ(challenge_of(got),
-            "Bearer error=\"invalid_request\", error_description=\"the header Authorization is there more than once\"");
+            "Bearer error=\"invalid_request\", error_description=\"the header Authorization occurs more than once\"");
 }
 
 TEST(callers, with_a_control_character_in_the_token_are_refused) {
@@ -158,7 +158,7 @@ TEST(callers, with_a_token_in_the_url_are_refused_and_it_is_not_repeated) {
     request.replace(request.find("/mcp"), 4, "/mcp" + std::string(query));
     const auto got = ask(with, request);
     EXPECT_EQ(got.status, 400) << query;
-    EXPECT_THAT(got.body, HasSubstr("must not stand in the URL"));
+    EXPECT_THAT(got.body, HasSubstr("must not be in the URL"));
     EXPECT_THAT(got.body + with.log(), Not(HasSubstr("hush")));
   }
   auto request = protected_post("alice");

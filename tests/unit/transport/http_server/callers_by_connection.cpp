@@ -31,8 +31,8 @@ TEST(callers_by_connection, are_not_sent_looking_for_tokens) {
   const auto got = ask(with, protected_post("alice"));
   EXPECT_EQ(got.status, 401);
   EXPECT_FALSE(got.fields.contains("www-authenticate")) << challenge_of(got);
-  EXPECT_THAT(got.body, HasSubstr("this server takes no tokens"));
-  EXPECT_THAT(got.body, HasSubstr("What is wanted: show a client certificate."));
+  EXPECT_THAT(got.body, HasSubstr("this server accepts no tokens"));
+  EXPECT_THAT(got.body, HasSubstr("Required: show a client certificate."));
   EXPECT_THAT(got.body, Not(HasSubstr("Bearer")));
   with.clerk->always_says = hondana::challenge{403, {}, "not you", {}, {}};
   EXPECT_EQ(challenge_of(ask(with, protected_post("alice"))), "");
@@ -44,7 +44,7 @@ TEST(callers_by_connection, are_told_so_too_where_the_authenticator_has_no_words
   const auto got = ask(with, post(who));
   EXPECT_EQ(got.status, 401);
   EXPECT_EQ(challenge_of(got), "");
-  EXPECT_THAT(got.body, HasSubstr("such as a client certificate"));
+  EXPECT_THAT(got.body, HasSubstr("for example by a client certificate"));
   EXPECT_THAT(got.body, Not(HasSubstr("Bearer")));
 }
 
@@ -56,7 +56,7 @@ TEST(callers_by_connection, that_write_a_token_into_the_url_are_not_told_to_send
   const auto got = ask(with, request);
   EXPECT_EQ(got.status, 400);
   EXPECT_EQ(challenge_of(got), "");
-  EXPECT_THAT(got.body, HasSubstr("this server takes none"));
+  EXPECT_THAT(got.body, HasSubstr("this server accepts no tokens"));
   EXPECT_THAT(got.body, Not(HasSubstr("Bearer")));
 }
 

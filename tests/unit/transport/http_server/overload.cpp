@@ -135,7 +135,8 @@ TEST(http_overload, of_a_source_with_one_thread_and_one_place_refuses_answers_at
         const std::lock_guard lock(counting);
         EXPECT_TRUE(got.is_complete) << got.status << ": an answer was cut off after " << got.body.size() << " bytes";
         if (got.status == 503) {
-          EXPECT_THAT(got.body, HasSubstr(R"("id":1,"error":{"code":503,"message":"The source \"shelf\" has 1 request )"));
+          EXPECT_THAT(got.body,
+                      HasSubstr(R"("id":1,"error":{"code":503,"message":"The source \"shelf\" already has 1 request )"));
           EXPECT_EQ(header_of(got, "retry-after"), "1");
           continue;
         }

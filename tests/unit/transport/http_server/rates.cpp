@@ -222,7 +222,7 @@ TEST(http_rates, whoever_has_had_too_many_bytes_waits_until_they_are_made_up_for
     return refused.status == 429;
   }));
   EXPECT_GE(seconds_until(refused), 49);
-  EXPECT_THAT(refused.body, HasSubstr("Too many bytes of answers from this caller"));
+  EXPECT_THAT(refused.body, HasSubstr("Too many response bytes from this caller"));
   EXPECT_EQ(ask(with, protected_post("bob")).status, 200);
 }
 

@@ -215,10 +215,10 @@ TEST(routes, strangers_are_named_in_the_log_without_what_would_pass_for_more_of_
   auto by_origin = good_post();
   by_origin.fields.push_back({"Origin", "https://x\" may ask; refused 10.0.0.1 \\\x80"});
   EXPECT_EQ(http::decide(by_origin, this_host).stranger,
-            "the page of the Origin \"https://x??may?ask;?refused?10.0.0.1???\" may not ask (--origin)");
+            "the Origin \"https://x??may?ask;?refused?10.0.0.1???\" is not allowed (--origin)");
   auto by_host = good_post();
   replace(by_host, "Host", "evil.example\tx\"");
-  EXPECT_EQ(http::decide(by_host, this_host).stranger, "the Host \"evil.example?x?\" is none of this server's (--host)");
+  EXPECT_EQ(http::decide(by_host, this_host).stranger, "the Host \"evil.example?x?\" is not a name of this server (--host)");
 }
 
 }  // namespace

@@ -325,7 +325,7 @@ TEST(http_sessions, a_batch_of_many_large_answers_is_answered_whole) {
   // 32 MiB together, and no more.
   with.source->entries["memo:///large"] = [](const auto&) { return hondana::text_reading(std::string(900'000, 'x')); };
   const auto most = ask(50);
-  EXPECT_NE(most.body.find("Ask for this in a message of its own"), std::string::npos);
+  EXPECT_NE(most.body.find("Send this request in a message of its own"), std::string::npos);
   EXPECT_LT(most.body.size(), 36'000'000u);
   EXPECT_GT(most.body.size(), 30'000'000u);
 }

@@ -83,7 +83,7 @@ void expect_end_with_authority(long until) {
   idle.send(post(library::read("memo:///a")));
   const auto refused = idle.receive();
   EXPECT_EQ(refused.status, 401);
-  EXPECT_NE(refused.body.find("nobody vouches for it any more"), std::string::npos) << refused.body;
+  EXPECT_NE(refused.body.find("is no longer trusted"), std::string::npos) << refused.body;
   EXPECT_TRUE(idle.sees_the_end());
 }
 

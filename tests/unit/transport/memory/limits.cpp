@@ -91,7 +91,7 @@ TEST(limits, that_refuse_somebody_are_lines_in_the_log_and_no_flood_of_them) {
   }
   const std::lock_guard lock(writing);
   ASSERT_FALSE(said.empty());
-  EXPECT_TRUE(said[0].ends_with(" s before asking again, and then ask more slowly.")) << said[0];
+  EXPECT_TRUE(said[0].ends_with(" s before the next request, and send requests more slowly.")) << said[0];
   EXPECT_NE(said[0].find(" with 429: Too many requests from this caller: wait "), std::string::npos) << said[0];
   EXPECT_EQ(said.size(), 20u);
 }

@@ -89,7 +89,7 @@ TEST_F(resource_tools, come_and_go_with_the_options_and_see_the_sources_of_the_m
   const auto read = call("read_resource", R"({"uri":"note:///a"})");
   EXPECT_NE(ask(changing, read).find("hello"), std::string::npos);
   ASSERT_TRUE(changing.replace(with_tools(true), {}));
-  EXPECT_NE(ask(changing, read).find("There is no resource note:///a"), std::string::npos);
+  EXPECT_NE(ask(changing, read).find("Resource not found: note:///a"), std::string::npos);
   ASSERT_TRUE(changing.replace(with_tools(false), {notes}));
   EXPECT_NE(ask(changing, read).find("Unknown tool: read_resource"), std::string::npos);
   EXPECT_TRUE(changing.add_tool(named_tool("read_resource"), silent));

@@ -46,7 +46,7 @@ TEST(deadlines, are_those_of_the_source_and_it_is_told) {
   with.clock.advance(20ms);
   const auto refused = one.next();
   EXPECT_EQ(refused.integer_at("/error/code"), 504);
-  EXPECT_EQ(refused.string_at("/error/message").value(), "The source \"held\" did not answer in time. Ask again later.");
+  EXPECT_EQ(refused.string_at("/error/message").value(), "The source \"held\" did not answer in time. Retry later.");
   EXPECT_EQ(with.source->last_deadline() - before, 20ms);
 }
 

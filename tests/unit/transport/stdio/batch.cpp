@@ -172,7 +172,7 @@ TEST_F(a_batch, that_nobody_can_take_any_more_is_gone_and_said_so_once) {
   out.end_batch();
   EXPECT_EQ(all_.told, std::vector<departure>(2, departure::gone));
   ASSERT_EQ(log.size(), 1u);
-  EXPECT_TRUE(log.front().starts_with("output: The peer has gone.")) << log.front();
+  EXPECT_TRUE(log.front().starts_with("output: The peer closed the connection.")) << log.front();
   EXPECT_EQ(out.send("3"), rpc::sending::gone);
 }
 

@@ -73,12 +73,12 @@ TEST_F(tls_context, files_that_cannot_be_read_are_named_with_the_reason) {
   expect(why_not(options), "Cannot use the key " + options.key + ": No such file or directory");
   options = files(issued());
   options.certificate = folder.path("");
-  expect(why_not(options), "no regular file");
+  expect(why_not(options), "not a regular file");
   options.certificate = folder.path("pipe");
   ASSERT_EQ(::mkfifo(options.certificate.c_str(), 0600), 0);
-  expect(why_not(options), "no regular file");
+  expect(why_not(options), "not a regular file");
   options.certificate = folder.write("large.pem", std::string((1u << 20) + 1, 'x'));
-  expect(why_not(options), "more than 1 MiB");
+  expect(why_not(options), "larger than 1 MiB");
   using namespace std::string_literals;
   options.certificate = "/etc/hostname\0.pem"s;
   expect(why_not(options), "NUL");
@@ -87,12 +87,12 @@ TEST_F(tls_context, files_that_cannot_be_read_are_named_with_the_reason) {
 TEST_F(tls_context, files_without_pem_say_so) {
   auto options = files(issued());
   options.certificate = folder.write("text.pem", "certificate\n");
-  expect(why_not(options), "text.pem: there is no certificate in it");
+  expect(why_not(options), "text.pem: it contains no certificate");
   options.certificate = folder.write("empty.pem", "");
-  expect(why_not(options), "there is no certificate in it");
+  expect(why_not(options), "it contains no certificate");
   options = files(issued());
   options.key = options.certificate;
-  expect(why_not(options), "there is no key in it");
+  expect(why_not(options), "it contains no key");
 }
 
 TEST_F(tls_context, a_broken_certificate_is_counted) {
@@ -147,12 +147,12 @@ TEST_F(tls_context, what_works_but_should_not_stay_is_warned_of) {
   expect(told[0], "certificate.pem expired at 20");
   told = warnings(files(issued({.from = 3600, .until = 7200})));
   ASSERT_EQ(told.size(), 1u);
-  expect(told[0], "holds only from 20");
+  expect(told[0], "is valid only from 20");
   const auto options = files(issued());
   ASSERT_EQ(::chmod(options.key.c_str(), 0644), 0);
   told = warnings(options);
   ASSERT_EQ(told.size(), 1u);
-  expect(told[0], "key.pem; chmod");
+  expect(told[0], "key.pem; restrict it with chmod");
 }
 
 }  // namespace

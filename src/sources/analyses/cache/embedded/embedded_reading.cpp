@@ -155,7 +155,7 @@ result<page> embedded_store::list(const selection& which, std::string_view after
   most = std::min(most, most_listed);
   const auto behind = raw_id(after);
   if (!after.empty() && behind.empty())
-    return hondana::fail(errc::invalid_argument, "a page of analyses begins behind an id of 32 hexadecimal digits");
+    return hondana::fail(errc::invalid_argument, "a page of analyses starts after an id of 32 hexadecimal digits");
   auto by = reader::take(*this);
   if (!by) return tl::unexpected(std::move(by.error()));
   const auto now = now_in(by->file());

@@ -50,7 +50,7 @@ constexpr const char* settings =
 const sqlite::file_kind& kind_of_file() noexcept {
   static constexpr sqlite::file_kind kind{
       .what = what_a_store_is,
-      .purpose = "keep analyses",
+      .purpose = "store analyses",
       .user = "another process has been opening that file for too long",
       .application = 0x686e6441,  // "hndA"
       .version = 2,

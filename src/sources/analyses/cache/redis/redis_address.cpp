@@ -20,8 +20,8 @@ constexpr std::size_t longest_prefix = 64;
 
 tl::unexpected<failure> malformed_url(const std::string& why) {
   return fail(errc::invalid_argument,
-              "the URL of a Redis server is malformed: " + why +
-                  "; it is redis://user@host:6379/0, rediss://… for TLS, or unix://user@/path/of/socket?db=0");
+              "invalid Redis URL: " + why +
+                  "; expected redis://user@host:6379/0, rediss://… for TLS, or unix://user@/path/of/socket?db=0");
 }
 
 std::optional<int> whole_number(std::string_view text, int most) {
@@ -39,10 +39,10 @@ bool has_control(std::string_view text) {
 result<std::string> user_in(std::string_view who) {
   if (who.find(':') != std::string_view::npos)
     return fail(errc::invalid_argument,
-                "a password stands in the URL of a Redis server, where many can read it; take it out, change it, and put it "
-                "into a file of mode 0600 or an environment variable");
+                "the Redis URL contains a password, which others can read there; remove it, change it, and put it into a file "
+                "of mode 0600 or an environment variable");
   auto user = percent_decode(who);
-  if (!user || user->empty() || has_control(*user)) return malformed_url("the user name is none");
+  if (!user || user->empty() || has_control(*user)) return malformed_url("the user name is invalid");
   return std::move(*user);
 }
 
@@ -57,12 +57,12 @@ result<redis_address> socket_address(std::string_view rest) {
   const auto query = std::min(rest.find('?'), rest.size());
   auto path = percent_decode(rest.substr(0, query));
   if (!path || path->empty() || path->front() != '/' || path->find('\0') != std::string::npos)
-    return malformed_url("the path of the socket must be absolute");
-  if (path->size() > longest_socket) return malformed_url("the path of a socket has 107 bytes at most");
+    return malformed_url("the socket path must be absolute");
+  if (path->size() > longest_socket) return malformed_url("the socket path is longer than 107 bytes");
   if (query < rest.size()) {
     const auto words = rest.substr(query + 1);
     const auto database = words.starts_with("db=") ? whole_number(words.substr(3), highest_database) : std::nullopt;
-    if (!database) return malformed_url("behind ? stands db=NUMBER");
+    if (!database) return malformed_url("only db=NUMBER may follow ?");
     out.database = *database;
   }
   out.socket = std::move(*path);
@@ -73,12 +73,13 @@ result<redis_address> socket_address(std::string_view rest) {
 }  // namespace
 
 result<redis_address> redis_address_of(const std::string& url) {
-  if (has_control(url) || url.size() > 4096) return malformed_url("it has spaces or control characters, or is too long");
+  if (has_control(url) || url.size() > 4096)
+    return malformed_url("it contains spaces or control characters, or is longer than 4096 bytes");
   std::string_view rest = url;
   if (rest.starts_with("unix://")) return socket_address(rest.substr(7));
   redis_address out;
   out.is_tls = rest.starts_with("rediss://");
-  if (!out.is_tls && !rest.starts_with("redis://")) return malformed_url("it begins with redis://, rediss:// or unix://");
+  if (!out.is_tls && !rest.starts_with("redis://")) return malformed_url("it must begin with redis://, rediss:// or unix://");
   rest.remove_prefix(out.is_tls ? 9 : 8);
   const auto slash = std::min(rest.find_first_of("/?#"), rest.size());
   auto authority = rest.substr(0, slash);
@@ -98,15 +99,15 @@ result<redis_address> redis_address_of(const std::string& url) {
     out.host = authority.substr(0, colon);
     authority.remove_prefix(colon);
   }
-  if (out.host.empty() || out.host.find('%') != std::string::npos) return malformed_url("there is no host");
+  if (out.host.empty() || out.host.find('%') != std::string::npos) return malformed_url("the host is missing or contains %");
   if (!authority.empty()) {
     const auto port = authority.front() == ':' ? whole_number(authority.substr(1), 65'535) : std::nullopt;
-    if (!port || *port == 0) return malformed_url("the port is a number from 1 to 65535");
+    if (!port || *port == 0) return malformed_url("the port must be a number from 1 to 65535");
     out.port = static_cast<std::uint16_t>(*port);
   }
   if (!rest.empty() && rest != "/") {
     const auto database = rest.front() == '/' ? whole_number(rest.substr(1), highest_database) : std::nullopt;
-    if (!database) return malformed_url("behind the host stands /NUMBER, the database");
+    if (!database) return malformed_url("only /NUMBER, the database, may follow the host");
     out.database = *database;
   }
   out.name = "Redis at " + (out.host.find(':') == std::string::npos ? out.host : '[' + out.host + ']') + ':' +
@@ -117,11 +118,11 @@ result<redis_address> redis_address_of(const std::string& url) {
 result<std::string> redis_password(const std::string& file, const std::string& variable) {
   if (!file.empty() && !variable.empty())
     return fail(errc::invalid_argument,
-                "the password of Redis stands in a file or in an environment variable; name one of them");
+                "the Redis password is set twice, by a file and by an environment variable; remove one of the two");
   if (!variable.empty()) {
     const char* const found = std::getenv(variable.c_str());
     if (found == nullptr || *found == '\0')
-      return fail(errc::invalid_argument, "the environment variable " + variable + ", for the password of Redis, is not set");
+      return fail(errc::invalid_argument, "the environment variable " + variable + ", for the Redis password, is not set");
     return std::string(found);
   }
   if (file.empty()) return std::string();
@@ -129,7 +130,7 @@ result<std::string> redis_password(const std::string& file, const std::string& v
   auto out = std::move(read.bytes);
   if (out.ends_with('\n')) out.pop_back();
   if (out.ends_with('\r')) out.pop_back();
-  if (out.empty()) return fail(errc::invalid_argument, "the file of the password of Redis is empty: " + file);
+  if (out.empty()) return fail(errc::invalid_argument, "the Redis password file is empty: " + file);
   return out;
 }
 
@@ -140,12 +141,11 @@ result<void> check(const redis_options& what) {
                           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
                                  c == '_' || c == '.' || c == ':';
                         });
-  if (!is_plain)
-    return fail(errc::invalid_argument, "the prefix of keys in Redis is of letters, digits and - _ . :, at most 64 of them");
+  if (!is_plain) return fail(errc::invalid_argument, "the prefix of keys in Redis must be 1 to 64 letters, digits and - _ . :");
   if (what.patience < milliseconds(100) || what.patience > std::chrono::minutes(5))
-    return fail(errc::invalid_argument, "the patience with Redis is from 100 ms to 5 minutes");
+    return fail(errc::invalid_argument, "the timeout of Redis must be from 100 ms to 5 minutes");
   if (what.certificate.empty() != what.key.empty())
-    return fail(errc::invalid_argument, "a certificate of a client of Redis needs its key, and a key its certificate");
+    return fail(errc::invalid_argument, "a client certificate for Redis and its key must be set together");
   return {};
 }
 

@@ -33,53 +33,51 @@ struct known_error {
 };
 constexpr std::array known_errors{
     known_error{"OOM",
-                "it has no memory left (maxmemory), so nothing was written; give it more, or keep less: a smaller max_size, or "
-                "'hondana analysis rm'"},
-    known_error{"NOAUTH", "it asks for a password; name a file or an environment variable that holds it"},
-    known_error{"WRONGPASS", "it refused the user or the password; look at the file or the environment variable that holds it"},
-    known_error{"NOPERM",
-                "this user may not do it; its rules (ACL) must allow the commands and keys that docs/analyses.md names"},
-    known_error{"LOADING", "it is starting and reads its data; ask again"},
-    known_error{"READONLY", "it is a replica that only lets read; give the address of the master"},
-    known_error{"MISCONF", "it cannot write to its disk, so nothing was written; make room on it"},
-    known_error{"BUSY", "it is busy with somebody's script; ask again, or end that"},
-    known_error{"MASTERDOWN", "it is a replica that has lost its master; give the address of the master"},
+                "it is out of memory (maxmemory), so nothing was written; raise maxmemory, lower max_size, or run 'hondana "
+                "analysis rm'"},
+    known_error{"NOAUTH", "it requires a password; set redis_password_file or redis_password_env"},
+    known_error{"WRONGPASS", "it rejected the user or the password; check redis_password_file or redis_password_env"},
+    known_error{"NOPERM", "this user lacks rights; its ACL must allow the commands and keys that docs/analyses.md names"},
+    known_error{"LOADING", "it is starting and loading its data; retry later"},
+    known_error{"READONLY", "it is a read-only replica; use the address of the master"},
+    known_error{"MISCONF", "it cannot write to its disk, so nothing was written; free space on that disk"},
+    known_error{"BUSY", "it is busy with the script of another client; retry later, or end that script"},
+    known_error{"MASTERDOWN", "it is a replica that lost its master; use the address of the master"},
     known_error{"CLUSTERDOWN", "its cluster is down"},
-    known_error{"MOVED", "it is a part of a cluster; give the address of a single server"},
-    known_error{"ERR invalid password", "it refused the password"},
-    known_error{"ERR AUTH", "it wants no password, but one is set; take it out of the configuration"},
-    known_error{
-        "ERR unknown command",
-        "it does not know a command that is needed here; see whether it is Redis, and which of its commands are renamed"},
-    known_error{"ERR DB index", "it has no database of that number"},
-    known_error{"ERR max number of clients", "it has too many clients; raise its maxclients, or end others"},
-    known_error{"NOREPLICAS", "it has too few replicas to write"},
+    known_error{"MOVED", "it is part of a cluster; use the address of a single server"},
+    known_error{"ERR invalid password", "it rejected the password"},
+    known_error{"ERR AUTH", "it requires no password, but one is set; remove it from the configuration"},
+    known_error{"ERR unknown command",
+                "it does not know a required command; check that it is Redis, and which of its commands are renamed"},
+    known_error{"ERR DB index", "it has no database with that number"},
+    known_error{"ERR max number of clients", "it has too many clients; raise its maxclients, or disconnect others"},
+    known_error{"NOREPLICAS", "it has too few replicas to accept writes"},
 };
 
 }  // namespace
 
 tl::unexpected<failure> refused_by(const std::string& name, const reply& what) {
-  const std::string begin = "analyses cannot be kept in " + name + ": ";
+  const std::string begin = "cannot use " + name + " for analyses: ";
   for (const auto& one : known_errors) {
     if (what.text.starts_with(one.begins))
       return fail(errc::source_unavailable, begin + std::string(one.advice), what.text.substr(0, 500));
   }
-  return fail(errc::source_unavailable, begin + "it refused a command; the log says why", what.text.substr(0, 500));
+  return fail(errc::source_unavailable, begin + "it rejected a command; see the log for the reason", what.text.substr(0, 500));
 }
 
 result<tls_context> make_client_context(const redis_options& from) {
   const crypto::quiet errors;
   const auto cannot = [](const std::string& what) {
-    return fail(errc::invalid_argument, "TLS to Redis cannot be set up: " + what, "OpenSSL: " + crypto::last_reason());
+    return fail(errc::invalid_argument, "cannot set up TLS to Redis: " + what, "OpenSSL: " + crypto::last_reason());
   };
   tls_context made(SSL_CTX_new(TLS_client_method()));
-  if (!made || SSL_CTX_set_min_proto_version(made.get(), TLS1_2_VERSION) != 1) return cannot("there is no memory");
+  if (!made || SSL_CTX_set_min_proto_version(made.get(), TLS1_2_VERSION) != 1) return cannot("out of memory");
   SSL_CTX_set_verify(made.get(), SSL_VERIFY_PEER, nullptr);
   SSL_CTX_set_mode(made.get(), SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   if (from.authorities.empty()) {
-    if (SSL_CTX_set_default_verify_paths(made.get()) != 1) return cannot("the system's authorities cannot be read");
+    if (SSL_CTX_set_default_verify_paths(made.get()) != 1) return cannot("the system's certificate authorities cannot be read");
   } else {
-    const auto file = tls::pem_file::read("the authorities of Redis", from.authorities);
+    const auto file = tls::pem_file::read("the certificate authorities for Redis", from.authorities);
     if (!file) return tl::unexpected(file.error());
     const auto trusted = file->certificates();
     if (!trusted) return tl::unexpected(trusted.error());
@@ -95,8 +93,8 @@ result<tls_context> make_client_context(const redis_options& from) {
   if (!key_file) return tl::unexpected(key_file.error());
   HONDANA_TRY(const auto key, key_file->key());
   if (X509_check_private_key(chain.front().get(), key.get()) != 1)
-    return key_file->refuse("it does not belong to the certificate in " + from.certificate +
-                            ", which must be the first there.");
+    return key_file->refuse("it does not match the certificate in " + from.certificate +
+                            ", which must be the first in that file.");
   if (SSL_CTX_use_certificate(made.get(), chain.front().get()) != 1 || SSL_CTX_use_PrivateKey(made.get(), key.get()) != 1)
     return file->refuse(crypto::last_reason() + '.');
   for (std::size_t i = 1; i < chain.size(); ++i)
@@ -106,12 +104,12 @@ result<tls_context> make_client_context(const redis_options& from) {
 
 tl::unexpected<failure> redis_connection::lost(const std::string& inner) const {
   return fail(errc::source_unavailable,
-              "the connection to " + name_ + ", where analyses are kept, was lost; once it can be reached this goes on", inner);
+              "the connection to " + name_ + ", where analyses are stored, was lost; the next call reconnects", inner);
 }
 
 tl::unexpected<failure> redis_connection::too_slow() const {
-  return fail(errc::timed_out, name_ + ", where analyses are kept, has not answered within " +
-                                   std::to_string(patience_.count()) + " ms; look at what else it does, or be more patient");
+  return fail(errc::timed_out, name_ + ", where analyses are stored, did not answer within " +
+                                   std::to_string(patience_.count()) + " ms; check its load, or raise redis_timeout");
 }
 
 bool redis_connection::wait(short events, deadline until) const {
@@ -132,9 +130,10 @@ bool redis_connection::is_quiet() const noexcept {
 
 result<void> redis_connection::connect(const redis_address& where, deadline until) {
   const auto cannot = [&](const std::string& inner) {
-    return fail(errc::source_unavailable,
-                "cannot connect to " + where.name + ", where analyses are kept; see whether it runs and the address is right",
-                inner);
+    return fail(
+        errc::source_unavailable,
+        "cannot connect to " + where.name + ", where analyses are stored; check that it runs and that the address is right",
+        inner);
   };
   const auto try_one = [&](int family, const sockaddr* to, socklen_t size) -> int {
     socket_ = disk::handle(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -178,7 +177,7 @@ result<void> redis_connection::shake_hands(const redis_address& where, SSL_CTX* 
   const crypto::quiet errors;
   tls_.reset(SSL_new(tls));
   BIO* const through = tls_ ? tls::make_descriptor_bio(socket_.get()) : nullptr;
-  if (through == nullptr) return fail(errc::internal, "there is no memory for a TLS connection to " + where.name);
+  if (through == nullptr) return fail(errc::internal, "out of memory for a TLS connection to " + where.name);
   SSL_set_bio(tls_.get(), through, through);
   in6_addr address{};
   const bool is_address =
@@ -188,7 +187,7 @@ result<void> redis_connection::shake_hands(const redis_address& where, SSL_CTX* 
   const bool is_set = is_address ? X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(tls_.get()), where.host.c_str()) == 1
                                  : SSL_set1_host(tls_.get(), where.host.c_str()) == 1 &&
                                        SSL_set_tlsext_host_name(tls_.get(), where.host.c_str()) == 1;
-  if (!is_set) return fail(errc::invalid_argument, "TLS to " + where.name + " cannot be set up: its name is none");
+  if (!is_set) return fail(errc::invalid_argument, "cannot set up TLS to " + where.name + ": its host name is invalid");
   for (;;) {
     const int done = SSL_connect(tls_.get());
     if (done == 1) return {};
@@ -202,9 +201,10 @@ result<void> redis_connection::shake_hands(const redis_address& where, SSL_CTX* 
     if (verified != X509_V_OK)
       return fail(errc::source_unavailable,
                   "the certificate of " + where.name +
-                      " is not vouched for; name the file of authorities that vouch for it, or give the name that stands in it",
+                      " is not trusted; set redis_ca to the file of its certificate authorities, or use the host name in the "
+                      "certificate",
                   X509_verify_cert_error_string(verified));
-    return fail(errc::source_unavailable, "cannot speak TLS with " + where.name + "; see whether that port speaks it",
+    return fail(errc::source_unavailable, "TLS handshake failed with " + where.name + "; check that this port expects TLS",
                 "OpenSSL: " + reason);
   }
 }
@@ -220,7 +220,7 @@ result<void> redis_connection::introduce(const redis_address& where, const redis
       const auto code = said->text.substr(0, std::min<std::size_t>(said->text.find(' '), 32));
       const bool is_told = how.password.empty() ||
                            (code.find(how.password) == std::string::npos && how.password.find(code) == std::string::npos);
-      refused.value().private_text = is_told ? "to AUTH it said " + code : "it refused AUTH";
+      refused.value().private_text = is_told ? "AUTH failed with " + code : "it rejected AUTH";
       return refused;
     }
   }
@@ -294,7 +294,7 @@ result<reply> redis_connection::receive(deadline until) {
         replies_.feed({buffer.data(), static_cast<std::size_t>(count)});
         continue;
       }
-      if (count == 0) return lost("it was closed");
+      if (count == 0) return lost("the server closed it");
       if (!tls::has_to_wait()) return lost(std::strerror(errno));
     }
     if (!wait(wants, until)) return too_slow();

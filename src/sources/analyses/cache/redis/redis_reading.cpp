@@ -109,7 +109,7 @@ result<page> redis_store::list(const selection& which, std::string_view after, s
   page out;
   most = std::min(most, most_in_page);
   if (!after.empty() && !is_id(after))
-    return hondana::fail(errc::invalid_argument, "a page of analyses begins behind an id of 32 hexadecimal digits");
+    return hondana::fail(errc::invalid_argument, "a page of analyses starts after an id of 32 hexadecimal digits");
   std::string_view by, what;
   if (!which.of.empty()) {
     by = "k:";

@@ -62,7 +62,7 @@ result<redis_store::borrowed> redis_store::take() const {
   std::unique_lock held(taking_);
   if (!monotonic_clock::wait_for(given_back_, held, options_.patience, [this] { return taken_ < most_connections; })) {
     return hondana::fail(errc::overloaded,
-                         "all connections to " + where_.name + ", where analyses are kept, are busy; ask again");
+                         "all connections to " + where_.name + ", where analyses are stored, are busy; retry later");
   }
   ++taken_;
   borrowed out(*this);
@@ -124,7 +124,7 @@ result<void> redis_store::look_at_server() {
   HONDANA_TRY(const auto info, ask({"INFO", "server"}, repeating::harmless));
   if (info.is_error() && !info.text.starts_with("NOPERM")) return refused_by(where_.name, info);
   if (!info.is_error() && !is_new_enough(info.text))
-    return hondana::fail(errc::source_unavailable, where_.name + " is older than Redis 6.2; analyses need a newer one");
+    return hondana::fail(errc::source_unavailable, where_.name + " is older than Redis 6.2; analyses require 6.2 or newer");
   for (std::size_t i = 0; i < digests_.size(); ++i) {
     HONDANA_TRY(const auto loaded, ask({"SCRIPT", "LOAD", text_of(static_cast<script>(i))}, repeating::harmless));
     if (loaded.is_error()) return refused_by(where_.name, loaded);
@@ -135,27 +135,26 @@ result<void> redis_store::look_at_server() {
   HONDANA_TRY(const auto form, ask({"GET", form_key}, repeating::harmless));
   if (form.is_error()) return refused_by(where_.name, form);
   if (!form.is_null() && form.text != form_of_keys)
-    return hondana::fail(errc::source_unavailable, "the analyses in " + where_.name + " under " + options_.prefix +
-                                                       " were written by a newer version of this program; give another prefix");
+    return hondana::fail(errc::source_unavailable,
+                         "the analyses in " + where_.name + " with the prefix " + options_.prefix +
+                             " were written by a newer version of hondana; upgrade hondana, or set another redis_prefix");
   // Frees, or does nothing, so that a full server lets it through.
   HONDANA_TRY(const auto written, ask({"DEL", root_ + "none"}, repeating::harmless));
-  if (written.is_error())
-    log(where_.name + " takes no writes of this user, so that analyses can only be read: " + written.text);
+  if (written.is_error()) log(where_.name + " rejects writes of this user, so analyses are read-only: " + written.text);
   const auto appended = setting("appendonly"), synced = setting("appendfsync"), evicted = setting("maxmemory-policy");
   if (!appended || !synced || !evicted) return tl::unexpected((!appended ? appended : !synced ? synced : evicted).error());
   if (appended->empty()) {
-    log("whether " + where_.name + " keeps what it acknowledges cannot be seen: this user may not look at its configuration");
+    log("cannot check whether " + where_.name + " persists acknowledged writes: this user may not read its configuration");
     return {};
   }
   if (*appended != "yes") {
-    log(where_.name + " keeps no append-only file: analyses are lost when it ends; set appendonly yes and appendfsync always");
+    log(where_.name + " has no append-only file: analyses are lost when it stops; set appendonly yes and appendfsync always");
   } else if (*synced != "always") {
-    log(where_.name + " syncs what it acknowledges later (appendfsync " + *synced +
-        "): some seconds of it are lost when it is killed; set appendfsync always");
+    log(where_.name + " acknowledges writes before it syncs them (appendfsync " + *synced +
+        "): a crash loses the last seconds; set appendfsync always");
   }
   if (!evicted->empty() && *evicted != "noeviction")
-    log(where_.name + " takes keys away by itself (maxmemory-policy " + *evicted +
-        "), also some that belong together; set noeviction");
+    log(where_.name + " evicts keys by itself (maxmemory-policy " + *evicted + "), also parts of analyses; set noeviction");
   return {};
 }
 

@@ -11,8 +11,7 @@ namespace {
 constexpr std::string_view line_end = "\r\n";
 
 tl::unexpected<failure> no_reply(const std::string& why) {
-  return fail(errc::broken_protocol, "what is asked as a Redis server does not answer as one; see whether the address is right",
-              "RESP: " + why);
+  return fail(errc::broken_protocol, "the server does not answer like Redis; check the address", "RESP: " + why);
 }
 
 std::optional<std::int64_t> number_in(std::string_view text) {
@@ -80,7 +79,7 @@ bool reply_reader::add(std::optional<reply>& one) {
 result<bool> reply_reader::take_text(std::optional<reply>& into) {
   const auto length = *text_;
   if (rest_.size() - at_ < length + line_end.size()) return false;
-  if (rest_.compare(at_ + length, line_end.size(), line_end) != 0) return no_reply("a text is longer than it says");
+  if (rest_.compare(at_ + length, line_end.size(), line_end) != 0) return no_reply("a string is longer than its length");
   into.emplace();
   into->what = reply::kind::text;
   into->text = rest_.substr(at_, length);
@@ -108,7 +107,7 @@ result<bool> reply_reader::take_line(std::optional<reply>& into) {
     return true;
   }
   const auto number = number_in(line);
-  if (!number) return no_reply("a number is none");
+  if (!number) return no_reply("not a number");
   if (type == ':') {
     into->what = reply::kind::number;
     into->number = *number;

@@ -98,7 +98,7 @@ TEST_F(the_cache, stores_what_is_below_and_says_why_and_serves_it_to_nobody) {
   what.consensus->confidence = 0.4;
   const auto kept = good(cache_->put(claim(what), what));
   EXPECT_EQ(kept.about.how, status::below);
-  EXPECT_EQ(kept.why_not, "its confidence is 0.4 and 0.5 is the least for a basic task");
+  EXPECT_EQ(kept.why_not, "its confidence is 0.4, but 0.5 is the minimum for a basic task");
   EXPECT_EQ(good(cache_->look(what.asked, what.task)).what, answer::kind::missing);
   EXPECT_TRUE(good(cache_->get(kept.about.id)));
   EXPECT_EQ(counted().below, 1u);
@@ -325,9 +325,9 @@ TEST(policies_of_a_cache, that_make_no_sense_are_refused) {
   };
   EXPECT_EQ(refused([](auto&) {}), "made");
   EXPECT_EQ(refused([](auto& how) { how.by.of(task_type::premium).fresh = milliseconds(0); }),
-            "how long analyses of premium tasks are fresh must be above 0, and 10 years at most");
+            "the time that analyses of premium tasks are fresh must be above 0 and at most 10 years");
   EXPECT_EQ(refused([](auto& how) { how.by.of(task_type::basic).wanted.confidence = 7; }),
-            "the least confidence and consensus of basic tasks must be from 0 to 1");
+            "the lowest confidence and consensus of basic tasks must be from 0 to 1");
   EXPECT_NE(refused([](auto& how) { how.by.lease = std::chrono::hours(2); }), "made");
   EXPECT_NE(refused([](auto& how) { how.by.kept.bytes = 1; }), "made");
   EXPECT_NE(refused([](auto& how) { how.tidy_every = milliseconds(0); }), "made");

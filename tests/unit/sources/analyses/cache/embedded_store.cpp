@@ -67,13 +67,13 @@ TEST_F(embedded_analyses, are_in_a_file_of_this_user_alone) {
 TEST_F(embedded_analyses, are_not_kept_in_files_of_others) {
   std::ofstream(options_.path)
       << "some notes of mine, longer than the head of a file of SQLite would be, which has a hundred bytes ....";
-  EXPECT_EQ(why_not(), "cannot keep analyses in " + options_.path +
-                           ": it is a file of another kind; give another path, or move that file away");
+  EXPECT_EQ(why_not(), "cannot store analyses in " + options_.path +
+                           ": it is not an SQLite file; give another path, or move that file away");
   EXPECT_EQ(names_in_folder(), std::vector<std::string>{"analyses.db"}) << "and nothing is made beside them";
   std::filesystem::remove(options_.path);
   std::ofstream(options_.path).close();
   ASSERT_TRUE(good(sqlite::connection::open(options_.path, "x")).run("CREATE TABLE theirs(one)"));
-  EXPECT_NE(why_not().find("it is another program's SQLite file"), std::string::npos);
+  EXPECT_NE(why_not().find("it is an SQLite file of another program"), std::string::npos);
   EXPECT_EQ(names_in_folder(), std::vector<std::string>{"analyses.db"});
   std::filesystem::remove(options_.path);
   std::filesystem::create_directory(options_.path);
@@ -86,7 +86,7 @@ TEST_F(embedded_analyses, are_not_kept_in_files_of_others) {
 TEST_F(embedded_analyses, of_a_newer_version_are_left_alone) {
   open();
   ASSERT_TRUE(good(sqlite::connection::open(options_.path, "x")).run("PRAGMA user_version=99"));
-  EXPECT_NE(why_not().find("it was written by a newer version of this program (form 99"), std::string::npos);
+  EXPECT_NE(why_not().find("it was written by a newer version of this program (schema 99"), std::string::npos);
 }
 
 TEST_F(embedded_analyses, in_a_damaged_file_are_moved_aside_unless_somebody_has_it_open) {
@@ -102,7 +102,7 @@ TEST_F(embedded_analyses, in_a_damaged_file_are_moved_aside_unless_somebody_has_
   }
   const auto kept = open();
   EXPECT_NE(log_.find("is damaged"), std::string::npos);
-  EXPECT_NE(log_.find("and a new one is begun"), std::string::npos);
+  EXPECT_NE(log_.find("and a new one was created"), std::string::npos);
   put(*kept, small_analysis("x"));
   EXPECT_EQ(good(kept->facts()).entries, 1u);
   int aside = 0;

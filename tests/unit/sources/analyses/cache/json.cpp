@@ -81,11 +81,11 @@ TEST(analysis_json, is_refused_by_the_path_of_what_is_wrong) {
   EXPECT_EQ(refusal(R"({"prompt":"x","votes":[{"provider":"p","content":"c","confidence":"high"}]})"),
             "votes[0].confidence: expected a number from 0 to 1, got \"high\"");
   EXPECT_EQ(refusal(R"({"prompt":7})"), "prompt: expected a string, got an integer");
-  EXPECT_EQ(refusal(R"({"prompt":"x","votez":[]})"), "votez: there is no such member");
+  EXPECT_EQ(refusal(R"({"prompt":"x","votez":[]})"), "votez: unknown member");
   EXPECT_EQ(
       refusal(R"({"prompt":"x","rounds":[{"number":1,"votes":[{"provider":"p","content":"c","confidence":1,"score":3}]}]})"),
-      "rounds[0].votes[0].score: there is no such member");
-  EXPECT_EQ(refusal(R"({"prompt":"x","rounds":[{"number":2},{"number":2}]})"), "rounds[1].number: rounds are numbered upwards");
+      "rounds[0].votes[0].score: unknown member");
+  EXPECT_EQ(refusal(R"({"prompt":"x","rounds":[{"number":2},{"number":2}]})"), "rounds[1].number: round numbers must increase");
   EXPECT_EQ(refusal(R"({"prompt":"x","rounds":[{}]})"), "rounds[0].number: missing");
   EXPECT_EQ(refusal(R"({"prompt":"x","task":"huge"})"), "task: expected basic, premium or critical");
   EXPECT_EQ(refusal(R"({"prompt":"x","thresholds":{"providers":0}})"),
@@ -94,28 +94,28 @@ TEST(analysis_json, is_refused_by_the_path_of_what_is_wrong) {
   EXPECT_EQ(refusal(R"({"prompt":"x","totals":{"tokens":1.5}})"),
             "totals.tokens: expected an integer from 0 to 9007199254740992, got 1.5");
   EXPECT_EQ(refusal(R"({"prompt":"x","context":[{"uri":"file:///a"},{"uri":"file:///a"}]})"),
-            "context[1].uri: it stands in the context twice");
+            "context[1].uri: it is in the context twice");
   EXPECT_EQ(refusal(R"({"prompt":"x","session":"a\u0000b"})"),
             "session: expected one line of text without control characters, got \"a\\u0000b\"");
   EXPECT_EQ(refusal(R"({"prompt":"x","tags":[""]})"),
             "tags[0]: expected one line of text without control characters, got \"\"");
   EXPECT_EQ(refusal(R"({"prompt":"x","id":"../../etc"})"),
-            "id: expected 32 hexadecimal digits in lower case; a new analysis needs none");
+            "id: expected 32 hexadecimal digits in lower case; leave it out for a new analysis");
   EXPECT_EQ(refusal(R"({"prompt":"x","flow":[{"action":"a","at":"yesterday"}]})"),
-            "flow[0].at: expected a time as 2025-01-12T15:00:58Z, got \"yesterday\"");
+            "flow[0].at: expected a time such as 2025-01-12T15:00:58Z, got \"yesterday\"");
   EXPECT_EQ(refusal("[1]"), "the analysis: expected an object, got an array");
   EXPECT_NE(refusal(R"({"prompt":"x","context":[{"uri":"no uri"}]})").find("context[0].uri: "), std::string::npos);
   EXPECT_NE(refusal(R"({"prompt":"x","prompt":"y"})").find("occurs twice"), std::string::npos);
   EXPECT_NE(refusal(R"({"prompt":"x")").size(), 0u);
 }
 
-TEST(analysis_json, knows_members_by_their_case) { EXPECT_EQ(refusal(R"({"Prompt":"x"})"), "Prompt: there is no such member"); }
+TEST(analysis_json, knows_members_by_their_case) { EXPECT_EQ(refusal(R"({"Prompt":"x"})"), "Prompt: unknown member"); }
 
 TEST(analysis_json, with_two_votes_of_one_provider_is_refused_and_in_rounds_it_is_not) {
   EXPECT_EQ(
       refusal(
           R"({"prompt":"x","votes":[{"provider":"p","content":"c","confidence":1},{"provider":"p","content":"d","confidence":1}]})"),
-      "votes[1].provider: it has a vote before; there is one vote a provider, and those before it stand in rounds");
+      "votes[1].provider: this provider already has a vote; put earlier votes into rounds");
   EXPECT_TRUE(decode(R"({"prompt":"x","rounds":[{"number":1,"votes":[{"provider":"p","content":"c","confidence":1}]},
     {"number":2,"votes":[{"provider":"p","content":"c","confidence":1}]}]})"));
 }
@@ -131,19 +131,19 @@ TEST(analysis_json, of_fifty_megabytes_is_refused_and_the_cap_named) {
   const auto said = refusal(R"({"prompt":"x","consensus":{"confidence":1,"content":")" + std::string(50'000'000, 'a') + "\"}}");
   EXPECT_NE(said.find("16777216 bytes of JSON (16 MiB)"), std::string::npos) << said;
   EXPECT_EQ(refusal(R"({"prompt":"x","consensus":{"confidence":1,"content":")" + std::string(most_text + 1, 'a') + "\"}}"),
-            "consensus.content: it has 8388609 bytes, and 8388608 are the most");
+            "consensus.content: it has 8388609 bytes; at most 8388608 are allowed");
 }
 
 TEST(analysis_json, has_prompts_of_a_mebibyte_at_most) {
   EXPECT_EQ(refusal(R"({"prompt":")" + std::string(most_prompt + 1, 'a') + "\"}"),
-            "prompt: it has 1048577 bytes, and 1048576 are the most");
+            "prompt: it has 1048577 bytes; at most 1048576 are allowed");
 }
 
 TEST(analysis_json, with_too_many_of_anything_is_refused) {
   std::string votes;
   for (std::size_t i = 0; i <= most_votes; ++i)
     votes += std::string(i == 0 ? "" : ",") + R"({"provider":"p)" + std::to_string(i) + R"(","content":"","confidence":0})";
-  EXPECT_EQ(refusal(R"({"prompt":"x","votes":[)" + votes + "]}"), "votes: it has 65 elements, and 64 are the most");
+  EXPECT_EQ(refusal(R"({"prompt":"x","votes":[)" + votes + "]}"), "votes: it has 65 elements; at most 64 are allowed");
   std::string deep(200, '[');
   EXPECT_NE(refusal(R"({"prompt":"x","options":{"a":)" + deep + std::string(200, ']') + "}}"), "taken");
 }
@@ -166,15 +166,15 @@ TEST(analysis_json, is_read_as_the_argument_of_a_tool_with_its_path) {
   EXPECT_EQ(got.error().public_text, "analysis.votes[0].confidence: expected a number from 0 to 1, got 2");
   const auto asked = decode_question(*value::parse(R"({"prompt":"x","task":"basic"})"), "question");
   ASSERT_FALSE(asked);
-  EXPECT_EQ(asked.error().public_text, "question.task: there is no such member");
+  EXPECT_EQ(asked.error().public_text, "question.task: unknown member");
 }
 
 TEST(judgement_of_an_analysis, names_the_threshold_that_it_misses) {
   auto what = small_analysis("x");
   EXPECT_EQ(judge(what, {0.9, 0.85, 2}).how, status::complete);
-  EXPECT_EQ(judge(what, {0.95, 0, 1}).why, "its confidence is 0.9 and 0.95 is the least for a basic task");
-  EXPECT_EQ(judge(what, {0, 0.9, 1}).why, "its votes agree to 0.85 and 0.9 is the least for a basic task");
-  EXPECT_EQ(judge(what, {0, 0, 3}).why, "providers that have voted: 2, and the least for a basic task is 3");
+  EXPECT_EQ(judge(what, {0.95, 0, 1}).why, "its confidence is 0.9, but 0.95 is the minimum for a basic task");
+  EXPECT_EQ(judge(what, {0, 0.9, 1}).why, "its agreement is 0.85, but 0.9 is the minimum for a basic task");
+  EXPECT_EQ(judge(what, {0, 0, 3}).why, "providers that have voted: 2, but the minimum for a basic task is 3");
   what.consensus.reset();
   EXPECT_EQ(judge(what, {}).why, "it has no consensus");
   EXPECT_EQ(stricter({0.1, 0.9, 3}, {0.5, 0.2, 1}), (thresholds{0.5, 0.9, 3}));

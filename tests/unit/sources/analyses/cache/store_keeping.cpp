@@ -181,7 +181,7 @@ TEST_P(store_contract, refuses_to_claim_a_question_of_more_than_two_mebibytes) {
   const auto refused = store_->claim(wish_for(what));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, errc::invalid_argument);
-  EXPECT_NE(refused.error().public_text.find("may have 2097152 bytes of JSON (2 MiB)"), std::string::npos)
+  EXPECT_NE(refused.error().public_text.find("can have at most 2097152 bytes of JSON (2 MiB)"), std::string::npos)
       << refused.error().public_text;
   EXPECT_NE(refused.error().public_text.find("name large parts as resources in context"), std::string::npos);
   auto wide = small_analysis("x");

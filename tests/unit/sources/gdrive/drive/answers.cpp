@@ -145,7 +145,8 @@ TEST(drive_answers, a_page_of_which_nothing_can_be_used_is_an_error) {
   EXPECT_TRUE(drive::files_in(page_of(9)));
   const auto refused = drive::files_in(page_of(10));
   ASSERT_FALSE(refused) << "who takes it for empty forgets a whole drive";
-  EXPECT_NE(refused.error().public_text.find("none can be used"), std::string::npos) << refused.error().public_text;
+  EXPECT_NE(refused.error().public_text.find("none of the 10 entries can be used"), std::string::npos)
+      << refused.error().public_text;
 }
 
 TEST(drive_answers, one_odd_change_loses_no_other) {
@@ -165,7 +166,7 @@ TEST(drive_answers, one_odd_change_loses_no_other) {
                                                       {"", "change/fileId: missing"},
                                                       {"a", "change/changeType: expected"},
                                                       {"b", "change/removed: expected true or false"},
-                                                      {"c", "change/file/id: is another than fileId"},
+                                                      {"c", "change/file/id: differs from fileId"},
                                                       {"e", "change/file: expected an object"},
                                                       {"f", "change/file/driveId: expected an identifier"},
                                                       {"g", "change/file/parents: expected an array"},
@@ -255,7 +256,7 @@ TEST(drive_ids, are_letters_digits_hyphens_and_underscores) {
                           std::string("a b"), std::string("a?alt=media"), std::string("a#"), std::string("a\0b", 3),
                           std::string("é"), std::string(201, 'a'), std::string("a\r\nX: y")})
     EXPECT_FALSE(drive::is_id(bad)) << bad;
-  EXPECT_NE(drive::check_id("a/b", "the file").error().public_text.find("the file is no identifier"), std::string::npos);
+  EXPECT_NE(drive::check_id("a/b", "the file").error().public_text.find("the file's id is not valid"), std::string::npos);
   EXPECT_EQ(spelled(std::vector<drive::resource_key>{{"a", "k1"}, {"b", "k,2"}, {"c/d", "k"}, {"e", "k3"}}), "a/k1,e/k3");
   EXPECT_EQ(spelled(std::vector<drive::resource_key>{}), "");
 }

@@ -236,8 +236,9 @@ TEST(drive_calls, that_may_pass_are_made_again_with_pauses) {
   EXPECT_EQ(it->now().limited, 2u);
   EXPECT_EQ(it->now().turns.pauses, 2u);
   ASSERT_EQ(lines.size(), 4u);
-  EXPECT_EQ(lines[0].find("cannot look at the file abc now (rate_limited, status 403, userRateLimitExceeded); asked again in "),
-            0u)
+  EXPECT_EQ(
+      lines[0].find("cannot read metadata of the file abc now (rate_limited, status 403, userRateLimitExceeded); retrying in "),
+      0u)
       << lines[0];
   for (const auto& line : lines) EXPECT_EQ(line.find("t-1"), std::string::npos);
 }
@@ -252,7 +253,7 @@ TEST(drive_calls, end_after_all_attempts_and_say_how_many) {
   EXPECT_EQ(got.error().what, trouble::unavailable);
   EXPECT_EQ(got.error().status, 503);
   EXPECT_TRUE(got.error().why.retry.has_value());
-  EXPECT_NE(got.error().why.public_text.find("(asked 3 times)"), std::string::npos) << got.error().why.public_text;
+  EXPECT_NE(got.error().why.public_text.find("(tried 3 times)"), std::string::npos) << got.error().why.public_text;
   EXPECT_EQ(it->now().requests, 3u);
 }
 

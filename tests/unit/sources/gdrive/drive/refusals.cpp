@@ -30,42 +30,43 @@ struct error_case {
 
 TEST(drive_refusals, say_for_each_reason_what_to_do) {
   const std::vector<error_case> cases{
-      {400, "badRequest", trouble::bad_request, errc::invalid_argument, "does not understand"},
-      {400, "invalid", trouble::bad_request, errc::invalid_argument, "terms of the query"},
+      {400, "badRequest", trouble::bad_request, errc::invalid_argument, "rejects the request as invalid"},
+      {400, "invalid", trouble::bad_request, errc::invalid_argument, "query terms"},
       {401, "authError", trouble::unauthorized, errc::unauthorized, "log in again"},
       {401, "required", trouble::unauthorized, errc::unauthorized, "log in again"},
       {401, "expired", trouble::unauthorized, errc::unauthorized, "log in again"},
-      {401, "push.webhookUrlUnauthorized", trouble::bad_request, errc::invalid_argument, "sends no notices to this address"},
-      {400, "push.webhookUrlNotHttps", trouble::bad_request, errc::invalid_argument, "sends no notices to this address"},
+      {401, "push.webhookUrlUnauthorized", trouble::bad_request, errc::invalid_argument,
+       "does not send notifications to this address"},
+      {400, "push.webhookUrlNotHttps", trouble::bad_request, errc::invalid_argument,
+       "does not send notifications to this address"},
       {403, "userRateLimitExceeded", trouble::rate_limited, errc::overloaded, "wait a minute"},
-      {403, "rateLimitExceeded", trouble::rate_limited, errc::overloaded, "lower the source's rate"},
+      {403, "rateLimitExceeded", trouble::rate_limited, errc::overloaded, "lower requests_per_minute"},
       {403, "sharingRateLimitExceeded", trouble::rate_limited, errc::overloaded, "wait a minute"},
       {403, "dailyLimitExceeded", trouble::daily_limit, errc::overloaded, "until tomorrow"},
-      {403, "quotaExceeded", trouble::daily_limit, errc::overloaded, "ask for more"},
+      {403, "quotaExceeded", trouble::daily_limit, errc::overloaded, "request more"},
       {403, "downloadQuotaExceeded", trouble::daily_limit, errc::overloaded, "make a copy"},
       {403, "insufficientFilePermissions", trouble::forbidden, errc::access_denied,
        "share it with reader@team.iam.gserviceaccount.com as a viewer"},
-      {403, "insufficientPermissions", trouble::scope_missing, errc::unauthorized,
-       "widen the source's scopes to drive.readonly"},
+      {403, "insufficientPermissions", trouble::scope_missing, errc::unauthorized, "set scopes to drive.readonly"},
       {403, "accessNotConfigured", trouble::not_enabled, errc::source_unavailable, "enable it in the Google Cloud console"},
-      {403, "domainPolicy", trouble::forbidden, errc::access_denied, "administrator of the domain"},
+      {403, "domainPolicy", trouble::forbidden, errc::access_denied, "the domain's administrator"},
       {403, "appNotAuthorizedToFile", trouble::forbidden, errc::access_denied, "hondana login"},
       {403, "cannotDownloadFile", trouble::forbidden, errc::access_denied, "sharing settings"},
       {403, "cannotDownloadAbusiveFile", trouble::abusive, errc::access_denied, "malware or spam"},
       {403, "exportSizeLimitExceeded", trouble::export_too_large, errc::response_too_large, "10 MB"},
       {403, "fileNotDownloadable", trouble::not_downloadable, errc::unsupported, "export it"},
-      {403, "fileNotExportable", trouble::not_exportable, errc::unsupported, "which types it exports to"},
+      {403, "fileNotExportable", trouble::not_exportable, errc::unsupported, "one of its export types"},
       {403, "teamDriveMembershipRequired", trouble::forbidden, errc::access_denied, "add reader@team.iam.gserviceaccount.com"},
-      {403, "pageTokenExpired", trouble::page_token_gone, errc::content_changed, "listed anew"},
+      {403, "pageTokenExpired", trouble::page_token_gone, errc::content_changed, "listed again"},
       {403, "somethingNew", trouble::forbidden, errc::access_denied, "share it with"},
       {404, "notFound", trouble::not_found, errc::resource_not_found,
        "share it with reader@team.iam.gserviceaccount.com as a viewer"},
-      {410, "gone", trouble::gone, errc::resource_not_found, "gone for good"},
-      {412, "conditionNotMet", trouble::bad_request, errc::invalid_argument, "does not understand"},
+      {410, "gone", trouble::gone, errc::resource_not_found, "deleted permanently"},
+      {412, "conditionNotMet", trouble::bad_request, errc::invalid_argument, "rejects the request as invalid"},
       {416, "requestedRangeNotSatisfiable", trouble::bad_range, errc::invalid_argument, "range"},
       {429, "rateLimitExceeded", trouble::rate_limited, errc::overloaded, "wait a minute"},
       {429, "", trouble::rate_limited, errc::overloaded, "wait a minute"},
-      {500, "backendError", trouble::unavailable, errc::source_unavailable, "problem of its own"},
+      {500, "backendError", trouble::unavailable, errc::source_unavailable, "Drive is unavailable"},
       {502, "", trouble::unavailable, errc::source_unavailable, "try again"},
       {503, "backendError", trouble::unavailable, errc::source_unavailable, "try again"},
       {504, "", trouble::unavailable, errc::source_unavailable, "try again"},
@@ -140,7 +141,7 @@ TEST(drive_refusals, tell_how_long_to_wait_and_whom_they_concern) {
   EXPECT_FALSE(refusal_of(401, "", {}, usual).is_of_one_file());
   auto nobody = usual;
   nobody.account.clear();
-  EXPECT_NE(refusal_of(404, "", {}, nobody).why.public_text.find("the account that is logged in"), std::string::npos);
+  EXPECT_NE(refusal_of(404, "", {}, nobody).why.public_text.find("the account in use"), std::string::npos);
 }
 
 TEST(drive_refusals, of_bodies_that_are_none_go_by_the_status) {

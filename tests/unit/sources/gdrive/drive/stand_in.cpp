@@ -215,7 +215,7 @@ TEST_F(drive_stand_in, is_listed_in_smaller_pages_where_an_answer_is_too_large) 
   EXPECT_EQ(pages.front(), 250u);
   ASSERT_EQ(lines.size(), 2u);
   EXPECT_EQ(lines.back(),
-            "cannot list files of Google Drive, 500 at once: the answer is larger than 32 MiB; asked again for 250");
+            "cannot list files of Google Drive, 500 per page: the answer is larger than 32 MiB; retrying with 250");
 }
 
 TEST_F(drive_stand_in, tells_its_changes_in_smaller_pages_where_an_answer_is_too_large) {

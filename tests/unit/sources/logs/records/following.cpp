@@ -213,7 +213,7 @@ TEST(following, says_when_permission_is_lost_and_when_it_is_back) {
   ASSERT_EQ(::chmod(it.made.path().c_str(), 0), 0);
   it.heard.more_than(known);
   it.heard.quiet();
-  const auto may_not_be_read = [&] { return it.one->trouble().find("may not be read") != std::string::npos; };
+  const auto may_not_be_read = [&] { return it.one->trouble().find("is not readable") != std::string::npos; };
   EXPECT_TRUE(hondana_test::eventually(may_not_be_read)) << it.one->trouble();
   const auto refused = it.one->read({}, {}, {});
   ASSERT_FALSE(refused);

@@ -274,7 +274,7 @@ TEST(rotation, is_waited_for_by_whoever_goes_through_the_log) {
   members all({.every_line = true}, zone(0), 1u << 20, 1u << 20);
   int looks = 0;
   const auto list = [&]() -> result<listed_set> {
-    if (++looks < 10) return fail(errc::content_changed, "The files of the log kept changing their names. Ask again.");
+    if (++looks < 10) return fail(errc::content_changed, "The log files kept being renamed. Retry.");
     return list_files({.folder = made.folder(), .live = "app.log"});
   };
   int lines = 0;

@@ -80,7 +80,7 @@ TEST(zone, that_is_not_known_is_utc_and_says_so) {
        {"Mars/Olympus", "../../../etc/passwd", "/etc/localtime", "Asia/../Asia/Tokyo", "a b", "Asia/Tokyo\x01"}) {
     const zone in(with, name);
     EXPECT_EQ(in.offset_at(tuesday), 0) << name;
-    EXPECT_TRUE(in.text(tuesday, tuesday).starts_with("UTC, since ")) << in.text(tuesday, tuesday);
+    EXPECT_TRUE(in.text(tuesday, tuesday).starts_with("UTC (unknown time zone ")) << in.text(tuesday, tuesday);
   }
   EXPECT_EQ(zone(with, "").text(0, 0), "UTC");
   EXPECT_EQ(zone(with, "UTC").text(0, 0), "UTC");

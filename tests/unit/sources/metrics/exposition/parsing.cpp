@@ -87,7 +87,7 @@ TEST(exposition_parser, reads_openmetrics) {
 
 TEST(exposition_parser, refuses_what_is_malformed_with_its_line) {
   const std::vector<std::pair<std::string, std::string>> lines{{"1a 1", "metric's name"},
-                                                               {"a", "blank"},
+                                                               {"a", "a tab"},
                                                                {"a ", "a value"},
                                                                {"a{ 1", "label's name"},
                                                                {"a{b} 1", "expected ="},
@@ -211,7 +211,7 @@ TEST(exposition_parser, names_its_caps) {
     EXPECT_NE(refused("a 1\n#" + std::string(100, 'x') + "\n", piece).find("line 2: bytes in one line: more than 100"),
               std::string::npos);
     EXPECT_EQ(refused("a 1\n#" + std::string(99, 'x') + "\n", piece), "taken");
-    EXPECT_NE(refused(std::string(1001, '\n'), piece).find("\"bytes\""), std::string::npos);
+    EXPECT_NE(refused(std::string(1001, '\n'), piece).find("\"body_size_limit\""), std::string::npos);
     EXPECT_EQ(refused(std::string(1000, '\n'), piece), "taken");
     EXPECT_NE(refused(many_samples, piece).find("line 6: samples: more than 5"), std::string::npos);
     EXPECT_NE(refused("a{b=\"\",c=\"\",d=\"\",e=\"\"} 1", piece).find("labels: more than 3"), std::string::npos);

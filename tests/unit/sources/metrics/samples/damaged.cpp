@@ -49,7 +49,7 @@ class damaged_store : public kept {
   }
   /// Does nothing but bytes of SQL to the file.
   void change(const char* sql) const {
-    auto by = sqlite::connection::open(options_.path, "store of metrics");
+    auto by = sqlite::connection::open(options_.path, "metrics store");
     ASSERT_TRUE(by);
     const auto done = by->run(sql);
     ASSERT_TRUE(done) << done.error().private_text;
@@ -101,13 +101,13 @@ TEST_F(damaged_store, is_begun_anew_when_it_is_empty_or_was_being_made_when_the_
 TEST_F(damaged_store, is_not_touched_when_it_is_no_store_but_somebody_elses_file) {
   fs::create_directory(folder_ + "/below");
   std::ofstream(options_.path) << "Dear diary, " << std::string(500, 'x');
-  EXPECT_EQ(refusal(), "cannot keep metrics in " + options_.path +
-                           ": it is a file of another kind; give another path, or move that file away");
+  EXPECT_EQ(refusal(), "cannot store metrics in " + options_.path +
+                           ": it is not an SQLite file; give another path, or move that file away");
   EXPECT_EQ(fs::file_size(options_.path), 512u);
   fs::remove(options_.path);
   std::ofstream(options_.path).flush();
   change("CREATE TABLE bookmarks(url TEXT); INSERT INTO bookmarks VALUES('x')");
-  EXPECT_NE(refusal().find("it is another program's SQLite file; give another path"), std::string::npos) << refusal();
+  EXPECT_NE(refusal().find("it is an SQLite file of another program; give another path"), std::string::npos) << refusal();
   change("SELECT url FROM bookmarks");
   fs::remove(options_.path);
   fs::create_directory(options_.path);
@@ -118,9 +118,9 @@ TEST_F(damaged_store, is_not_touched_when_it_is_no_store_but_somebody_elses_file
 TEST_F(damaged_store, is_not_touched_when_a_newer_version_wrote_it) {
   fill();
   change("PRAGMA user_version=7");
-  EXPECT_EQ(refusal(), "cannot keep metrics in " + options_.path +
-                           ": it was written by a newer version of this program (form 7, and this one knows 1); give another "
-                           "path, or move that file away");
+  EXPECT_EQ(refusal(), "cannot store metrics in " + options_.path +
+                           ": it was written by a newer version of this program (schema 7, and this one supports 1); give "
+                           "another path, or move that file away");
   EXPECT_TRUE(set_aside().empty());
   change("PRAGMA user_version=1");
   open();
@@ -129,10 +129,10 @@ TEST_F(damaged_store, is_not_touched_when_a_newer_version_wrote_it) {
 
 TEST_F(damaged_store, needs_an_absolute_path_in_a_folder_that_can_be_made) {
   options_.path = "metrics.db";
-  EXPECT_EQ(refusal(), "cannot keep metrics in metrics.db: the path must be absolute");
+  EXPECT_EQ(refusal(), "cannot store metrics in metrics.db: the path must be absolute");
   std::ofstream(folder_ + "/below") << "no folder";
   options_.path = folder_ + "/below/metrics.db";
-  EXPECT_NE(refusal().find("cannot keep metrics in " + options_.path + ": "), std::string::npos) << refusal();
+  EXPECT_NE(refusal().find("cannot store metrics in " + options_.path + ": "), std::string::npos) << refusal();
 }
 
 TEST_F(damaged_store, loses_only_the_samples_that_cannot_be_read_when_its_pages_are_good) {
@@ -144,7 +144,7 @@ TEST_F(damaged_store, loses_only_the_samples_that_cannot_be_read_when_its_pages_
   const auto got = store_->read({"x0", {}}, some_day, some_day + one_day, {});
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().code, errc::source_unavailable);
-  EXPECT_EQ(got.error().public_text, "the store of metrics is damaged; start again, and what cannot be read is taken out");
+  EXPECT_EQ(got.error().public_text, "the metrics store is damaged; restart the server to remove the unreadable parts");
   EXPECT_EQ(read_one("x1").size(), 200u);
   for (int i = 0; i < 2; ++i) {
     open();
@@ -154,7 +154,7 @@ TEST_F(damaged_store, loses_only_the_samples_that_cannot_be_read_when_its_pages_
     EXPECT_EQ(rest.back().at, some_day + 199 * 15'000);
     EXPECT_EQ(store_->facts().samples, 39'800u + rest.size());
   }
-  EXPECT_EQ(log(), "1 pieces of series of the store of metrics were damaged, and have been taken out\n");
+  EXPECT_EQ(log(), "1 damaged chunks were removed from the metrics store\n");
   EXPECT_TRUE(set_aside().empty());
 }
 
@@ -166,7 +166,7 @@ TEST_F(damaged_store, leaves_out_a_batch_that_cannot_be_read) {
   change("UPDATE tail SET data=x'01ffff' WHERE batch=3");
   open();
   EXPECT_TRUE(are_alike(read_one("x"), {{some_day, 0}, {some_day + 1, 1}, {some_day + 3, 3}, {some_day + 4, 4}}));
-  EXPECT_EQ(log(), "a batch of the store of metrics cannot be read, and is left out\n");
+  EXPECT_EQ(log(), "an unreadable batch of the metrics store is left out\n");
   put(named("x"), {{some_day + 5, 5}});
   settle(clock_);
   EXPECT_EQ(read_one("x").size(), 5u);
@@ -236,7 +236,7 @@ TEST_F(damaged_store, keeps_nothing_of_a_batch_when_the_disk_is_full_and_goes_on
       if (done) continue;
       EXPECT_EQ(done.error().code, errc::source_unavailable);
       EXPECT_EQ(done.error().public_text,
-                "the disk is full, so the store of metrics cannot be written; make room on it, or give it less to keep");
+                "the disk is full, so the metrics store cannot be written; free disk space, or store less");
       ++failed;
     }
     EXPECT_GE(failed, 35);

@@ -171,9 +171,9 @@ TEST_F(killed_store, is_refused_to_a_second_process_until_the_first_has_ended) {
   const auto refused = open_as_time_passes();
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, errc::source_unavailable);
-  EXPECT_EQ(refused.error().public_text, "cannot keep metrics in " + folder_ +
-                                             "/below/metrics.db: another process keeps its metrics there; end it, or give "
-                                             "another path");
+  EXPECT_EQ(refused.error().public_text,
+            "cannot store metrics in " + folder_ +
+                "/below/metrics.db: another process uses it for its metrics; stop that process, or give another path");
   holder.kill();
   open();
   EXPECT_EQ(whole_batches(*store_), 1u);

@@ -166,8 +166,8 @@ TEST(flooding_target, series_that_the_store_has_no_room_for_are_left_out_and_sai
   it.scrape_once();
   EXPECT_EQ(into->facts().series, 1000u);
   const std::string said =
-      "19003 of its samples are left out: the store has as many series as it may, or they have too many labels; raise "
-      "max_series, or scrape fewer";
+      "19003 of its samples are left out: the store has reached max_series, or series have too many labels; raise max_series, "
+      "or scrape fewer series";
   EXPECT_TRUE(it.targets().at(0).is_up);
   EXPECT_EQ(it.targets().at(0).last_error, said);
   EXPECT_EQ(with.lines, std::vector<std::string>{"target web a:1: " + said});
