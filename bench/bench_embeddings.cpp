@@ -15,8 +15,8 @@
 #include <benchmark/benchmark.h>
 
 #include "base/json/base64.hpp"
-#include "search/embeddings/answers.hpp"
-#include "search/embeddings/neighbours.hpp"
+#include "search/embeddings/embedding_response.hpp"
+#include "search/embeddings/vector_index.hpp"
 
 namespace {
 

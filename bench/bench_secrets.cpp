@@ -15,8 +15,8 @@
 
 #include <benchmark/benchmark.h>
 
-#include "base/bytes/prepare.hpp"
-#include "sources/files/files.hpp"
+#include "base/bytes/prepared_content.hpp"
+#include "sources/files/files_provider.hpp"
 #include "text/secrets/redactor.hpp"
 
 namespace {

@@ -9,7 +9,7 @@
 
 #include "base/json/utf8.hpp"
 #include "sources/analyses/cache/analysis_json.hpp"
-#include "sources/analyses/cache/key.hpp"
+#include "sources/analyses/cache/analysis_key.hpp"
 #include "sources/analyses/cache/redis/resp.hpp"
 #include "sources/analyses/cache/store.hpp"
 

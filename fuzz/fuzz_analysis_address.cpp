@@ -7,8 +7,8 @@
 
 #include <hondana/uri.hpp>
 
-#include "sources/analyses/address.hpp"
-#include "sources/analyses/markdown.hpp"
+#include "sources/analyses/analysis_rendering.hpp"
+#include "sources/analyses/analysis_resources.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace hondana::analyses_source;

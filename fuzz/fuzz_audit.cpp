@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "server/audit/record.hpp"
+#include "server/audit/audit_record.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace hondana;

@@ -10,8 +10,8 @@
 #include <string_view>
 
 #include "base/json/utf8.hpp"
-#include "server/tools/pulling.hpp"
-#include "server/tools/words.hpp"
+#include "server/tools/content_part.hpp"
+#include "server/tools/scanning_search.hpp"
 
 namespace {
 

@@ -5,10 +5,9 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "auth/authentication/introspection.hpp"
-#include "auth/authentication/issuer_metadata.hpp"
-#include "auth/authentication/scope_words.hpp"
-#include "auth/authentication/token_list.hpp"
+#include "auth/authentication/authorization_server.hpp"
+#include "auth/authentication/bearer_tokens.hpp"
+#include "auth/authentication/token_file.hpp"
 
 namespace {
 

@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "base/ascii/utf8.hpp"
-#include "text/charsets/charsets.hpp"
+#include "base/ascii/code_points.hpp"
+#include "text/charsets/charset_decoder.hpp"
 
 namespace {
 

@@ -8,10 +8,10 @@
 
 #include <hondana/value.hpp>
 
+#include "sources/config_files/config_views.hpp"
 #include "sources/config_files/key_path.hpp"
-#include "sources/config_files/rendering.hpp"
-#include "sources/config_files/values.hpp"
-#include "sources/config_files/variables.hpp"
+#include "sources/config_files/masked_values.hpp"
+#include "sources/config_files/variable_layers.hpp"
 #include "text/located/format.hpp"
 
 namespace {

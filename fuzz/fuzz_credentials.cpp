@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "auth/credentials/document.hpp"
+#include "auth/credentials/credential_document.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   namespace credentials = hondana::credentials;

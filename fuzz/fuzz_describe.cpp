@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "base/json/utf8.hpp"
-#include "sources/files/describe.hpp"
-#include "sources/files/sniff.hpp"
+#include "sources/files/description.hpp"
+#include "sources/files/media_type.hpp"
 
 namespace {
 

@@ -6,13 +6,10 @@
 #include <string_view>
 
 #include "base/json/utf8.hpp"
-#include "sources/docs/address.hpp"
-#include "sources/docs/joined_text.hpp"
-#include "sources/docs/naming.hpp"
-#include "sources/docs/prose_text.hpp"
-#include "sources/docs/rules.hpp"
-#include "sources/docs/statements.hpp"
-#include "sources/docs/worth.hpp"
+#include "sources/docs/document_reader.hpp"
+#include "sources/docs/document_rules.hpp"
+#include "sources/docs/document_text.hpp"
+#include "sources/docs/document_uri.hpp"
 
 namespace {
 

@@ -8,11 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "sources/gdrive/drive/answers.hpp"
-#include "sources/gdrive/drive/content_taker.hpp"
-#include "sources/gdrive/drive/ids.hpp"
-#include "sources/gdrive/drive/links.hpp"
-#include "sources/gdrive/drive/refusal.hpp"
+#include "sources/gdrive/drive/api_types.hpp"
+#include "sources/gdrive/drive/drive_error.hpp"
+#include "sources/gdrive/drive/exchange.hpp"
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "base/json/utf8.hpp"
-#include "search/embeddings/answers.hpp"
+#include "search/embeddings/embedding_response.hpp"
 
 namespace {
 

@@ -7,10 +7,10 @@
 #include <string_view>
 
 #include "base/json/utf8.hpp"
-#include "sources/env/allow_list.hpp"
+#include "sources/env/env_file.hpp"
 #include "sources/env/masked_value.hpp"
-#include "sources/env/naming.hpp"
-#include "text/secrets/telling_names.hpp"
+#include "sources/env/variables.hpp"
+#include "text/secrets/secret_names.hpp"
 
 namespace {
 

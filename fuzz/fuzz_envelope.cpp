@@ -6,7 +6,7 @@
 #include <string_view>
 #include <variant>
 
-#include "protocol/rpc/envelope.hpp"
+#include "protocol/rpc/message.hpp"
 
 namespace {
 

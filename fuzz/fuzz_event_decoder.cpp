@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "transport/http_client/event_decoder.hpp"
+#include "transport/http_client/event_stream.hpp"
 
 namespace {
 

@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "base/json/reader.hpp"
-#include "protocol/wire/versioned/filter.hpp"
-#include "server/catalog/filter.hpp"
+#include "protocol/wire/versioned_resources.hpp"
+#include "server/catalog/list_filter.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace hondana;

@@ -7,7 +7,7 @@
 
 #include <hondana/value.hpp>
 
-#include "text/front_matter/frontmatter.hpp"
+#include "text/front_matter/front_matter.hpp"
 #include "text/front_matter/yaml.hpp"
 
 namespace {

@@ -8,8 +8,7 @@
 #include <hondana/uri.hpp>
 
 #include "sources/gdrive/address.hpp"
-#include "sources/gdrive/drive/ids.hpp"
-#include "sources/gdrive/naming.hpp"
+#include "sources/gdrive/drive/api_types.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace hondana;

@@ -8,9 +8,9 @@
 
 #include "base/bytes/digest.hpp"
 #include "base/json/utf8.hpp"
-#include "sources/git/address.hpp"
-#include "sources/git/revision_words.hpp"
-#include "sources/git/walk_cursor.hpp"
+#include "sources/git/commit_walk.hpp"
+#include "sources/git/git_uri.hpp"
+#include "sources/git/revision.hpp"
 
 namespace {
 

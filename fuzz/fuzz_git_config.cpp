@@ -10,8 +10,7 @@
 #include <vector>
 
 #include "base/json/utf8.hpp"
-#include "sources/git/screening.hpp"
-#include "sources/git/settings.hpp"
+#include "sources/git/git_config.hpp"
 
 namespace {
 

@@ -8,11 +8,9 @@
 #include <string_view>
 
 #include "base/json/utf8.hpp"
-#include "sources/git/commit_object.hpp"
-#include "sources/git/encodings.hpp"
-#include "sources/git/markdown.hpp"
-#include "sources/git/tag_object.hpp"
-#include "sources/git/text.hpp"
+#include "sources/git/object_parser.hpp"
+#include "sources/git/text_encoding.hpp"
+#include "sources/git/text_escaping.hpp"
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include <variant>
 
 #include "auth/google/credentials.hpp"
-#include "auth/google/token_refusals.hpp"
+#include "auth/google/token_request.hpp"
 
 namespace {
 

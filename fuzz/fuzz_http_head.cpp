@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "base/uri/host_port.hpp"
-#include "transport/http_server/byte_budget.hpp"
-#include "transport/http_server/credentials.hpp"
-#include "transport/http_server/dialogue.hpp"
-#include "transport/http_server/field_values.hpp"
+#include "base/uri/web_url.hpp"
+#include "transport/http_server/authentication.hpp"
+#include "transport/http_server/http1_dialogue.hpp"
+#include "transport/http_server/limits.hpp"
+#include "transport/http_server/request_head.hpp"
 #include "transport/http_server/request_parser.hpp"
 #include "transport/http_server/routes.hpp"
 

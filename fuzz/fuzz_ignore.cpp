@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/ignore/stack.hpp"
+#include "base/ignore/gitignore.hpp"
 
 namespace {
 

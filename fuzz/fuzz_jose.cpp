@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "auth/jose/token.hpp"
+#include "auth/jose/jwt.hpp"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/bytes/form.hpp"
+#include "base/bytes/prepared_content.hpp"
 #include "base/json/base64.hpp"
 #include "base/json/buffer.hpp"
 #include "base/json/escape.hpp"

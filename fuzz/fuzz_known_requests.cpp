@@ -7,8 +7,8 @@
 #include <string_view>
 #include <variant>
 
-#include "protocol/rpc/envelope.hpp"
-#include "server/session/known_requests.hpp"
+#include "protocol/rpc/message.hpp"
+#include "server/session/answer_cache.hpp"
 
 namespace {
 

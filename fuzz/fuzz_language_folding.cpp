@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/ascii/utf8.hpp"
+#include "base/ascii/code_points.hpp"
 #include "text/language/language.hpp"
 
 namespace {

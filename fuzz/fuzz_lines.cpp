@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "transport/stdio/lines.hpp"
+#include "transport/stdio/input.hpp"
 
 namespace {
 

@@ -12,9 +12,9 @@
 
 #include <hondana/value.hpp>
 
-#include "text/located/as_json.hpp"
 #include "text/located/format.hpp"
 #include "text/located/masking.hpp"
+#include "text/located/node.hpp"
 
 namespace {
 

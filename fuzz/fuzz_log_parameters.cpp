@@ -9,7 +9,7 @@
 
 #include "base/json/utf8.hpp"
 #include "sources/logs/address.hpp"
-#include "sources/logs/message_template.hpp"
+#include "sources/logs/message_templates.hpp"
 #include "sources/logs/moment.hpp"
 
 namespace {

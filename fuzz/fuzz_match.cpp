@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/json/utf8.hpp"
-#include "base/match/matcher.hpp"
+#include "base/match/fuzzy_match.hpp"
 
 namespace {
 

@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "base/bytes/active.hpp"
 #include "base/bytes/media_type.hpp"
 
 namespace {

@@ -12,10 +12,10 @@
 #include <hondana/uri.hpp>
 
 #include "base/json/utf8.hpp"
-#include "sources/mcp/chain.hpp"
-#include "sources/mcp/foreign.hpp"
-#include "sources/mcp/naming.hpp"
-#include "sources/mcp/shelf.hpp"
+#include "sources/mcp/mount_chain.hpp"
+#include "sources/mcp/sanitizer.hpp"
+#include "sources/mcp/upstream_lists.hpp"
+#include "sources/mcp/uri_mapping.hpp"
 
 namespace {
 

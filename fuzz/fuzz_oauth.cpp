@@ -9,13 +9,13 @@
 #include <string>
 #include <string_view>
 
-#include "auth/oauth/challenge.hpp"
+#include "auth/oauth/authorization_urls.hpp"
+#include "auth/oauth/client_identity.hpp"
 #include "auth/oauth/code_request.hpp"
-#include "auth/oauth/identity.hpp"
 #include "auth/oauth/metadata.hpp"
-#include "auth/oauth/places.hpp"
-#include "auth/oauth/token_answer.hpp"
-#include "base/uri/well_known.hpp"
+#include "auth/oauth/scopes.hpp"
+#include "auth/oauth/token_requests.hpp"
+#include "base/uri/web_url.hpp"
 
 namespace {
 

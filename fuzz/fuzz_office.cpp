@@ -12,7 +12,7 @@
 
 #include "base/json/utf8.hpp"
 #include "text/rendering/office/office.hpp"
-#include "text/rendering/sheet_list.hpp"
+#include "text/rendering/render_protocol.hpp"
 
 namespace {
 

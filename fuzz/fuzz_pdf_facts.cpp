@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "base/json/utf8.hpp"
-#include "text/rendering/head.hpp"
-#include "text/rendering/pdf_facts.hpp"
+#include "text/rendering/poppler.hpp"
+#include "text/rendering/render_protocol.hpp"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/crypto/openssl.hpp"
-#include "transport/tls/peer.hpp"
+#include "transport/tls/certificate.hpp"
 
 namespace {
 

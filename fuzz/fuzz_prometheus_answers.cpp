@@ -6,9 +6,8 @@
 #include <string_view>
 
 #include "base/json/utf8.hpp"
-#include "sources/metrics/prometheus_answers.hpp"
-#include "sources/metrics/prometheus_facts.hpp"
-#include "sources/metrics/prometheus_names.hpp"
+#include "sources/metrics/prometheus_metadata.hpp"
+#include "sources/metrics/prometheus_response.hpp"
 
 namespace {
 

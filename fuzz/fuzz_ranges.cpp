@@ -7,10 +7,10 @@
 #include <string>
 #include <string_view>
 
-#include "base/bytes/form.hpp"
+#include "base/bytes/prepared_content.hpp"
 #include "base/json/utf8.hpp"
-#include "os/disk/stamp.hpp"
-#include "sources/files/ranges.hpp"
+#include "os/disk/file_stamp.hpp"
+#include "sources/files/file_range.hpp"
 
 namespace {
 

@@ -6,11 +6,11 @@
 #include <string_view>
 
 #include "base/json/utf8.hpp"
-#include "sources/logs/records/answerable.hpp"
-#include "sources/logs/records/cursor.hpp"
 #include "sources/logs/records/fields.hpp"
-#include "sources/logs/records/file_names.hpp"
 #include "sources/logs/records/framing.hpp"
+#include "sources/logs/records/masking.hpp"
+#include "sources/logs/records/opened_files.hpp"
+#include "sources/logs/records/rotated_files.hpp"
 #include "sources/logs/records/severity.hpp"
 #include "sources/logs/records/time_stamp.hpp"
 

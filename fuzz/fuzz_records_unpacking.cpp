@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "sources/logs/records/unpacking.hpp"
+#include "sources/logs/records/decompression.hpp"
 
 namespace {
 

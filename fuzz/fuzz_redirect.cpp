@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "auth/login/browser.hpp"
-#include "auth/login/redirect_request.hpp"
+#include "auth/login/browser_login.hpp"
+#include "auth/login/redirect_listener.hpp"
 
 namespace {
 

@@ -7,8 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/ascii/characters.hpp"
-#include "transport/http_client/auth_challenge.hpp"
+#include "base/ascii/ascii.hpp"
 #include "transport/http_client/checked_target.hpp"
 #include "transport/http_client/response_head.hpp"
 

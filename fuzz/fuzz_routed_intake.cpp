@@ -8,7 +8,6 @@
 
 #include "base/json/reader.hpp"
 #include "protocol/channel/message_intake.hpp"
-#include "protocol/channel/routed_intake.hpp"
 
 namespace {
 

@@ -10,10 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "sources/metrics/samples/chunk.hpp"
-#include "sources/metrics/samples/head.hpp"
-#include "sources/metrics/samples/index.hpp"
-#include "sources/metrics/samples/tail_row.hpp"
+#include "sources/metrics/samples/sample_encoding.hpp"
+#include "sources/metrics/samples/series_index.hpp"
 
 namespace {
 

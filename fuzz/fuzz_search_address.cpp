@@ -3,10 +3,9 @@
 #include <cstdint>
 #include <string_view>
 
-#include "search/index/address.hpp"
-#include "search/index/embedded/words_table.hpp"
-#include "search/index/query.hpp"
-#include "text/tokenizer/tokens.hpp"
+#include "search/index/embedded/fts_words.hpp"
+#include "search/index/search_query.hpp"
+#include "text/tokenizer/tokenizer.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

@@ -8,13 +8,12 @@
 #include <variant>
 
 #include "base/json/reader.hpp"
-#include "base/value/take.hpp"
-#include "protocol/rpc/envelope.hpp"
-#include "protocol/wire/asking/asked_back.hpp"
-#include "protocol/wire/asking/errors.hpp"
-#include "protocol/wire/asking/news.hpp"
+#include "base/value/value.hpp"
+#include "protocol/rpc/message.hpp"
+#include "protocol/wire/asking/requests.hpp"
 #include "protocol/wire/asking/results.hpp"
-#include "protocol/wire/asking/speech.hpp"
+#include "protocol/wire/asking/server_errors.hpp"
+#include "protocol/wire/asking/server_messages.hpp"
 
 namespace {
 

@@ -24,8 +24,8 @@
 #include <hondana/server.hpp>
 
 #include "base/json/reader.hpp"
-#include "protocol/rpc/blocking_pull.hpp"
-#include "protocol/rpc/envelope.hpp"
+#include "protocol/rpc/message.hpp"
+#include "protocol/rpc/message_body.hpp"
 #include "server/core/core.hpp"
 #include "server/session/session.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "text/rendering/sheet_list.hpp"
+#include "text/rendering/render_protocol.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace hondana;

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "text/language/language.hpp"
-#include "text/tokenizer/tokens.hpp"
+#include "text/tokenizer/tokenizer.hpp"
 
 namespace {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "app/otlp/encoding.hpp"
-#include "base/tracing/context.hpp"
+#include "app/otlp/exporter.hpp"
+#include "base/tracing/tracing.hpp"
 
 using namespace hondana;
 

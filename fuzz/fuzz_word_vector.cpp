@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "search/index/postgres/word_vector.hpp"
+#include "search/index/postgres/tsvector.hpp"
 
 using namespace hondana;
 

@@ -7,10 +7,10 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "base/bytes/hex.hpp"
+#include "base/bytes/random_token.hpp"
 #include "killed.hpp"
 #include "os/sqlite/sqlite.hpp"
-#include "sources/analyses/cache/ids.hpp"
+#include "sources/analyses/cache/analysis_key.hpp"
 #include "sources/analyses/cache/store.hpp"
 
 namespace analyses_bench {

@@ -5,7 +5,7 @@
 #include <string>
 #include <thread>
 
-#include "auth/jose/signing_key.hpp"
+#include "auth/jose/keys.hpp"
 
 namespace auth_bench {
 

@@ -28,15 +28,15 @@
 #include "../process/scratch.hpp"
 #include "drawn.hpp"
 #include "os/sqlite/sqlite.hpp"
-#include "search/index/embedded/words_table.hpp"
-#include "search/index/engine.hpp"
-#include "search/index/query.hpp"
+#include "search/index/embedded/fts_words.hpp"
+#include "search/index/search_engine.hpp"
+#include "search/index/search_query.hpp"
 #include "server/core/core.hpp"
 #include "server/gate/gate.hpp"
 #include "server/session/session.hpp"
-#include "server/tools/place.hpp"
-#include "server/tools/search_index.hpp"
-#include "text/tokenizer/tokens.hpp"
+#include "server/tools/search_engine.hpp"
+#include "server/tools/tool_context.hpp"
+#include "text/tokenizer/tokenizer.hpp"
 
 namespace {
 

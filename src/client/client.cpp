@@ -1,10 +1,11 @@
-/// The public client: arguments in, results out.
-#include <hondana/client.hpp>
+/// The public class `client`: arguments in, results out.
 
 #include <utility>
 
+#include <hondana/client.hpp>
+
+#include "client/composed_calls.hpp"
 #include "client/engine.hpp"
-#include "client/narrowing.hpp"
 
 namespace hondana::inline v0 {
 

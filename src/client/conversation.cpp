@@ -1,17 +1,86 @@
-/// Matching answers to those who wait for them.
+/// Requests under way on one channel: matches answers to calls, with deadlines and cancellation.
 #include "client/conversation.hpp"
 
 #include <algorithm>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
 #include <stop_token>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
+#include <hondana/client_types.hpp>
 #include <hondana/clock.hpp>
+#include <hondana/error.hpp>
 
-#include "client/call_gate.hpp"
-#include "protocol/wire/asking/errors.hpp"
+#include "auth/oauth/scopes.hpp"
+#include "protocol/channel/channel.hpp"
+#include "protocol/model/caller_checks.hpp"
+#include "protocol/wire/asking/server_errors.hpp"
 #include "protocol/wire/choose.hpp"
+#include "transport/http_client/response_head.hpp"
 
 namespace hondana::outbound {
+
+/// Stands between a channel and what the caller passed, which has gone once the call is over, whatever comes late. What is
+/// passed runs under its lock, so that closing waits for it. Threads: any.
+class call_gate {
+ public:
+  call_gate(channel::content_sink content, std::function<void(const progress&)> report)
+      : content_(std::move(content)), report_(std::move(report)) {}
+
+  result<void> pass(std::size_t item, std::string_view bytes) {
+    const std::lock_guard lock(mutex_);
+    if (!is_open_) return fail(errc::cancelled, "the call has ended");
+    try {
+      return content_(item, bytes);
+    } catch (const std::exception& error) {
+      return fail(errc::internal, "the content writer failed", error.what());
+    }
+  }
+  /// Errors: internal, when the application's function throws.
+  result<void> tell(const progress& now) {
+    const std::lock_guard lock(mutex_);
+    if (!is_open_ || !report_) return {};
+    try {
+      report_(now);
+    } catch (const std::exception& error) {
+      return fail(errc::internal, std::string("the progress handler failed: ") + error.what());
+    }
+    return {};
+  }
+  void close() {
+    const std::lock_guard lock(mutex_);
+    is_open_ = false;
+  }
+  [[nodiscard]] bool takes_content() const noexcept { return static_cast<bool>(content_); }
+
+ private:
+  std::mutex mutex_;
+  bool is_open_ = true;
+  const channel::content_sink content_;
+  const std::function<void(const progress&)> report_;
+};
+
+/// Closes the gate on every way out of a call.
+class gate_keeper {
+ public:
+  explicit gate_keeper(std::shared_ptr<call_gate> gate) : gate_(std::move(gate)) {}
+  ~gate_keeper() { gate_->close(); }
+  gate_keeper(const gate_keeper&) = delete;
+  gate_keeper& operator=(const gate_keeper&) = delete;
+  [[nodiscard]] channel::content_sink sink() const {
+    if (!gate_->takes_content()) return {};
+    return [gate = gate_](std::size_t item, std::string_view bytes) { return gate->pass(item, bytes); };
+  }
+
+ private:
+  std::shared_ptr<call_gate> gate_;
+};
+
 namespace {
 
 constexpr std::chrono::hours longest_time{24 * 365};
@@ -383,6 +452,60 @@ void conversation::broken(failure why) {
   }
   for (const auto id : subscriptions) heard_.subscription_ended(id, why);
   heard_.lost(why);
+}
+
+namespace {
+
+constexpr std::size_t longest_message = 2'000;
+constexpr std::size_t longest_scopes = 500;
+
+/// What a token lacks by the challenge of a 403. Null: it is no matter of scopes, or they are not named.
+std::shared_ptr<const std::vector<std::string>> scopes_wanted(const channel::ending& how) {
+  if (how.http_status != 403 || !transport::http_client::wants_more_scopes(how.challenges)) return nullptr;
+  const auto wanted = oauth::bearer_in(how.challenges).scopes;
+  if (!wanted || wanted->empty()) return nullptr;
+  return std::make_shared<const std::vector<std::string>>(wanted->begin(), wanted->end());
+}
+
+}  // namespace
+
+void name_scopes(failure& why) {
+  if (!why.scopes) return;
+  auto all = model::joined(*why.scopes);
+  if (why.public_text.find(all) != std::string::npos) return;
+  if (all.size() > longest_scopes) all = all.substr(0, longest_scopes) + "...";
+  if (why.public_text.ends_with('.')) why.public_text.pop_back();
+  why.public_text += "; it requires the scope" + std::string(why.scopes->size() == 1 ? " " : "s ") + all;
+}
+
+failure failure_of(const channel::ending& how, const std::string& method) {
+  auto out = how.why;
+  if (how.http_status != 0) {
+    auto what = std::make_shared<error_answer>();
+    what->http_status = how.http_status;
+    what->message = how.body.substr(0, longest_message);
+    out.answer = std::move(what);
+  }
+  if (how.http_status == 401 || how.http_status == 403) {
+    out.code = errc::unauthorized;
+    out.public_text = "the server rejected " + method + " with HTTP " + std::to_string(how.http_status) +
+                      (how.http_status == 401 ? ": it requires authentication" : ": the caller is not authorized");
+    out.scopes = scopes_wanted(how);
+    name_scopes(out);
+    return out;
+  }
+  if (how.http_status >= 400) {
+    out.code = how.http_status == 429 ? errc::too_many_requests : how.http_status == 503 ? errc::overloaded : errc::refused;
+    if (out.code != errc::refused) out.retry = how.retry_after;
+    out.public_text = "the server answered " + (method.empty() ? "a request" : method) + " with HTTP " +
+                      std::to_string(how.http_status) + " and no MCP error";
+    return out;
+  }
+  if (out.public_text.empty()) {
+    out.code = errc::broken_protocol;
+    out.public_text = "the server ended its response to " + (method.empty() ? "a request" : method) + " without an answer";
+  }
+  return out;
 }
 
 }  // namespace hondana::outbound

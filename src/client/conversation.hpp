@@ -1,4 +1,4 @@
-/// Requests under way on one channel: who waits for which answer, for how long, and what else the server says.
+/// Requests under way on one channel: matches answers to calls, with deadlines and cancellation.
 #pragma once
 
 #include <chrono>
@@ -19,8 +19,8 @@
 
 #include "base/json/reader.hpp"
 #include "protocol/channel/channel.hpp"
-#include "protocol/rpc/envelope.hpp"
-#include "protocol/wire/asking/news.hpp"
+#include "protocol/rpc/message.hpp"
+#include "protocol/wire/asking/server_messages.hpp"
 
 namespace hondana::outbound {
 

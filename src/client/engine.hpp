@@ -1,4 +1,4 @@
-/// A client's calls: cached, asked, asked again when the server wants input or has forgotten us.
+/// The calls of a client: cached, sent, repeated when the server wants input, and reads of resources.
 #pragma once
 
 #include <atomic>
@@ -10,22 +10,33 @@
 #include <stop_token>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <hondana/client.hpp>
 
-#include "base/executor/pool.hpp"
-#include "client/asking_lane.hpp"
-#include "client/cache.hpp"
+#include "base/executor/thread_pool.hpp"
 #include "client/conversation.hpp"
 #include "client/link.hpp"
-#include "client/request.hpp"
-#include "client/time_left.hpp"
+#include "client/response_cache.hpp"
+#include "client/retry.hpp"
+#include "client/server_requests.hpp"
 #include "client/watches.hpp"
-#include "protocol/model/answers.hpp"
+#include "protocol/channel/channel.hpp"
+#include "protocol/model/operations.hpp"
+#include "protocol/wire/asking/requests.hpp"
 #include "protocol/wire/asking/results.hpp"
 
 namespace hondana::outbound {
+
+namespace asking = wire::asking;
+
+struct request {
+  asking::request asked;
+  std::vector<std::pair<std::string, std::string>> headers{};  ///< Besides those that every request has.
+  channel::content_sink content{};
+  bool is_kept = false;  ///< The answer may be kept for the time it says.
+};
 
 /// A result, and where it is from.
 struct outcome {

@@ -1,4 +1,4 @@
-/// The connection to one server: made, opened in a revision that both speak, and opened anew after it was lost.
+/// The connection to one server: made, opened in a revision that both speak, and reopened when lost.
 #pragma once
 
 #include <condition_variable>
@@ -8,15 +8,28 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <hondana/client.hpp>
+#include <hondana/client_target.hpp>
+#include <hondana/error.hpp>
 
-#include "client/channels.hpp"
 #include "client/conversation.hpp"
-#include "client/time_left.hpp"
-#include "protocol/wire/asking/speech.hpp"
+#include "client/retry.hpp"
+#include "protocol/channel/channel.hpp"
+#include "protocol/wire/asking/requests.hpp"
 
 namespace hondana::outbound {
+
+/// Makes a channel. `is_older`: HTTP+SSE instead of Streamable HTTP. The listener outlives the channel.
+using channel_maker = std::function<result<std::unique_ptr<channel::channel>>(
+    const client_target& to, bool is_older, channel::listener& heard, const channel::limits& most,
+    const std::function<void(std::string_view)>& log)>;
+
+/// To child processes, over HTTP and within this process.
+[[nodiscard]] result<std::unique_ptr<channel::channel>> make_channel(const client_target& to, bool is_older,
+                                                                     channel::listener& heard, const channel::limits& most,
+                                                                     const std::function<void(std::string_view)>& log);
 
 /// Threads: any.
 class link {

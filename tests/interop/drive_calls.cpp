@@ -8,9 +8,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "auth/google/tokens.hpp"
+#include "auth/google/access_tokens.hpp"
 #include "sources/gdrive/drive/client.hpp"
-#include "sources/gdrive/drive/query.hpp"
 
 namespace {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/json/writer.hpp"
-#include "text/located/as_json.hpp"
 #include "text/located/format.hpp"
+#include "text/located/node.hpp"
 
 namespace {
 

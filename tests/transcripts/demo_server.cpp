@@ -20,7 +20,7 @@
 #include <hondana/clock.hpp>
 #include <hondana/memory.hpp>
 
-#include "sources/links/links.hpp"
+#include "sources/links/links_provider.hpp"
 #include "transcripts/entries.hpp"
 
 namespace transcripts {

@@ -1,16 +1,14 @@
-/// From the words of the line to what each command is told.
+/// The command line as one value, and the functions that run its command.
 #include "app/cli/arguments.hpp"
 
 #include <optional>
 #include <utility>
 
 #include "app/cli/exit_codes.hpp"
-#include "app/cli/flags/auth_flags.hpp"
 #include "app/cli/flags/client_flags.hpp"
+#include "app/cli/flags/command_line.hpp"
 #include "app/cli/flags/completions.hpp"
 #include "app/cli/flags/help.hpp"
-#include "app/cli/flags/manual.hpp"
-#include "app/cli/flags/nearest.hpp"
 #include "app/cli/flags/serving_flags.hpp"
 
 namespace hondana::cli {

@@ -1,4 +1,4 @@
-/// The command line as one value.
+/// The command line as one value, and the functions that run its command.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "app/cli/flags/line.hpp"
+#include "app/cli/flags/command_line.hpp"
 
 namespace hondana::cli {
 
@@ -68,5 +68,13 @@ using command = std::variant<stdio_command, serve_command, check_command, scheme
 
 /// Parses the command line; help, version and usage errors come back as `finished`.
 [[nodiscard]] command parse_arguments(int count, const char* const* arguments);
+
+[[nodiscard]] int run(const stdio_command& what);
+[[nodiscard]] int run(const serve_command& what);
+[[nodiscard]] int run(const check_command& what);
+[[nodiscard]] int run(const schemes_command& what);
+/// Asks a server, or sets up.
+[[nodiscard]] int run(const client_command& what);
+[[nodiscard]] int run(const finished& what);
 
 }  // namespace hondana::cli

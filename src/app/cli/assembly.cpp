@@ -1,20 +1,90 @@
-/// Sources from the command line and from the file, made once and kept while unchanged.
+/// Makes options and providers from the command line and the configuration, again on every reload.
 #include "app/cli/assembly.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <functional>
 #include <iterator>
 #include <map>
+#include <set>
+#include <system_error>
 
-#include "app/cli/callers/rule_reach.hpp"
-#include "app/cli/kept_back.hpp"
-#include "os/disk/descriptors.hpp"
-#include "sources/config/limit_settings.hpp"
+#include "app/cli/callers/authenticators.hpp"
+#include "app/cli/callers/rule_checks.hpp"
+#include "auth/google/credentials.hpp"
+#include "os/disk/descriptor_limit.hpp"
+#include "search/index/index_location.hpp"
+#include "sources/analyses/settings.hpp"
+#include "sources/config/settings.hpp"
+#include "sources/gdrive/settings.hpp"
 #include "sources/git/git_provider.hpp"
-#include "sources/git/place.hpp"
-#include "sources/links/links.hpp"
+#include "sources/git/repository_location.hpp"
+#include "sources/links/links_provider.hpp"
 
 namespace hondana::cli {
+namespace fs = std::filesystem;
+namespace {
+
+/// Where analyses are kept, also where the table names no store.
+void add_analyses(config::section from, const std::function<void(const std::string&)>& add) {
+  if (const auto store = from.string("store"); store && *store) return add(from.path_from(**store));
+  if (from.string("redis").value_or(std::nullopt)) return;
+  if (const auto usual = analyses_source::usual_store()) add(*usual);
+}
+
+/// The places that a Drive takes where none are written.
+void add_drive(config::section from, const std::function<void(const std::string&)>& add) {
+  add(google::own_environment()(google::file_variable));
+  const auto all = gdrive::read_settings(from);
+  if (!all) return;
+  add(all->who.log_in_file);
+  add(all->how.store);
+}
+
+}  // namespace
+
+std::vector<std::string> kept_back(const config::settings& settings, const std::string& config,
+                                   const std::vector<std::string>& more) {
+  std::set<std::string> all;
+  const auto add = [&all](const std::string& path) {
+    if (path.empty()) return;
+    std::error_code problem;
+    const auto whole = fs::absolute(path, problem).lexically_normal();
+    if (problem) return;
+    if (const auto real = fs::weakly_canonical(whole, problem); !problem) all.insert(real.string());
+    if (const auto folder = fs::weakly_canonical(whole.parent_path(), problem); !problem)
+      all.insert((folder / whole.filename()).string());
+  };
+  // What SQLite leaves beside a store, too.
+  const auto add_store = [&add](const std::string& path) {
+    if (path.empty() || path == ":memory:") return;
+    for (const auto* const ending : {"", "-wal", "-shm"}) add(path + ending);
+  };
+  add(config);
+  if (settings.file)
+    for (const auto& one : settings.file->own_files()) add(one);
+  add(settings.auth.tokens);
+  add(usual_tokens());
+  if (settings.auth.oauth && settings.auth.oauth->introspection) add(settings.auth.oauth->introspection->secret_file);
+  add(settings.http.tls.key);
+  if (settings.audit) add(settings.audit->path);
+  if (settings.tracing) add(settings.tracing->bearer_file);
+  if (settings.search) {
+    add(settings.search->path);
+    if (!settings.search->postgres.empty())
+      for (const auto& path : search::postgres_files(settings.search->postgres)) add(path);
+    if (settings.search->embeddings) add(settings.search->embeddings->bearer_file);
+  }
+  for (const auto& one : settings.sources) {
+    if (one.type == "analyses") add_analyses(one.options, add_store);
+    if (one.type == "gdrive") add_drive(one.options, add_store);
+  }
+  for (const auto& one : more) add(one);
+  return {all.begin(), all.end()};
+}
+
 namespace {
 
 config::value text_value(std::string text) { return {std::move(text), 0}; }
@@ -224,6 +294,35 @@ result<parts> assembly::assemble() {
   whole.own = kept_back(without_record, what_.config, what_.kept_back);
   before_ = std::exchange(made_, std::move(all));
   return whole;
+}
+
+std::vector<std::string> in_force(const parts& whole) {
+  std::vector<std::string> out;
+  if (const auto rules = whole.settings.access.rules.size(); rules != 0) {
+    out.push_back("access  " + std::to_string(rules) + (rules == 1 ? " rule" : " rules") +
+                  "; resources that no rule matches do not exist for callers");
+  }
+  for (const auto& one : whole.providers) {
+    if (one->masking() == masking::none)
+      out.push_back("redact = false  secrets in contents of " + one->name() + " are not masked");
+  }
+  if (whole.settings.audit) out.push_back("audit  " + whole.settings.audit->path);
+  if (whole.settings.tracing) {
+    const auto& url = whole.settings.tracing->url;
+    out.push_back("tracing  " + url.substr(0, url.find('?')));
+  }
+  if (const auto& search = whole.settings.search) {
+    const auto& where = search->path.empty()
+                            ? (search->postgres.empty() ? std::string("in memory") : std::string("in PostgreSQL"))
+                            : search->path;
+    auto line = "search  index " + where;
+    if (search->embeddings) {
+      const auto& url = search->embeddings->url;
+      line += ", vectors of " + search->embeddings->model + " from " + url.substr(0, url.find('?'));
+    }
+    out.push_back(std::move(line));
+  }
+  return out;
 }
 
 }  // namespace hondana::cli

@@ -1,4 +1,4 @@
-/// From arguments and configuration to options and providers; again on every reload.
+/// Makes options and providers from the command line and the configuration, again on every reload.
 #pragma once
 
 #include <map>
@@ -17,6 +17,11 @@
 #include "sources/config/settings.hpp"
 
 namespace hondana::cli {
+
+/// Absolute paths, links resolved, of the configuration file and the tokens, records, keys, secrets and stores that it or
+/// `more` (flags) name. A path that is a link is there as itself and as what it leads to. Sorted.
+[[nodiscard]] std::vector<std::string> kept_back(const config::settings& settings, const std::string& config,
+                                                 const std::vector<std::string>& more);
 
 /// What a server is made of.
 struct parts {
@@ -67,5 +72,8 @@ class assembly {
   // Of earlier configurations, too: what they named is still there, and may be in use until the next start.
   std::set<std::string> own_;
 };
+
+/// Access rules, the record of requests, and sources whose secrets are not masked; nothing of what there is none.
+[[nodiscard]] std::vector<std::string> in_force(const parts& whole);
 
 }  // namespace hondana::cli

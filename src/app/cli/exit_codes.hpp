@@ -1,4 +1,4 @@
-/// The program's exit codes, as its help and manual page tell them.
+/// Exit codes of the program, as its help and manual page list them.
 #pragma once
 
 #include <array>

@@ -1,10 +1,11 @@
-/// The greeting's text: a curl line and snippets for hosts.
+/// The greeting of a server that starts: what it serves, where, and how to connect.
 #include "app/cli/greeting.hpp"
 
 #include <unistd.h>
+
 #include <climits>
 
-#include "app/cli/shell_word.hpp"
+#include "app/cli/output.hpp"
 #include "base/json/writer.hpp"
 #include "protocol/wire/choose.hpp"
 

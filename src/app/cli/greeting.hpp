@@ -1,4 +1,4 @@
-/// What a person sees when a server starts: what is served, where, and how to connect.
+/// The greeting of a server that starts: what it serves, where, and how to connect.
 #pragma once
 
 #include <memory>

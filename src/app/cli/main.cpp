@@ -1,13 +1,13 @@
 /// The program: parses its arguments and runs one command.
+
 #include <cstdio>
 #include <exception>
 #include <string_view>
 #include <variant>
 
 #include "app/cli/arguments.hpp"
-#include "app/cli/commands.hpp"
 #include "app/cli/exit_codes.hpp"
-#include "text/rendering/child.hpp"
+#include "text/rendering/render_child.hpp"
 
 int main(int count, char** arguments) {
   try {

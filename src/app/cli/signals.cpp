@@ -1,8 +1,9 @@
-/// A thread that waits for signals.
+/// Signals as function calls on a thread of their own.
 #include "app/cli/signals.hpp"
 
 #include <pthread.h>
 #include <unistd.h>
+
 #include <csignal>
 #include <utility>
 

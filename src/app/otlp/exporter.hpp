@@ -1,10 +1,11 @@
-/// Sends finished spans to a collector, from a thread of its own.
+/// Exports finished spans to an OpenTelemetry collector.
 #pragma once
 
 #include <chrono>
 #include <memory>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -12,11 +13,28 @@
 #include <hondana/provider.hpp>
 #include <hondana/tracing.hpp>
 
-#include "app/otlp/encoding.hpp"
-#include "base/tracing/tracer.hpp"
+#include "base/tracing/tracing.hpp"
 #include "transport/endpoint/endpoint.hpp"
 
 namespace hondana::otlp {
+
+/// Who made the spans.
+struct resource {
+  std::string service_name{};
+  std::string service_version{};
+  std::string instance{};  ///< Unlike that of any other process.
+};
+
+/// An ExportTraceServiceRequest. Spec: OTLP 1.x, JSON Protobuf encoding: names in lowerCamelCase, ids in hexadecimal digits,
+/// 64-bit numbers as text, enumerations as numbers.
+[[nodiscard]] std::string encode(const std::vector<tracing::span>& spans, const resource& of);
+/// How many spans the collector did not take, and why, as it says in an ExportTraceServiceResponse.
+struct refused_spans {
+  std::uint64_t count = 0;
+  std::string why{};
+};
+/// What cannot be read says nothing.
+[[nodiscard]] refused_spans refused_in(std::string_view response);
 
 /// At most 512 spans a request. What a collector is too busy for is sent again, up to five times, later each time; then, and
 /// when it refuses, those spans are dropped and counted. Destruction cancels the request under way.

@@ -1,4 +1,4 @@
-/// The times that authenticators go by; tests put their own in place.
+/// The clocks of authenticators, which tests replace.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-/// Access tokens of an authorization server: checked by its keys, or by asking it.
+/// Authenticates callers by access tokens of an authorization server: by its keys, or by introspection.
 #pragma once
 
 #include <memory>
@@ -6,12 +6,10 @@
 
 #include <hondana/authenticators.hpp>
 
+#include "auth/authentication/authorization_server.hpp"
 #include "auth/authentication/clocks.hpp"
-#include "auth/authentication/introspection.hpp"
-#include "auth/authentication/key_ring.hpp"
-#include "auth/authentication/one_a_token.hpp"
 #include "auth/authentication/token_cache.hpp"
-#include "auth/jose/token.hpp"
+#include "auth/jose/jwt.hpp"
 
 namespace hondana::authentication {
 

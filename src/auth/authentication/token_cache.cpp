@@ -1,4 +1,4 @@
-/// Looking up and forgetting.
+/// Results of recent token checks, and the lock that lets one request at a time check a token.
 #include "auth/authentication/token_cache.hpp"
 
 namespace hondana::authentication {

@@ -1,20 +1,35 @@
-/// What was found out about tokens a moment ago.
+/// Results of recent token checks, and the lock that lets one request at a time check a token.
 #pragma once
 
 #include <array>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <deque>
 #include <mutex>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include <hondana/authenticator.hpp>
+#include <hondana/clock.hpp>
 
 #include "auth/authentication/clocks.hpp"
-#include "auth/authentication/digest_hash.hpp"
+#include "base/bytes/sha256.hpp"
 
 namespace hondana::authentication {
+
+/// Its first bytes are as random as any.
+struct digest_hash {
+  [[nodiscard]] std::size_t operator()(const bytes::sha256_bytes& of) const noexcept {
+    std::size_t out = 0;
+    std::memcpy(&out, of.data(), sizeof out);
+    return out;
+  }
+};
 
 /// By the token's hash, so that no token is kept. The oldest go when there are too many. Threads: any, and few meet: it is cut
 /// into parts with a lock each.
@@ -54,5 +69,34 @@ class remembered_tokens {
 
 using token_cache = remembered_tokens<known_caller>;
 using refused_tokens = remembered_tokens<challenge>;
+
+/// Threads: any.
+class one_a_token {
+ public:
+  /// True: it is the caller's turn, until `leave`. False: it was another's, who has left since, or the deadline has passed.
+  [[nodiscard]] bool enter(const bytes::sha256_bytes& token, std::chrono::steady_clock::time_point deadline) {
+    std::unique_lock lock(mutex_);
+    if (inside_.insert(token).second) return true;
+    ++waiting_;
+    monotonic_clock::wait_until(left_, lock, deadline, [&] { return !inside_.contains(token); });
+    --waiting_;
+    return false;
+  }
+  void leave(const bytes::sha256_bytes& token) {
+    const std::lock_guard lock(mutex_);
+    inside_.erase(token);
+    left_.notify_all();
+  }
+  [[nodiscard]] std::size_t waiting() const {
+    const std::lock_guard lock(mutex_);
+    return waiting_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::condition_variable left_;
+  std::unordered_set<bytes::sha256_bytes, digest_hash> inside_;  // as many as there are threads, at most
+  std::size_t waiting_ = 0;
+};
 
 }  // namespace hondana::authentication

@@ -1,10 +1,11 @@
-/// Credentials in the desktop's keyring.
+/// The text of all credentials in the desktop's keyring.
+
 #include <sys/stat.h>
 
 #include <cstdlib>
 #include <string>
 
-#include "auth/credentials/vault.hpp"
+#include "auth/credentials/credential_store.hpp"
 
 #if __has_include(<libsecret/secret.h>)
 #include <dlfcn.h>

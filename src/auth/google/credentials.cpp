@@ -1,18 +1,79 @@
-/// Reads and writes Google's JSON files of credentials.
+/// Google's credentials of service accounts and users, where they are found, and the scopes asked for.
 #include "auth/google/credentials.hpp"
+
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <optional>
 #include <utility>
 
 #include <hondana/uri.hpp>
 #include <hondana/value.hpp>
 
-#include "auth/oauth/places.hpp"
-#include "base/uri/host_port.hpp"
+#include "auth/oauth/authorization_urls.hpp"
+#include "auth/oauth/code_request.hpp"
+#include "auth/oauth/scopes.hpp"
+#include "base/uri/web_url.hpp"
+#include "os/disk/file_stamp.hpp"
+#include "os/disk/private_file.hpp"
 
 namespace hondana::google {
+namespace {
+
+constexpr std::string_view scope_place = "https://www.googleapis.com/auth/";
+constexpr std::string_view whole_drive = "https://www.googleapis.com/auth/drive";
+constexpr std::array<std::pair<scope, std::string_view>, 2> known_scopes{
+    {{scope::drive_metadata_readonly, "https://www.googleapis.com/auth/drive.metadata.readonly"},
+     {scope::drive_readonly, "https://www.googleapis.com/auth/drive.readonly"}}};
+
+}  // namespace
+
+std::string_view url_of(scope one) noexcept {
+  return std::find_if(known_scopes.begin(), known_scopes.end(), [one](const auto& known) { return known.first == one; })
+      ->second;
+}
+
+result<scopes> read_scopes(const std::vector<std::string>& names) {
+  if (names.empty()) return scopes{scope::drive_readonly};
+  scopes out;
+  for (const auto& name : names) {
+    const auto found = std::find_if(known_scopes.begin(), known_scopes.end(), [&name](const auto& known) {
+      return known.second == name || known.second.substr(scope_place.size()) == name;
+    });
+    if (found == known_scopes.end())
+      return fail(errc::invalid_argument, "the scope \"" + oauth::cleaned(name) +
+                                              "\" is not supported: hondana only reads Drive; write drive.readonly, or "
+                                              "drive.metadata.readonly for names without contents");
+    out.insert(found->first);
+  }
+  return out;
+}
+
+std::string spelled(const scopes& of) {
+  std::string out;
+  for (const auto one : of) out += (out.empty() ? "" : " ") + std::string(url_of(one));
+  return out;
+}
+
+coverage coverage_of(std::string_view granted, const scopes& asked) {
+  const auto has = oauth::read_scopes(granted).value_or(oauth::scope_set());
+  coverage out{.is_enough = true};
+  for (const auto one : asked) {
+    const bool is_there = has.contains(url_of(one)) || has.contains(whole_drive) ||
+                          (one == scope::drive_metadata_readonly && has.contains(url_of(scope::drive_readonly)));
+    out.is_enough = out.is_enough && is_there;
+  }
+  out.is_more = std::any_of(has.begin(), has.end(), [](const std::string& one) {
+    return one.starts_with(scope_place) && one != url_of(scope::drive_readonly) &&
+           one != url_of(scope::drive_metadata_readonly) && one.find("userinfo") == std::string::npos;
+  });
+  return out;
+}
+
+bool may_read_contents(const scopes& of) noexcept { return of.contains(scope::drive_readonly); }
+
 namespace {
 
 constexpr std::size_t most_members = 500;
@@ -154,6 +215,83 @@ result<oauth_client> parse_oauth_client(std::string_view json) {
       return unfit(std::string(name) + ": it is not a Google host; remove it, or set auth_url and token_url");
   }
   return out;
+}
+
+namespace {
+
+/// A text about a file in which the path is for the log only.
+std::string without(std::string text, const std::string& path, const std::string& instead) {
+  for (auto at = text.find(path); at != std::string::npos; at = text.find(path, at + instead.size()))
+    text.replace(at, path.size(), instead);
+  return text;
+}
+
+result<found_credentials> parsed(std::string_view json, const credential_places& in, std::string from, std::string path) {
+  auto who = parse_credentials(json, in.token_url);
+  if (!who)
+    return fail(who.error().code, from + " cannot be used: " + who.error().public_text,
+                path.empty() ? std::string() : "it is " + path);
+  return found_credentials{std::move(*who), std::move(from), std::move(path)};
+}
+
+result<found_credentials> of_file(const std::string& path, const credential_places& in, const std::string& from) {
+  auto read = disk::read_private(path, most_credential_bytes);
+  if (read) return parsed(read->bytes, in, from, path);
+  const auto& why = read.error();
+  if (why.code == errc::resource_not_found)
+    return fail(errc::unauthorized, from + " does not exist; " + (in.advice.empty() ? "create it" : in.advice),
+                why.public_text);
+  return fail(why.code, from + " cannot be used: " + without(why.public_text, path, "it"), why.public_text);
+}
+
+/// Of the file alone, whatever it holds.
+std::string state_of(const std::string& path) {
+  if (path.empty()) return "-";
+  struct stat facts{};
+  if (::stat(path.c_str(), &facts) != 0) return "none";
+  return disk::version_of(disk::stamp_of(facts));
+}
+
+bool is_there(const std::string& path) {
+  struct stat facts{};
+  return !path.empty() && ::stat(path.c_str(), &facts) == 0;
+}
+
+std::string variable(const credential_places& in, const char* name) {
+  return in.variables ? in.variables(name) : std::string();
+}
+
+}  // namespace
+
+environment own_environment() {
+  return [](const char* name) {
+    const char* const set = std::getenv(name);
+    return std::string(set == nullptr ? "" : set);
+  };
+}
+
+result<found_credentials> find_credentials(const credential_places& in) {
+  if (!in.file.empty()) return of_file(in.file, in, "the file that `credentials` names");
+  if (const auto json = variable(in, inline_variable); !json.empty())
+    return parsed(json, in, std::string("the value of ") + inline_variable, {});
+  if (is_there(in.log_in_file)) return of_file(in.log_in_file, in, "the stored login");
+  if (const auto path = variable(in, file_variable); !path.empty())
+    return of_file(path, in, std::string("the file that ") + file_variable + " names");
+  return fail(errc::unauthorized,
+              "there are no Google credentials; " +
+                  (in.advice.empty() ? std::string("set credentials to the key file of a service account") : in.advice));
+}
+
+std::string stamp_of(const credential_places& in) {
+  if (!in.file.empty()) return state_of(in.file);
+  return state_of(in.log_in_file) + ' ' + state_of(variable(in, file_variable));
+}
+
+std::string usual_log_in_file(std::string_view source, const environment& of) {
+  const auto data = of("XDG_DATA_HOME");
+  const auto home = of("HOME");
+  if (!data.starts_with('/') && !home.starts_with('/')) return {};
+  return (data.starts_with('/') ? data : home + "/.local/share") + "/hondana/google-" + std::string(source) + ".json";
 }
 
 }  // namespace hondana::google

@@ -1,18 +1,48 @@
-/// Who we are for Google: keys of service accounts and log-ins of people, as their JSON files have them.
+/// Google's credentials of service accounts and users, where they are found, and the scopes asked for.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include <hondana/error.hpp>
 
-#include "auth/jose/signing_key.hpp"
+#include "auth/jose/keys.hpp"
 
 namespace hondana::google {
+
+/// Spec: Google, "Choose Google Drive API scopes".
+enum class scope : std::uint8_t {
+  drive_metadata_readonly,  ///< Names, folders, times, owners, changes. Neither contents nor the list of shared drives.
+  drive_readonly,           ///< These and contents.
+};
+using scopes = std::set<scope>;
+
+/// "https://www.googleapis.com/auth/drive.readonly".
+[[nodiscard]] std::string_view url_of(scope one) noexcept;
+
+/// Takes URLs and their last parts ("drive.readonly"); nothing: `drive_readonly`. Errors: invalid_argument for any other, which
+/// is never asked for, and says so.
+[[nodiscard]] result<scopes> read_scopes(const std::vector<std::string>& names);
+
+/// URLs with one space between, as token endpoints take them.
+[[nodiscard]] std::string spelled(const scopes& of);
+
+struct coverage {
+  bool is_enough = false;  ///< All that was asked for is granted, by itself or by a wider scope.
+  bool is_more = false;    ///< Something of Google's APIs is granted that was not asked for.
+};
+/// `granted`: as a token endpoint spells it.
+[[nodiscard]] coverage coverage_of(std::string_view granted, const scopes& asked);
+
+/// Whether contents may be read.
+[[nodiscard]] bool may_read_contents(const scopes& of) noexcept;
 
 /// Google's own token endpoint.
 inline constexpr std::string_view usual_token_url = "https://oauth2.googleapis.com/token";

@@ -1,7 +1,9 @@
-/// Keys that check signatures, and sets of them as issuers publish them.
+/// Keys that sign and keys that check signatures, in PEM and as JSON Web Keys.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,9 +11,30 @@
 #include <hondana/error.hpp>
 #include <hondana/value.hpp>
 
-#include "auth/jose/algorithm.hpp"
-
 namespace hondana::jose {
+
+/// Spec: RFC 7518 section 3.1, RFC 8037 section 3.1. Neither "none" nor any that shares a secret is among them.
+enum class algorithm : std::uint8_t { rs256, es256, eddsa };
+
+/// "RS256", "ES256", "EdDSA".
+[[nodiscard]] constexpr std::string_view name_of(algorithm one) noexcept {
+  switch (one) {
+    case algorithm::rs256:
+      return "RS256";
+    case algorithm::es256:
+      return "ES256";
+    case algorithm::eddsa:
+      break;
+  }
+  return "EdDSA";
+}
+
+[[nodiscard]] constexpr std::optional<algorithm> algorithm_named(std::string_view name) noexcept {
+  for (const auto one : {algorithm::rs256, algorithm::es256, algorithm::eddsa}) {
+    if (name_of(one) == name) return one;
+  }
+  return {};
+}
 
 /// Checks signatures by one algorithm, whatever a token says. Copies share the key. Threads: any.
 class public_key {
@@ -53,6 +76,27 @@ class key_set {
 
  private:
   std::vector<public_key> all_;
+};
+
+/// Signs tokens. Copies share the key. Threads: any.
+class signing_key {
+ public:
+  /// Reads a private key in PEM, not encrypted. Errors: invalid_argument for what is no such key or for one of no algorithm of
+  /// ours, and for an RSA key below 2048 bits.
+  [[nodiscard]] static result<signing_key> of_pem(std::string_view pem);
+
+  [[nodiscard]] algorithm by() const noexcept { return by_; }
+  /// A token with these claims, an object; `id`, if any, is its `kid`. Errors: internal.
+  [[nodiscard]] result<std::string> sign(const value& claims, std::string_view id = {}) const;
+  /// The key that checks what this one signs, as a JSON Web Key. Errors: internal.
+  [[nodiscard]] result<value> public_jwk(std::string_view id = {}) const;
+
+ private:
+  struct inner;
+  signing_key(algorithm by, std::shared_ptr<const inner> key) noexcept : by_(by), key_(std::move(key)) {}
+
+  algorithm by_;
+  std::shared_ptr<const inner> key_;
 };
 
 }  // namespace hondana::jose

@@ -1,11 +1,15 @@
-/// Makes the page's URL and looks at what it led to.
+/// The authorization code request: the page for the user, PKCE, random texts, and what comes back.
 #include "auth/oauth/code_request.hpp"
+
+#include <openssl/crypto.h>
 
 #include <algorithm>
 
+#include "auth/oauth/authorization_urls.hpp"
 #include "auth/oauth/form.hpp"
-#include "auth/oauth/places.hpp"
-#include "auth/oauth/secrets.hpp"
+#include "base/bytes/random_token.hpp"
+#include "base/bytes/sha256.hpp"
+#include "base/json/base64.hpp"
 
 namespace hondana::oauth {
 
@@ -77,6 +81,20 @@ std::string error_text(const std::string* code, const std::string* description) 
   std::string out = code == nullptr ? std::string("no reason was given") : cleaned(*code);
   if (description != nullptr && !description->empty()) out += ": " + cleaned(*description);
   return out;
+}
+
+result<std::string> random_text() {
+  HONDANA_TRY(const auto raw, bytes::random_bytes(32));
+  return json::base64url(raw);
+}
+
+std::string code_challenge(std::string_view verifier) {
+  const auto digest = bytes::sha256_of(verifier);
+  return json::base64url({reinterpret_cast<const char*>(digest.data()), digest.size()});
+}
+
+bool equal_in_constant_time(std::string_view a, std::string_view b) noexcept {
+  return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
 }  // namespace hondana::oauth

@@ -1,9 +1,10 @@
-/// The authorization code: the page that a user is shown, and what comes back.
+/// The authorization code request: the page for the user, PKCE, random texts, and what comes back.
 #pragma once
 
-#include <hondana/error.hpp>
 #include <string>
 #include <string_view>
+
+#include <hondana/error.hpp>
 
 #include "auth/oauth/metadata.hpp"
 #include "auth/oauth/scopes.hpp"
@@ -41,5 +42,13 @@ struct code_request {
 
 /// "CODE: DESCRIPTION" of an error answer, cleaned. Null: it has none.
 [[nodiscard]] std::string error_text(const std::string* code, const std::string* description);
+
+/// 256 random bits in 43 characters of base64url. Errors: internal when the system has none.
+[[nodiscard]] result<std::string> random_text();
+
+/// The challenge of a verifier by S256: base64url of its SHA-256. Spec: RFC 7636 section 4.2.
+[[nodiscard]] std::string code_challenge(std::string_view verifier);
+
+[[nodiscard]] bool equal_in_constant_time(std::string_view a, std::string_view b) noexcept;
 
 }  // namespace hondana::oauth

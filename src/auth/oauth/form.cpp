@@ -1,9 +1,11 @@
-/// Writes and reads forms.
+/// Names and values as forms and queries carry them.
 #include "auth/oauth/form.hpp"
-#include "base/uri/query.hpp"
 
 #include <algorithm>
+
 #include <hondana/uri.hpp>
+
+#include "base/uri/uri_syntax.hpp"
 
 namespace hondana::oauth {
 namespace {

@@ -2,11 +2,12 @@
 #pragma once
 
 #include <cstddef>
-#include <hondana/error.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include <hondana/error.hpp>
 
 namespace hondana::oauth {
 

@@ -1,7 +1,9 @@
-/// Reads and spells scopes.
+/// Sets of scopes, and the scopes and metadata that a rejection names.
 #include "auth/oauth/scopes.hpp"
 
 #include <algorithm>
+
+#include "transport/http_client/response_head.hpp"
 
 namespace hondana::oauth {
 namespace {
@@ -36,6 +38,18 @@ std::string spelled(const scope_set& scopes) {
 
 bool covers(const scope_set& all, const scope_set& some) {
   return std::includes(all.begin(), all.end(), some.begin(), some.end());
+}
+
+bearer_challenge bearer_in(const std::vector<std::string>& fields) {
+  bearer_challenge out;
+  for (const auto& one : transport::http_client::challenges_in(fields)) {
+    if (one.scheme != "bearer") continue;
+    out.metadata_url = one.parameter("resource_metadata");
+    const auto scope = one.parameter("scope");
+    if (!scope.empty()) out.scopes = read_scopes(scope);
+    break;
+  }
+  return out;
 }
 
 }  // namespace hondana::oauth

@@ -1,14 +1,111 @@
-/// Decides between tokens at hand, refreshing and logging in.
+/// The tokens of one MCP server: which one is sent, and what is done when it is rejected.
 #include "auth/oauth/session.hpp"
 
 #include <algorithm>
 #include <iterator>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <vector>
 
-#include "auth/oauth/choices.hpp"
-#include "auth/oauth/places.hpp"
-#include "auth/oauth/session_turn.hpp"
+#include <hondana/authorization.hpp>
+#include <hondana/error.hpp>
+
+#include "auth/oauth/authorization_urls.hpp"
+#include "auth/oauth/metadata.hpp"
+#include "auth/oauth/scopes.hpp"
 
 namespace hondana::oauth {
+
+/// One at a time gets tokens; the others wait, and mostly find that nothing is left to do.
+class session::turn {
+ public:
+  turn(session& of, const std::stop_token& stop) : of_(of) {
+    std::unique_lock lock(of.mutex_);
+    has_it_ = of.turns_.wait(lock, stop, [&of] { return !of.is_taken_; });
+    if (has_it_) of.is_taken_ = true;
+  }
+  ~turn() {
+    if (!has_it_) return;
+    {
+      const std::scoped_lock lock(of_.mutex_);
+      of_.is_taken_ = false;
+    }
+    of_.turns_.notify_one();
+  }
+  turn(const turn&) = delete;
+  turn& operator=(const turn&) = delete;
+
+  [[nodiscard]] bool has_it() const noexcept { return has_it_; }
+
+ private:
+  session& of_;
+  bool has_it_ = false;
+};
+
+/// Those asked for with `of`; none without.
+[[nodiscard]] scope_set asked_for(const std::optional<kept_tokens>& of);
+
+/// What the challenge wants (`wanted`), else all that the MCP server publishes; with what is configured, what was asked for
+/// before, and `offline_access` where the authorization server has it.
+/// Spec: basic/authorization#scope-selection-strategy, #step-up-authorization-flow, #refresh-tokens.
+[[nodiscard]] scope_set scopes_to_ask(const oauth_settings& settings, const std::optional<kept_tokens>& at_hand,
+                                      const authority& at, const std::optional<scope_set>& wanted);
+
+/// One of the issuers that an MCP server `named`, which are some: `only` when that is not empty; else that of the tokens at
+/// hand, if it is still among them; else the first. Errors: unauthorized when `only` is not among them. Spec:
+/// basic/authorization/client-registration#authorization-server-binding.
+[[nodiscard]] result<std::string> choose_issuer(const std::vector<std::string>& named, const std::string& only,
+                                                const std::optional<kept_tokens>& at_hand, const std::string& url);
+
+/// The latest of `kept` that these settings may use.
+[[nodiscard]] std::optional<kept_tokens> choose_tokens(std::vector<kept_tokens> kept, const oauth_settings& settings,
+                                                       const std::string& url);
+
+scope_set asked_for(const std::optional<kept_tokens>& of) {
+  return of ? read_scopes(of->key.scope).value_or(scope_set()) : scope_set();
+}
+
+scope_set scopes_to_ask(const oauth_settings& settings, const std::optional<kept_tokens>& at_hand, const authority& at,
+                        const std::optional<scope_set>& wanted) {
+  auto out = wanted ? *wanted : at.scopes.value_or(scope_set());
+  out.insert(settings.scopes.begin(), settings.scopes.end());
+  if (at_hand && at_hand->key.issuer == at.server.issuer) out.merge(asked_for(at_hand));
+  const bool is_user = settings.grant == oauth_grant::authorization_code;
+  // Alone it would stand for the scopes that the server gives to whoever names none.
+  if (is_user && !out.empty() && at.server.scopes.contains("offline_access")) out.insert("offline_access");
+  return out;
+}
+
+result<std::string> choose_issuer(const std::vector<std::string>& named, const std::string& only,
+                                  const std::optional<kept_tokens>& at_hand, const std::string& url) {
+  const auto has = [&named](const std::string& one) { return std::find(named.begin(), named.end(), one) != named.end(); };
+  if (!only.empty()) {
+    if (has(only)) return only;
+    return fail(errc::unauthorized,
+                shown(url) + " requires logins at " + shown(named.front()) + ", but the configured client is registered at " +
+                    shown(only) + "; if that is correct, register a client at the former and configure it with its issuer");
+  }
+  if (at_hand && has(at_hand->key.issuer)) return at_hand->key.issuer;
+  return named.front();
+}
+
+std::optional<kept_tokens> choose_tokens(std::vector<kept_tokens> kept, const oauth_settings& settings,
+                                         const std::string& url) {
+  const scope_set wanted(settings.scopes.begin(), settings.scopes.end());
+  std::optional<kept_tokens> out;
+  for (auto& one : kept) {
+    if (one.key.resource != url) continue;
+    if (!settings.client_id.empty() && one.key.client_id != settings.client_id) continue;
+    if (!settings.issuer.empty() && one.key.issuer != settings.issuer) continue;
+    if (!covers(read_scopes(one.key.scope).value_or(scope_set()), wanted)) continue;
+    if (!out || one.tokens.since > out->tokens.since) out = std::move(one);
+  }
+  return out;
+}
+
 namespace {
 
 constexpr auto longest_margin = std::chrono::seconds(30);
@@ -281,6 +378,75 @@ result<void> session::get(const authority& at, const scope_set& scopes, bool mus
   if (kept || must_keep) return kept;
   with_.log("the token cannot be stored: " + kept.error().public_text);
   return {};
+}
+
+namespace {
+
+/// A request that any MCP server refuses which wants to know who asks.
+small_request question(const std::string& url, std::chrono::milliseconds time) {
+  small_request out;
+  out.url = url;
+  out.headers = {{"Accept", "application/json, text/event-stream"}, {"Content-Type", "application/json"}};
+  out.body = R"({"jsonrpc":"2.0","id":1,"method":"ping"})";
+  out.time = time;
+  return out;
+}
+
+}  // namespace
+
+result<void> session::log_in(const std::stop_token& stop) {
+  const turn mine(*this, stop);
+  if (!mine.has_it()) return fail(errc::cancelled, "cannot log in to " + shown(with_.url) + ": it was cancelled");
+  HONDANA_TRY(load());
+  bearer_challenge wanted;
+  HONDANA_TRY(const auto answer, with_.http.call(question(with_.url, with_.http.time), stop));
+  if (answer.status == 401) wanted = bearer_in(answer.challenges);
+  if (!wanted.metadata_url.empty()) hint_ = wanted.metadata_url;
+  HONDANA_TRY(const auto at, find_authority(hint_, stop));
+  if (at.is_assumed && answer.status >= 200 && answer.status < 300)
+    return fail(errc::unsupported, shown(with_.url) + " does not require authentication, so no login is needed");
+  // One more scope shall not cost those of the log-in before, which may lack it.
+  auto before = kept_;
+  if (!before) {
+    HONDANA_TRY(auto all, with_.settings.store->find(with_.url));
+    auto whatever_scopes = with_.settings;
+    whatever_scopes.scopes.clear();
+    before = choose_tokens(std::move(all), whatever_scopes, with_.url);
+  }
+  return get(at, scopes_to_ask(with_.settings, before, at, wanted.scopes), true, stop);
+}
+
+result<bool> session::log_out(bool registrations, const std::stop_token& stop) {
+  const turn mine(*this, stop);
+  if (!mine.has_it()) return fail(errc::cancelled, "cannot log out of " + shown(with_.url) + ": it was cancelled");
+  const auto& store = with_.settings.store;
+  const bool had_any = kept_.has_value();
+  set(std::nullopt, origin::store);
+  const auto all = store->find(with_.url);
+  if (!all) return tl::unexpected(all.error());
+  std::set<std::string> issuers;
+  for (const auto& one : *all) {
+    issuers.insert(one.key.issuer);
+    if (const auto told = revoke(with_, one, stop); !told || !*told)
+      with_.log(shown(one.key.issuer) + " did not revoke the tokens" +
+                (told ? std::string() : ": " + told.error().public_text));
+    HONDANA_TRY(store->remove(one.key));
+  }
+  if (registrations && issuers.empty()) {
+    // There are no tokens that would tell where one was made.
+    const auto at = find_authority(hint_, stop);
+    if (at) issuers.insert(at->server.issuer);
+    if (!at) with_.log("registrations were not looked up: " + at.error().public_text);
+  }
+  for (const auto& one : issuers) {
+    if (!registrations) break;
+    const auto ours = store->registrations(one);
+    if (!ours) return tl::unexpected(ours.error());
+    for (const auto& registration : *ours) {
+      HONDANA_TRY(store->remove_registration(one, registration.client_id));
+    }
+  }
+  return had_any || !all->empty();
 }
 
 }  // namespace hondana::oauth

@@ -1,16 +1,17 @@
-/// The tokens of one MCP server: which one is sent, and what is done when it is refused.
+/// The tokens of one MCP server: which one is sent, and what is done when it is rejected.
 #pragma once
 
 #include <condition_variable>
 #include <cstdint>
-#include <hondana/authorization.hpp>
 #include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
 
-#include "auth/oauth/challenge.hpp"
-#include "auth/oauth/flows.hpp"
+#include <hondana/authorization.hpp>
+
+#include "auth/oauth/scopes.hpp"
+#include "auth/oauth/token_requests.hpp"
 
 namespace hondana::oauth {
 

@@ -1,10 +1,10 @@
-/// XXH3 behind the digest interface.
+/// A fast digest of 128 bits, which tells two passes over the same content apart.
 #include "base/bytes/digest.hpp"
-
-#include <new>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
+
+#include <new>
 
 namespace hondana::bytes {
 

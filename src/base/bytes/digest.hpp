@@ -1,4 +1,4 @@
-/// A fast content digest that tells two passes over the same bytes apart.
+/// A fast digest of 128 bits, which tells two passes over the same content apart.
 #pragma once
 
 #include <array>

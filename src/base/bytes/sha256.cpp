@@ -1,7 +1,7 @@
-/// Over Nettle's implementation.
+/// SHA-256 digests, as resources and skills announce them.
 #include "base/bytes/sha256.hpp"
 
-#include "base/bytes/hex.hpp"
+#include "base/bytes/random_token.hpp"
 
 namespace hondana::bytes {
 

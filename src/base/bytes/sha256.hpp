@@ -1,4 +1,4 @@
-/// SHA-256 as resources and skills announce it.
+/// SHA-256 digests, as resources and skills announce them.
 #pragma once
 
 #include <nettle/sha2.h>

@@ -1,4 +1,4 @@
-/// OpenSSL's queue of errors.
+/// Owning pointers for OpenSSL objects, its error queue, and the host names of certificates.
 #include "base/crypto/openssl.hpp"
 
 #include <openssl/err.h>

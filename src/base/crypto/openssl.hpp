@@ -1,9 +1,10 @@
-/// OpenSSL's objects with owners, and its queue of errors.
+/// Owning pointers for OpenSSL objects, its error queue, and the host names of certificates.
 #pragma once
 
 #include <openssl/bio.h>
 #include <openssl/evp.h>
 #include <openssl/x509.h>
+#include <openssl/x509v3.h>
 
 #include <memory>
 #include <string>
@@ -33,5 +34,13 @@ class quiet {
 
 /// The reason of the latest failure in that queue, such as "ee key too small".
 [[nodiscard]] std::string last_reason();
+
+/// Whether the certificate has a subjectAltName extension. The common name is not used as a host name.
+/// Spec: RFC 9525 6.3.
+[[nodiscard]] inline bool names_hosts(const X509* certificate) noexcept {
+  const std::unique_ptr<GENERAL_NAMES, decltype(&GENERAL_NAMES_free)> names(
+      static_cast<GENERAL_NAMES*>(X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr)), &GENERAL_NAMES_free);
+  return names != nullptr;
+}
 
 }  // namespace hondana::crypto

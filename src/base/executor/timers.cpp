@@ -1,4 +1,4 @@
-/// The deadline thread and its ordered set of timers.
+/// Calls functions at points in time, for deadlines.
 #include "base/executor/timers.hpp"
 
 #include <condition_variable>
@@ -10,7 +10,7 @@
 
 #include <hondana/clock.hpp>
 
-#include "base/executor/without_throwing.hpp"
+#include "base/executor/thread_guards.hpp"
 
 namespace hondana::executor {
 

@@ -5,7 +5,7 @@
 #include <functional>
 #include <memory>
 
-#include "base/executor/pool.hpp"
+#include "base/executor/thread_pool.hpp"
 
 namespace hondana::executor {
 

@@ -1,4 +1,4 @@
-/// Base64: an AVX2 encoder and a portable one, and strict decoders.
+/// Encodes and decodes Base64 (RFC 4648), with and without padding, vectorized where the machine allows.
 #include "base/json/base64.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-/// Base64 with the standard alphabet and padding (RFC 4648 section 4), vectorised where the machine allows.
+/// Encodes and decodes Base64 (RFC 4648), with and without padding, vectorized where the machine allows.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-/// Bytes that grow without being zeroed first, in memory that is used again and again.
+/// A buffer of bytes that grows without being zeroed first.
 #pragma once
 
 #include <cstddef>

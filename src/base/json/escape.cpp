@@ -1,5 +1,4 @@
-/// JSON string escaping: an AVX2 kernel and a portable one, both writing through a small buffer so that the output is
-/// neither zero-filled nor written twice in main memory.
+/// Escapes JSON strings (RFC 8259 section 7), vectorized where the machine allows.
 #include "base/json/escape.hpp"
 
 #include <algorithm>

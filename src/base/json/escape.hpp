@@ -1,4 +1,4 @@
-/// JSON string escaping (RFC 8259 section 7), vectorised where the machine allows.
+/// Escapes JSON strings (RFC 8259 section 7), vectorized where the machine allows.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,7 @@
-/// Reads JSON with simdjson's DOM parser and hands its values out with our errors.
+/// Reads JSON messages from peers: strict, capped, with errors that name the path of the bad member.
 #include "base/json/reader.hpp"
+
+#include <simdjson.h>
 
 #include <algorithm>
 #include <array>
@@ -9,10 +11,8 @@
 #include <new>
 #include <type_traits>
 
-#include <simdjson.h>
-
 #include "base/json/writer.hpp"
-#include "base/threads/own.hpp"
+#include "base/threads/thread_variable.hpp"
 
 namespace hondana::json {
 namespace {

@@ -1,9 +1,9 @@
-/// The scanner: brackets and commas byte by byte, the insides of strings in runs.
+/// Finds the structure and the strings of a JSON text that arrives in pieces.
 #include "base/json/scanner.hpp"
-#include "base/ascii/characters.hpp"
 
 #include <algorithm>
 
+#include "base/ascii/ascii.hpp"
 #include "base/json/escape.hpp"
 
 namespace hondana::json {

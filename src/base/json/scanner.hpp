@@ -1,4 +1,4 @@
-/// Finds the structure and the strings of a JSON text that comes in pieces.
+/// Finds the structure and the strings of a JSON text that arrives in pieces.
 #pragma once
 
 #include <array>

@@ -1,11 +1,11 @@
-/// UTF-8 validation through simdjson, and the sequence rules of Unicode table 3-7 for boundaries and repair.
+/// Validates and repairs UTF-8, and finds the boundaries of code points.
 #include "base/json/utf8.hpp"
+
+#include <simdjson.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-
-#include <simdjson.h>
 
 #if defined(__x86_64__) && !defined(HONDANA_PORTABLE_KERNELS)
 #include <immintrin.h>

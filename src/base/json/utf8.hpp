@@ -1,4 +1,4 @@
-/// UTF-8 validation, code point boundaries and repair.
+/// Validates and repairs UTF-8, and finds the boundaries of code points.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-/// Appends JSON tokens, repairing text that is not UTF-8.
+/// Writes JSON into a string.
 #include "base/json/writer.hpp"
 
 #include <charconv>

@@ -1,4 +1,4 @@
-/// Appends JSON to a string: the only way hondana writes messages.
+/// Writes JSON into a string.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-/// base64url of version, expiry, code and value.
+/// Seals small values that pass through a client, so that it cannot change, lend or keep them.
 #include "base/seal/seal.hpp"
 
 #include <nettle/hmac.h>
@@ -10,7 +10,7 @@
 #include <cstring>
 #include <utility>
 
-#include "base/bytes/random.hpp"
+#include "base/bytes/random_token.hpp"
 #include "base/json/base64.hpp"
 
 namespace hondana::seal {

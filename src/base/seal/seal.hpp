@@ -1,4 +1,4 @@
-/// Seals small values that pass through a client: it may read them or not, and cannot change, lend or keep them.
+/// Seals small values that pass through a client, so that it cannot change, lend or keep them.
 #pragma once
 
 #include <array>

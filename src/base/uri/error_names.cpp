@@ -1,4 +1,5 @@
-/// The spelling of error codes in logs.
+/// Names of error codes, for logs.
+
 #include <hondana/error.hpp>
 
 namespace hondana::inline v0 {

@@ -1,16 +1,18 @@
-/// The grammar of URI templates (RFC 6570 section 2) and what each operator means (appendix A).
+/// Parses and expands URI templates (RFC 6570).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <hondana/error.hpp>
 #include <map>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
-#include "base/uri/octet_set.hpp"
+#include <hondana/error.hpp>
+#include <hondana/uri.hpp>
+
+#include "base/uri/uri_syntax.hpp"
 
 namespace hondana::uri {
 
@@ -54,5 +56,15 @@ struct template_syntax {
 
 /// Errors: invalid_argument naming the byte position, or the limit that is exceeded.
 [[nodiscard]] result<template_syntax> parse_template(std::string_view text);
+
+/// Errors: invalid_argument for a prefix modifier on a list or associative array.
+///
+/// Names in an exploded associative array are escaped like values, where section 3.2.1 would let reserved characters pass: a
+/// name that holds `&` must not start another parameter.
+[[nodiscard]] result<std::string> expand_template(const template_syntax& syntax, const uri_template_values& values);
+
+/// The first `count` code points of `value`; an octet that starts no well-formed UTF-8 is one by itself. With
+/// `whole_escapes` an escape of three characters counts once (section 2.4.1: no escape is split).
+[[nodiscard]] std::string_view code_point_prefix(std::string_view value, std::size_t count, bool whole_escapes) noexcept;
 
 }  // namespace hondana::uri

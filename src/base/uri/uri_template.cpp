@@ -1,12 +1,201 @@
-/// The public face of URI templates.
+/// The public class `uri_template`, and the values of variables in a match.
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
 #include <hondana/uri.hpp>
 
-#include "base/uri/escapes.hpp"
-#include "base/uri/template_bindings.hpp"
-#include "base/uri/template_expansion.hpp"
 #include "base/uri/template_matcher.hpp"
-#include "base/uri/template_program.hpp"
 #include "base/uri/template_syntax.hpp"
+#include "base/uri/uri_syntax.hpp"
+
+namespace hondana::uri {
+
+/// Decodes `captures` and gathers lists and associative arrays. Nothing when a parameter is repeated, or when a variable that
+/// stands in several places has values that contradict each other.
+[[nodiscard]] std::optional<uri_template_values> bind(const template_syntax& syntax, const std::vector<capture>& captures);
+
+namespace {
+
+using list_value = std::vector<std::string>;
+using array_value = std::vector<std::pair<std::string, std::string>>;
+
+/// With `keep_slashes` the escape of a slash stays, so that it is never taken for one.
+std::string decode(std::string_view text, bool keep_slashes) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const auto octet = escape_at(text, at);
+    if (!octet || (keep_slashes && *octet == '/')) {
+      out.push_back(text[at]);
+    } else {
+      out.push_back(static_cast<char>(*octet));
+      at += 2;
+    }
+  }
+  return out;
+}
+
+/// One variable that is not exploded: a string, or a list when commas stand in it.
+uri_template_value single_value(const operation& op, std::string_view text) {
+  if (op.keeps_reserved || text.find(',') == std::string_view::npos) return decode(text, op.keeps_reserved);
+  list_value items;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', at), text.size());
+    items.push_back(decode(text.substr(at, comma - at), false));
+    at = comma + 1;
+  }
+  return items;
+}
+
+/// An exploded variable with names: a list when every name is its own, otherwise an associative array of distinct names.
+std::optional<uri_template_value> exploded_parameters(const variable& variable, const std::vector<capture>& taken) {
+  const bool own = std::all_of(taken.begin(), taken.end(), [&](const capture& one) { return one.key == variable.key; });
+  if (own) {
+    list_value items;
+    for (const capture& one : taken) items.push_back(decode(one.text, false));
+    return items;
+  }
+  array_value members;
+  std::set<std::string_view> names;
+  for (const capture& one : taken) {
+    if (!names.insert(one.key).second) return std::nullopt;
+    members.emplace_back(decode(one.key, false), decode(one.text, false));
+  }
+  return members;
+}
+
+/// True for the values that an expression without a leading sign expands to nothing.
+bool expands_to_nothing(const uri_template_value& value) {
+  if (const auto* text = std::get_if<std::string>(&value)) return text->empty();
+  const auto* items = std::get_if<list_value>(&value);
+  return items != nullptr && items->size() == 1 && items->front().empty();
+}
+
+class binder {
+ public:
+  explicit binder(const template_syntax& syntax) : syntax_(syntax) {}
+
+  /// Adds what `variable` took in one expression; false when that is no value.
+  bool add(const operation& op, const variable& variable, const std::vector<capture>& taken) {
+    if (!syntax_.repeated.empty()) ++places_[variable.name];
+    if (variable.explode && op.named) {
+      auto value = exploded_parameters(variable, taken);
+      return value && add_whole(variable.name, std::move(*value));
+    }
+    if (variable.explode) {
+      list_value items;
+      for (const capture& one : taken) items.push_back(decode(one.text, op.keeps_reserved));
+      return add_whole(variable.name, std::move(items));
+    }
+    if (taken.size() != 1) return false;
+    if (variable.prefix != 0) {
+      prefixes_[variable.name].push_back({variable.prefix, op.keeps_reserved, decode(taken[0].text, op.keeps_reserved)});
+      return true;
+    }
+    return add_whole(variable.name, single_value(op, taken[0].text));
+  }
+
+  /// Notes an expression without a leading sign that took nothing: its variables are undefined, or one of them is empty.
+  void add_nothing(const expression& one) { nothings_.push_back(&one); }
+
+  std::optional<uri_template_values> finish() {
+    if (!join_prefixes() || !agree_in_every_place()) return std::nullopt;
+    return std::move(whole_);
+  }
+
+ private:
+  struct prefix {
+    std::uint32_t length;
+    bool whole_escapes;
+    std::string text;
+  };
+
+  bool join_prefixes() {
+    for (auto& [name, prefixes] : prefixes_) {
+      if (!whole_.contains(name)) {
+        const auto longest = std::max_element(prefixes.begin(), prefixes.end(),
+                                              [](const auto& a, const auto& b) { return a.text.size() < b.text.size(); });
+        whole_.emplace(name, longest->text);
+      }
+      const auto* value = std::get_if<std::string>(&whole_.find(name)->second);
+      for (const prefix& one : prefixes) {
+        if (value == nullptr || code_point_prefix(*value, one.length, one.whole_escapes) != one.text) return false;
+      }
+    }
+    return true;
+  }
+
+  /// A variable that is defined is written wherever it stands.
+  bool agree_in_every_place() {
+    if (syntax_.repeated.empty()) return true;
+    for (const expression* one : nothings_) {
+      std::size_t defined = 0;
+      for (const variable& variable : one->variables) {
+        const auto value = whole_.find(variable.name);
+        if (value == whole_.end()) continue;
+        if (++defined > 1 || !expands_to_nothing(value->second)) return false;
+        ++places_[variable.name];
+      }
+    }
+    return std::all_of(syntax_.repeated.begin(), syntax_.repeated.end(),
+                       [&](const auto& one) { return !whole_.contains(one.first) || places_[one.first] == one.second; });
+  }
+
+  /// Two places agree when their values are equal; a string agrees with an exploded list of just that string.
+  bool add_whole(const std::string& name, uri_template_value value) {
+    const auto [place, is_new] = whole_.try_emplace(name, value);
+    if (is_new || place->second == value) return true;
+    const auto is_list_of = [](const uri_template_value& list, const uri_template_value& string) {
+      const auto* items = std::get_if<list_value>(&list);
+      const auto* text = std::get_if<std::string>(&string);
+      return items != nullptr && text != nullptr && items->size() == 1 && items->front() == *text;
+    };
+    if (is_list_of(value, place->second)) return true;
+    if (!is_list_of(place->second, value)) return false;
+    place->second = std::move(value);
+    return true;
+  }
+
+  const template_syntax& syntax_;
+  uri_template_values whole_;
+  std::map<std::string, std::vector<prefix>> prefixes_;
+  std::vector<const expression*> nothings_;
+  std::map<std::string, std::size_t> places_;  ///< How often each variable took something, if any stands in several places.
+};
+
+}  // namespace
+
+std::optional<uri_template_values> bind(const template_syntax& syntax, const std::vector<capture>& captures) {
+  binder values(syntax);
+  for (std::size_t first = 0; first < captures.size();) {
+    const std::uint32_t part = captures[first].part;
+    std::size_t last = first;
+    while (last < captures.size() && captures[last].part == part) ++last;
+    const auto& one = std::get<expression>(syntax.parts[part]);
+
+    std::vector<std::vector<capture>> taken(one.variables.size());
+    for (std::size_t i = first; i < last; ++i) taken[captures[i].variable].push_back(captures[i]);
+    // Without a leading sign an empty expansion is what undefined variables give.
+    const bool nothing = one.op.lead == '\0' && last - first == 1 && captures[first].text.empty();
+    if (nothing) values.add_nothing(one);
+    for (std::size_t i = 0; i < taken.size() && !nothing; ++i) {
+      if (!taken[i].empty() && !values.add(one.op, one.variables[i], taken[i])) return std::nullopt;
+    }
+    first = last;
+  }
+  return values.finish();
+}
+
+}  // namespace hondana::uri
 
 namespace hondana::inline v0 {
 

@@ -1,16 +1,19 @@
-/// Files that are nobody else's business: read only when others can neither read nor change them, and replaced whole.
+/// Files of the server itself: read only when no other user can change them, replaced whole, and recognized.
 #pragma once
+
+#include <sys/stat.h>
 
 #include <chrono>
 #include <cstddef>
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <hondana/error.hpp>
 
-#include "os/disk/handle.hpp"
-#include "os/disk/stamp.hpp"
+#include "os/disk/file_descriptor.hpp"
+#include "os/disk/file_stamp.hpp"
 
 namespace hondana::disk {
 
@@ -42,5 +45,30 @@ enum class owners : bool { ours, anybody_for_root };
 /// mode 0600, one that was there keeps its own, its group and, where root writes, its owner; a group that cannot be kept is let
 /// see it no more. The caller holds `lock_beside`. Errors: source_unavailable.
 [[nodiscard]] result<void> replace_private(const std::string& path, std::string_view bytes);
+
+/// Immutable. Threads: any.
+class own_files {
+ public:
+  /// Why one is left out, for people.
+  static constexpr std::string_view reason = "a file of the server itself, named in its configuration";
+
+  own_files() = default;
+  /// `paths`: absolute, links resolved. `root`: the folder, without links, that is asked about.
+  own_files(std::vector<std::string> paths, std::string_view root);
+
+  /// Whether a path below the root is one of them, or is called as the locks, older files and copies are that this program,
+  /// editors and rotation leave beside it.
+  [[nodiscard]] bool has_name(std::string_view below) const noexcept;
+  /// Whether this is one of them under another name: a hard link. Looks at each, unless there is but one name.
+  [[nodiscard]] bool is_one(const struct stat& facts) const noexcept;
+
+ private:
+  struct named {
+    std::string folder;  // below the root, with a slash behind it; empty: the root
+    std::string name;
+  };
+  std::vector<std::string> paths_;
+  std::vector<named> below_;
+};
 
 }  // namespace hondana::disk

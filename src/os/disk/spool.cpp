@@ -1,4 +1,4 @@
-/// Writing bytes away and reading them again.
+/// Bytes in transit: few of them in memory, many in a file without a name.
 #include "os/disk/spool.hpp"
 
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include <span>
 #include <utility>
 
-#include "os/disk/read_at.hpp"
+#include "os/disk/file_descriptor.hpp"
 
 namespace hondana::disk {
 namespace {

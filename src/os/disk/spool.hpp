@@ -1,4 +1,4 @@
-/// Bytes on their way through: few in memory, many in a file that has no name.
+/// Bytes in transit: few of them in memory, many in a file without a name.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 #include <hondana/error.hpp>
 #include <hondana/resource.hpp>
 
-#include "os/disk/handle.hpp"
+#include "os/disk/file_descriptor.hpp"
 
 namespace hondana::disk {
 

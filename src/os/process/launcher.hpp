@@ -1,21 +1,31 @@
-/// A process that starts programs for this one, which may then be confined although they are not.
+/// A process that starts programs for this one, which may be confined; its socket, and environments.
 #pragma once
 
 #include <sys/types.h>
 
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <hondana/client_target.hpp>
 #include <hondana/error.hpp>
 
-#include "os/disk/handle.hpp"
+#include "os/disk/file_descriptor.hpp"
 
 namespace hondana::process {
+
+/// The variables of this process with `more`, which win.
+[[nodiscard]] std::vector<std::string> environment_with(const std::vector<std::pair<std::string, std::string>>& more);
+/// These alone.
+[[nodiscard]] std::vector<std::string> environment_of(const std::vector<std::pair<std::string, std::string>>& all);
+/// With a null at the end; valid as long as `texts` stay as they are.
+[[nodiscard]] std::vector<char*> pointers_to(std::vector<std::string>& texts);
 
 /// One command that may be started, as a `child_target` says it.
 struct known_command {
@@ -71,5 +81,30 @@ class launcher {
   disk::handle to_;
   const pid_t pid_;
 };
+
+/// Stands for a signal where the number of a command would be.
+inline constexpr std::uint32_t signal_request = 0xffff'ffff;
+/// Of all variables that one request names.
+inline constexpr std::size_t most_variables = 16u << 10;
+
+/// A request, which is followed by variables ("NAME=VALUE", each with a NUL) and carries the program's three descriptors.
+struct launch_request {
+  std::uint32_t number = 0;
+  std::int32_t group = 0;
+  std::int32_t signal = 0;
+};
+struct launch_answer {
+  std::int32_t pid = -1;
+  std::int32_t error = 0;
+};
+
+/// Without descriptors where all three are 0. The error, or 0.
+[[nodiscard]] int send_request(int to, const launch_request& asked, std::string_view variables,
+                               const std::array<int, 3>& descriptors) noexcept;
+/// The error, 0, or -1 when the other end has gone. `tie`: where the descriptor goes that the answer to a start carries.
+[[nodiscard]] int receive_answer(int from, launch_answer& into, disk::handle* tie = nullptr) noexcept;
+
+/// What the launcher's process does from the fork to its end.
+[[noreturn]] void serve_launches(int socket, const std::vector<known_command>& commands) noexcept;
 
 }  // namespace hondana::process

@@ -1,4 +1,4 @@
-/// Starting, ending and reaping programs.
+/// A program started with pipes to its standard input and output.
 #include "os/process/program.hpp"
 
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 
 #include <hondana/clock.hpp>
 
-#include "os/process/environment.hpp"
+#include "os/process/launcher.hpp"
 
 namespace hondana::process {
 namespace {

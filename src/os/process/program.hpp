@@ -1,4 +1,4 @@
-/// A program that was started with pipes to its standard input and output.
+/// A program started with pipes to its standard input and output.
 #pragma once
 
 #include <sys/types.h>
@@ -13,7 +13,7 @@
 #include <hondana/client_target.hpp>
 #include <hondana/error.hpp>
 
-#include "os/disk/handle.hpp"
+#include "os/disk/file_descriptor.hpp"
 #include "os/process/launcher.hpp"
 
 namespace hondana::process {

@@ -1,4 +1,4 @@
-/// Turns of telling, running and waiting.
+/// An event loop: sockets, timers and jobs of one thread.
 #include "os/reactor/reactor.hpp"
 
 #include <sys/eventfd.h>

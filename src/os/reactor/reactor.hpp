@@ -1,4 +1,4 @@
-/// One thread's sockets, timers and jobs.
+/// An event loop: sockets, timers and jobs of one thread.
 #pragma once
 
 #include <sys/epoll.h>
@@ -17,7 +17,7 @@
 
 #include <hondana/clock.hpp>
 
-#include "os/disk/handle.hpp"
+#include "os/disk/file_descriptor.hpp"
 
 namespace hondana::reactor {
 

@@ -1,6 +1,7 @@
-/// Rules for the kernel. The numbers are the kernel's own: Debian 12's headers end with the second version.
+/// Landlock rules for files, TCP and other processes, by the kernel's own numbers.
+///
+/// Debian 12's headers end with the second version.
 /// Source: Documentation/userspace-api/landlock.rst of Linux 6.15.
-#include "os/sandbox/landlock.hpp"
 
 #include <fcntl.h>
 #include <sys/prctl.h>
@@ -13,7 +14,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "os/disk/handle.hpp"
+#include "os/disk/file_descriptor.hpp"
+#include "os/sandbox/sandbox.hpp"
 
 namespace hondana::sandbox {
 namespace {

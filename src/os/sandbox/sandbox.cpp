@@ -1,4 +1,4 @@
-/// Landlock, the filter and no new privileges, one after the other.
+/// Confines this process for good, with Landlock and filters of system calls.
 #include "os/sandbox/sandbox.hpp"
 
 #include <fcntl.h>
@@ -11,10 +11,8 @@
 #include <iterator>
 #include <utility>
 
-#include "os/disk/handle.hpp"
+#include "os/disk/file_descriptor.hpp"
 #include "os/disk/private_file.hpp"
-#include "os/sandbox/landlock.hpp"
-#include "os/sandbox/system_calls.hpp"
 
 namespace hondana::sandbox {
 namespace {

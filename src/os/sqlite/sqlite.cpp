@@ -1,4 +1,4 @@
-/// Calls of SQLite's C interface.
+/// SQLite connections, statements and transactions.
 #include "os/sqlite/sqlite.hpp"
 
 #include <sqlite3.h>

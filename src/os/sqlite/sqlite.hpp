@@ -1,4 +1,4 @@
-/// SQLite as this house calls it.
+/// SQLite connections, statements and transactions.
 #pragma once
 
 #include <cstdint>

@@ -1,17 +1,23 @@
-/// The kernel's queue of what happens in folders.
+/// The kernel's queue of file events, and watched folders whose events are reported as paths.
 #pragma once
 
 #include <sys/inotify.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <mutex>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
-#include <hondana/error.hpp>
 #include <tl/expected.hpp>
+
+#include <hondana/error.hpp>
 
 namespace hondana::watch {
 
@@ -51,6 +57,66 @@ class inotify {
   int descriptor_;
   std::uint64_t id_;  // no other has it
   std::vector<char> buffer_;
+};
+
+/// Something happened to what a path names.
+struct happening {
+  enum class kind {
+    closed,    ///< Closed after writing.
+    modified,  ///< Written to, or its owner, mode or times were set; more may follow.
+    appeared,  ///< Made, and perhaps still being written; a folder may already hold something.
+    moved_in,  ///< Renamed to this, whole.
+    gone,      ///< Deleted, or renamed to something else.
+    tree_gone  ///< The tree's own top has been deleted, moved or unmounted.
+  };
+  std::size_t tree = 0;
+  std::string path;  ///< Relative to the top of its tree.
+  kind what = kind::modified;
+  bool is_folder = false;
+};
+
+/// Which folders are watched, in both directions. Threads: any, but `read` one at a time.
+class folders {
+ public:
+  /// At most `most` folders are watched.
+  folders(inotify queue, std::size_t most) : queue_(std::move(queue)), most_(most) {}
+
+  /// Watches a folder by any descriptor of it; of one that is watched already, the path is now this one. 0, or an errno as of
+  /// `inotify::add`, ENOSPC also at our own limit.
+  [[nodiscard]] int add(std::size_t tree, const std::string& path, int descriptor);
+  /// Forgets a folder and all below it.
+  void forget(std::size_t tree, const std::string& path);
+  /// Forgets a whole tree.
+  void forget(std::size_t tree);
+
+  [[nodiscard]] int descriptor() const noexcept { return queue_.descriptor(); }
+  /// See `inotify::is_silent`.
+  [[nodiscard]] bool is_silent() const noexcept { return queue_.is_silent(); }
+  /// Hands over what has happened, and calls `lost` when the kernel had to drop some of it. False when there was nothing.
+  bool read(const std::function<void(happening)>& take, const std::function<void()>& lost);
+  [[nodiscard]] std::size_t size() const;
+
+  /// Whether a folder and all those above it up to the top of its tree are watched.
+  [[nodiscard]] bool reaches(std::size_t tree, std::string_view path) const;
+  /// Grows before a folder is watched no more, or under another path: what `reaches` said holds while this is the same.
+  [[nodiscard]] std::uint64_t losses() const noexcept { return losses_.load(std::memory_order_acquire); }
+
+ private:
+  struct place {
+    std::size_t tree;
+    std::string path;
+  };
+  [[nodiscard]] bool translate(const event& from, happening& into);
+  void lose() noexcept { losses_.fetch_add(1, std::memory_order_acq_rel); }
+  void drop(std::map<std::pair<std::size_t, std::string>, int>::iterator begin,
+            std::map<std::pair<std::size_t, std::string>, int>::iterator end);
+
+  inotify queue_;
+  const std::size_t most_;
+  mutable std::mutex mutex_;
+  std::unordered_map<int, place> by_watch_;
+  std::map<std::pair<std::size_t, std::string>, int> by_path_;
+  std::atomic<std::uint64_t> losses_{0};  // written under the lock
 };
 
 }  // namespace hondana::watch

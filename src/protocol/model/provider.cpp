@@ -1,9 +1,12 @@
-/// What a provider does when it does not say otherwise.
-#include <hondana/provider.hpp>
+/// Defaults of `provider` and `view`, and readings of one text or blob.
 
 #include <algorithm>
+#include <memory>
+#include <string>
 #include <utility>
 
+#include <hondana/provider.hpp>
+#include <hondana/resource.hpp>
 #include <hondana/uri.hpp>
 
 namespace hondana::inline v0 {
@@ -95,5 +98,29 @@ bool view::may_see_entry(const resource& entry) const { return may_see(entry.uri
 bool view::may_read_entry(const resource& entry) const { return may_read(entry.uri); }
 
 bool view::may_see_some(const uri_template&) const { return true; }
+
+namespace {
+
+reading single(std::string bytes, std::string mime_type, content_form form) {
+  content one;
+  one.mimeType = std::move(mime_type);
+  one.form = form;
+  one.data = std::make_shared<const std::string>(std::move(bytes));
+  reading whole;
+  whole.contents.push_back(std::move(one));
+  return whole;
+}
+
+}  // namespace
+
+reading text_reading(std::string text, std::string mime_type) {
+  if (mime_type.empty()) mime_type = "text/plain";
+  return single(std::move(text), std::move(mime_type), content_form::text);
+}
+
+reading blob_reading(std::string bytes, std::string mime_type) {
+  if (mime_type.empty()) mime_type = "application/octet-stream";
+  return single(std::move(bytes), std::move(mime_type), content_form::blob);
+}
 
 }  // namespace hondana::inline v0

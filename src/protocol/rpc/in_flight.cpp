@@ -1,4 +1,4 @@
-/// Reply-once and cancellation.
+/// The requests that one peer waits for: answered exactly once, cancelled without queueing.
 #include "protocol/rpc/in_flight.hpp"
 
 #include <utility>

@@ -1,4 +1,4 @@
-/// The requests one peer is waiting for: ids registered, answered exactly once, cancelled without queueing.
+/// The requests that one peer waits for: answered exactly once, cancelled without queueing.
 #pragma once
 
 #include <atomic>
@@ -12,8 +12,8 @@
 
 #include <tl/expected.hpp>
 
-#include "protocol/rpc/envelope.hpp"
-#include "protocol/rpc/outlet.hpp"
+#include "protocol/rpc/message.hpp"
+#include "protocol/rpc/message_sink.hpp"
 
 namespace hondana::rpc {
 

@@ -1,16 +1,19 @@
-/// A compiled schema: nodes that refer to each other by address.
+/// A compiled schema: its nodes, the keywords read into them, and regular expressions translated for RE2.
 #pragma once
+
+#include <re2/re2.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include <re2/re2.h>
+#include <tl/expected.hpp>
 
 #include <hondana/value.hpp>
 
@@ -84,5 +87,24 @@ struct program {
   const node* root = nullptr;
   bool tracks = false;  ///< Some node asks what others have evaluated.
 };
+
+/// What is wrong with a schema, as an exception inside this room only: its readers are deep, and there is one way out.
+struct fault {
+  std::string text;
+};
+
+[[noreturn]] void refuse(const std::string& place, std::string_view why);
+[[nodiscard]] std::string inside(const std::string& place, std::string_view step);
+
+/// The string a keyword must have; refused otherwise.
+[[nodiscard]] const std::string& text_of(const value& from, const std::string& place);
+/// A compiled pattern, or refused.
+[[nodiscard]] std::shared_ptr<const RE2> pattern_of(const std::string& text, const std::string& place);
+/// Reads `name` into the node; false when it is not one of these keywords.
+bool read_value(node& into, const std::string& name, const value& part, const std::string& place);
+
+/// An ECMA 262 expression as RE2 understands it: matching is linear, look-around and back-references are refused. A match
+/// anywhere counts. Errors: the reason, in RE2's words.
+[[nodiscard]] tl::expected<std::shared_ptr<const RE2>, std::string> compile_pattern(const std::string& text);
 
 }  // namespace hondana::schema

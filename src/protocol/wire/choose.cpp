@@ -1,16 +1,16 @@
-/// Era and revision of each message, and the envelopes of answers.
+/// Chooses the era and revision of each message. Only this file knows both eras.
 #include "protocol/wire/choose.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "base/bytes/spare_text.hpp"
+#include "base/bytes/buffer_pool.hpp"
 #include "base/json/writer.hpp"
 #include "protocol/wire/legacy/codec.hpp"
 #include "protocol/wire/modern/codec.hpp"
-#include "protocol/wire/modern/headers.hpp"
-#include "protocol/wire/names.hpp"
-#include "protocol/wire/params.hpp"
+#include "protocol/wire/modern/requests.hpp"
+#include "protocol/wire/request_params.hpp"
+#include "protocol/wire/wire_constants.hpp"
 
 namespace hondana::wire {
 namespace {

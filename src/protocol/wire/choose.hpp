@@ -1,4 +1,4 @@
-/// Chooses the era and revision of each message: the only place that knows both eras.
+/// Chooses the era and revision of each message. Only this file knows both eras.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,7 @@
-/// The vocabulary of one revision: decodes requests into operations and encodes answers.
+/// The vocabulary of one revision, which decodes requests and encodes answers, and errors about messages.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,12 +13,9 @@
 #include <hondana/provider.hpp>
 #include <hondana/tool.hpp>
 
-#include "protocol/model/answers.hpp"
-#include "protocol/model/change.hpp"
-#include "protocol/model/operation.hpp"
-#include "protocol/rpc/body.hpp"
-#include "protocol/rpc/envelope.hpp"
-#include "protocol/rpc/facts.hpp"
+#include "protocol/model/operations.hpp"
+#include "protocol/rpc/message.hpp"
+#include "protocol/rpc/message_body.hpp"
 
 namespace hondana::wire {
 
@@ -113,5 +111,20 @@ class codec {
   /// The error for a client that did not declare what `requests` need; `lacking` is JSON.
   [[nodiscard]] virtual protocol_error encode_lacking(std::string lacking) const = 0;
 };
+
+/// -32700: no JSON. `why` names the place.
+[[nodiscard]] protocol_error not_json(std::string_view why);
+/// -32600: "Invalid request: WHY".
+[[nodiscard]] protocol_error invalid_request(std::string_view why, int http_status = 400);
+/// What `rpc::read_message` could not take.
+[[nodiscard]] protocol_error of_malformed(const rpc::malformed& what);
+/// -32603, which says nothing of the reason; that is for the log.
+[[nodiscard]] protocol_error internal_error();
+/// The peer waits for `limit` requests already.
+[[nodiscard]] protocol_error too_many_under_way(std::size_t limit);
+/// An answer for which there is no room among those of its batch.
+[[nodiscard]] protocol_error too_much_for_a_batch(std::size_t limit);
+/// What HTTP refuses by itself: `text` as it is, with the number for `http_status`.
+[[nodiscard]] protocol_error refused_by_http(int http_status, std::string_view text);
 
 }  // namespace hondana::wire

@@ -1,12 +1,12 @@
-/// Chooses how a text is cut by its type and its name.
+/// Splits texts into passages for the index, by type and file name.
 #include "search/chunking/passages.hpp"
 
 #include <array>
 #include <optional>
 
-#include "base/ascii/characters.hpp"
-#include "search/chunking/cutters.hpp"
-#include "text/markup/lines.hpp"
+#include "base/ascii/ascii.hpp"
+#include "search/chunking/chunkers.hpp"
+#include "text/markup/characters.hpp"
 
 namespace hondana::chunking {
 namespace {

@@ -1,4 +1,4 @@
-/// Contents cut into passages that can be found by themselves.
+/// Splits texts into passages for the index, by type and file name.
 #pragma once
 
 #include <cstddef>

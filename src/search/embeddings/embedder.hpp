@@ -1,4 +1,4 @@
-/// Vectors of texts, from a service that speaks OpenAI's wire format.
+/// Embeddings of texts from a service with the OpenAI API.
 #pragma once
 
 #include <chrono>

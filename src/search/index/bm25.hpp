@@ -1,4 +1,4 @@
-/// How well the words of a passage fit those of a query: one formula for all stores.
+/// BM25 scores of passages by the words in them, the same for all stores.
 #pragma once
 
 #include <array>
@@ -48,5 +48,28 @@ inline constexpr std::int64_t most_beginning_so = 2'000;
 /// Which words decide what is looked at: the rarest, as long as they together have no more than `most` passages, and at least
 /// one; the others only count where they stand too. `having`: passages with each word. Words that nothing has decide nothing.
 [[nodiscard]] std::vector<bool> deciding(std::span<const std::uint64_t> having, std::size_t most);
+
+/// One passage after the other. Threads: one.
+class weigher {
+ public:
+  /// `idfs`: by word.
+  weigher(std::span<const wanted_word> words, std::vector<double> idfs);
+
+  /// The next passage: nothing stands in it yet.
+  void begin();
+  /// Offsets count the words of a place.
+  void stands(std::size_t word, place where, std::uint32_t offset);
+  /// `length`: of the text, in words.
+  [[nodiscard]] match weighed(passage_id id, double length, double mean_length);
+
+ private:
+  [[nodiscard]] bool are_neighbours(std::size_t second);
+
+  std::vector<bool> follows_;
+  std::vector<double> idfs_;
+  // Of the passage: where each word stands, place and offset in one number, and how often by place.
+  std::vector<std::vector<std::uint64_t>> positions_;
+  std::vector<std::array<std::uint32_t, place_count>> times_;
+};
 
 }  // namespace hondana::search

@@ -1,4 +1,4 @@
-/// Keeps an index like what the server serves.
+/// The indexer, which keeps an index up to date.
 #pragma once
 
 #include <chrono>
@@ -19,11 +19,10 @@
 #include <unordered_set>
 #include <vector>
 
-#include "search/embeddings/neighbours.hpp"
-#include "search/index/cutting.hpp"
-#include "search/index/ground.hpp"
-#include "search/index/troubles.hpp"
-#include "server/catalog/feed.hpp"
+#include "search/embeddings/vector_index.hpp"
+#include "search/index/document_reader.hpp"
+#include "search/index/index_state.hpp"
+#include "server/catalog/change_feed.hpp"
 
 namespace hondana::search {
 
@@ -56,7 +55,7 @@ class indexer {
     std::uint64_t described = 0;
     std::uint64_t seen = 0;  // the last look that saw it
     bool is_watched = false;
-    std::string made{};  // how its text was, see making.hpp
+    std::string made{};  // how its text was, see document_reader.hpp
     bool has_text = false;
     bool is_tried = false;  // since the start, whether it gave a text or none
   };

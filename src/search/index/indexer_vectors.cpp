@@ -1,4 +1,5 @@
-/// The thread that indexes: vectors.
+/// The indexer: embeddings of passages.
+
 #include <algorithm>
 #include <string_view>
 #include <utility>

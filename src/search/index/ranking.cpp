@@ -1,4 +1,4 @@
-/// Fusing two lists, and saying why.
+/// Ranks passages: fuses results by words and by meaning, and weighs documents.
 #include "search/index/ranking.hpp"
 
 #include <algorithm>

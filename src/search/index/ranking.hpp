@@ -1,4 +1,4 @@
-/// In which order passages are shown: what words and meaning say, fused, and what the documents are worth.
+/// Ranks passages: fuses results by words and by meaning, and weighs documents.
 #pragma once
 
 #include <chrono>

@@ -1,17 +1,18 @@
-/// Opening an index, and its life in a server.
+/// The public class search_index: opens an index and attaches it to a server.
+
 #include <algorithm>
 #include <memory>
 #include <utility>
 
 #include "search/index/embedded/embedded_store.hpp"
-#include "search/index/engine.hpp"
-#include "search/index/ground.hpp"
+#include "search/index/index_location.hpp"
+#include "search/index/index_state.hpp"
 #include "search/index/indexer.hpp"
-#include "search/index/needs.hpp"
 #include "search/index/postgres/postgres_store.hpp"
-#include "search/index/provider.hpp"
-#include "server/catalog/prefixes.hpp"
-#include "server/tools/search_index.hpp"
+#include "search/index/search_engine.hpp"
+#include "search/index/search_provider.hpp"
+#include "server/catalog/list_filter.hpp"
+#include "server/tools/search_engine.hpp"
 
 namespace hondana::inline v0 {
 

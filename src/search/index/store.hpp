@@ -1,4 +1,4 @@
-/// What keeps an index: documents, their passages, words and vectors.
+/// The contract of index stores, and the checks on documents that all stores share.
 #pragma once
 
 #include <chrono>
@@ -32,7 +32,7 @@ struct document {
   std::string kind{};
   std::string language{};  ///< BCP 47; empty: unknown.
   std::string problem{};   ///< Why there are no passages of its contents, for people; empty: there are.
-  std::string made{};      ///< How its texts were made, see making.hpp.
+  std::string made{};      ///< How its texts were made, see document_reader.hpp.
   std::string
       owners{};  ///< As `owner_fact` (hondana/facts.hpp) has them, but as `comparable_owner` spells it; empty: not stated.
   /// Digest of what a list says of it, where that is not what stands here: the title may be that of the contents.
@@ -279,5 +279,25 @@ class store {
 [[nodiscard]] std::string text_to_embed(const document& of, std::string_view heading, std::string_view text);
 /// 16 bytes.
 [[nodiscard]] std::string digest_of_text(std::string_view text);
+
+/// A document and its passages, with texts that every store can keep: well-formed, and without NUL, which is left out. Where
+/// there are no passages, there is the one of the entry, of no lines.
+struct storable {
+  document of{};
+  std::vector<chunking::passage> all{};
+};
+/// Errors: invalid_argument: a text is malformed UTF-8, the URI is empty or has a NUL, or there are too many passages.
+[[nodiscard]] result<storable> storable_of(const document& what, std::span<const chunking::passage> of);
+/// The same of the document alone.
+[[nodiscard]] result<document> storable_of(const document& what);
+
+/// How roles are kept.
+[[nodiscard]] constexpr std::int64_t bit_of(role one) noexcept { return one == role::user ? 1 : 2; }
+/// When vectors were used, and for how many hours those that nothing uses any more are kept.
+[[nodiscard]] std::int64_t hours_now();
+inline constexpr std::int64_t hours_kept_unused = 24;
+
+/// What counts as a document's name: the path of its URI, decoded, and its name.
+[[nodiscard]] std::string name_and_path(std::string_view name, std::string_view uri);
 
 }  // namespace hondana::search

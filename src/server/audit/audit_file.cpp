@@ -1,23 +1,122 @@
-/// The log in files: records in from any thread, out by one.
+/// The audit log in files: takes records from any thread, and writes them from one.
+
 #include <pthread.h>
 #include <signal.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <condition_variable>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <mutex>
 #include <random>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include <hondana/audit.hpp>
 #include <hondana/clock.hpp>
 
-#include "server/audit/intake.hpp"
+#include "server/audit/audit_record.hpp"
 #include "server/audit/log_file.hpp"
-#include "server/audit/record.hpp"
-#include "server/audit/refusals.hpp"
+#include "server/audit/refusal_summary.hpp"
+
+namespace hondana::audit {
+
+/// Records that wait to be written. Threads: any; `take` from one at a time.
+///
+/// A thread has a part of its own as long as there are few threads, so that they hardly wait for one another. What was put
+/// before something else was is taken before it.
+class intake {
+ public:
+  /// A number for what will be put, higher than those before.
+  [[nodiscard]] std::uint64_t next_number() noexcept { return numbers_.fetch_add(1, std::memory_order_relaxed) + 1; }
+  /// False, and nothing is put, when with it more than `most` bytes would wait.
+  [[nodiscard]] bool put(std::uint64_t number, std::string_view record, std::size_t most);
+  /// Hands `each` everything that was put, in the order of the numbers.
+  template <class Each>
+  void take(Each&& each) {
+    gather();
+    for (const auto& one : order_) each(one.text);
+    for (auto& one : taken_) {
+      held_.fetch_sub(one.text.size(), std::memory_order_relaxed);
+      one.text.clear();
+    }
+  }
+
+ private:
+  struct place {
+    std::uint64_t number;
+    std::size_t begin;
+    std::size_t size;
+  };
+  struct numbered {
+    std::uint64_t number;
+    std::string_view text;
+  };
+  struct texts {
+    std::string text;
+    std::vector<place> places;
+  };
+  struct alignas(64) part {
+    std::mutex mutex;
+    texts all;
+  };
+  static constexpr std::size_t parts = 8;
+
+  void gather();
+
+  std::array<part, parts> parts_;
+  std::array<texts, parts> taken_;
+  std::vector<numbered> order_;
+  std::atomic<std::uint64_t> numbers_{0};
+  std::atomic<std::size_t> held_{0};
+};
+
+namespace {
+
+/// Threads are dealt out to the parts in turn.
+std::size_t turn_of_this_thread() {
+  static std::atomic<std::size_t> threads{0};
+  thread_local const std::size_t turn = threads.fetch_add(1, std::memory_order_relaxed);
+  return turn;
+}
+
+}  // namespace
+
+bool intake::put(std::uint64_t number, std::string_view record, std::size_t most) {
+  const auto before = held_.fetch_add(record.size(), std::memory_order_relaxed);
+  if (before + record.size() > most) {
+    held_.fetch_sub(record.size(), std::memory_order_relaxed);
+    return false;
+  }
+  auto& mine = parts_[turn_of_this_thread() % parts];
+  const std::lock_guard lock(mine.mutex);
+  mine.all.places.push_back({number, mine.all.text.size(), record.size()});
+  mine.all.text += record;
+  return true;
+}
+
+/// One cut through all parts, so that nothing is taken before what was put earlier elsewhere.
+void intake::gather() {
+  for (auto& one : parts_) one.mutex.lock();
+  for (std::size_t i = 0; i < parts; ++i) std::swap(parts_[i].all, taken_[i]);
+  for (auto& one : parts_) one.mutex.unlock();
+  order_.clear();
+  for (auto& one : taken_) {
+    for (const auto& at : one.places) order_.push_back({at.number, std::string_view(one.text).substr(at.begin, at.size)});
+    one.places.clear();
+  }
+  const auto is_before = [](const auto& a, const auto& b) { return a.number < b.number; };
+  // As they are when one thread put them.
+  if (!std::is_sorted(order_.begin(), order_.end(), is_before)) std::sort(order_.begin(), order_.end(), is_before);
+}
+
+}  // namespace hondana::audit
 
 namespace hondana::inline v0 {
 namespace {

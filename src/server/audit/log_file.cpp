@@ -1,4 +1,4 @@
-/// The files of one log: opened, mended after a crash, followed by others.
+/// The files of one audit log: opened, repaired after a crash, rotated, and followed by others.
 #include "server/audit/log_file.hpp"
 
 #include <fcntl.h>
@@ -14,8 +14,8 @@
 #include <system_error>
 #include <utility>
 
+#include "os/disk/file_descriptor.hpp"
 #include "os/disk/private_file.hpp"
-#include "os/disk/write_all.hpp"
 
 namespace hondana::audit {
 namespace {

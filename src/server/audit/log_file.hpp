@@ -1,4 +1,4 @@
-/// The files of one log: opened, mended after a crash, followed by others.
+/// The files of one audit log: opened, repaired after a crash, rotated, and followed by others.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 #include <hondana/audit.hpp>
 #include <hondana/error.hpp>
 
-#include "os/disk/handle.hpp"
-#include "server/audit/record.hpp"
+#include "os/disk/file_descriptor.hpp"
+#include "server/audit/audit_record.hpp"
 
 namespace hondana::audit {
 

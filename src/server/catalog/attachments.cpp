@@ -1,4 +1,4 @@
-/// Attaching and detaching.
+/// Attaches watched resources and lists to the sources that have them.
 #include "server/catalog/attachments.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-/// Which watched resources are attached to which source, and which sources look after their lists.
+/// Attaches watched resources and lists to the sources that have them.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "server/catalog/catalog.hpp"
-#include "server/catalog/feed.hpp"
+#include "server/catalog/change_feed.hpp"
 
 namespace hondana::catalog {
 

@@ -1,5 +1,4 @@
-/// A cursor is base64url of a version byte, eight bytes of scope and the last key, or of another version byte and the key
-/// hidden.
+/// Cursors: base64url of a version byte, eight bytes of scope and the last key, or of another version byte and the hidden key.
 #include "server/catalog/cursor.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-/// The k-way merge behind a page.
+/// Merges pages of several sources: their order, access, and where the next page starts.
 #include "server/catalog/merge.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-/// Pages of several sources made into one: the order, what may be sent, and where the next page starts.
+/// Merges pages of several sources: their order, access, and where the next page starts.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-/// Contents that were read before, for reads of what has not changed since.
+/// Caches contents, also in their encoded form, for reads of what has not changed.
 #pragma once
 
 #include <array>
@@ -15,13 +15,29 @@
 #include <unordered_map>
 
 #include <hondana/provider.hpp>
+#include <hondana/resource.hpp>
 #include <hondana/server.hpp>
 
-#include "base/bytes/prepare.hpp"
-#include "base/executor/posted.hpp"
-#include "server/catalog/lent_forms.hpp"
+#include "base/bytes/prepared_content.hpp"
+#include "base/executor/published.hpp"
 
 namespace hondana::catalog {
+
+/// Encodes contents and counts the bytes of what it has made until nobody has it any more: a peer that takes its answer slowly
+/// keeps it in memory, also when the cache has let it go. Threads: any.
+class lent_forms {
+ public:
+  /// What is longer is kept encoded; what is shorter is copied into each answer.
+  static constexpr std::size_t big = 64 * 1024;
+
+  /// The inside of a JSON string: `content` escaped, or in base64.
+  [[nodiscard]] shared_bytes encode(std::string_view content, bool is_text) const;
+  /// Bytes of all that somebody still has.
+  [[nodiscard]] std::size_t bytes() const noexcept { return alive_->load(std::memory_order_relaxed); }
+
+ private:
+  const std::shared_ptr<std::atomic<std::size_t>> alive_ = std::make_shared<std::atomic<std::size_t>>(0);
+};
 
 /// Keeps what the last reads gave, by bytes; the least recently used go first, and what was read without a lock since its turn
 /// came has another one.

@@ -1,4 +1,4 @@
-/// Sources and context, swapped as a whole.
+/// The engine behind a server: its sources, the current context, and orderly shutdown.
 #include "server/core/core.hpp"
 
 #include <algorithm>
@@ -8,11 +8,11 @@
 
 #include <hondana/clock.hpp>
 
-#include "base/executor/signals_blocked.hpp"
-#include "server/catalog/masking.hpp"
-#include "server/tools/scan.hpp"
-#include "server/tools/search_index.hpp"
-#include "server/tools/tools.hpp"
+#include "base/executor/thread_guards.hpp"
+#include "server/catalog/secret_masking.hpp"
+#include "server/tools/resource_tools.hpp"
+#include "server/tools/scanning_search.hpp"
+#include "server/tools/search_engine.hpp"
 
 namespace hondana::inline v0 {
 namespace {

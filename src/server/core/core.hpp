@@ -16,20 +16,19 @@
 #include <hondana/notice.hpp>
 #include <hondana/server.hpp>
 
-#include "base/counters/registry.hpp"
-#include "base/executor/posted.hpp"
-#include "base/rate_limit/meter.hpp"
+#include "base/counters/metrics.hpp"
+#include "base/executor/published.hpp"
+#include "base/rate_limit/rate_limiter.hpp"
 #include "base/seal/seal.hpp"
 #include "server/catalog/attachments.hpp"
 #include "server/catalog/catalog.hpp"
-#include "server/catalog/coalescer.hpp"
-#include "server/catalog/feed.hpp"
-#include "server/catalog/lookups.hpp"
+#include "server/catalog/change_feed.hpp"
+#include "server/catalog/entry_lookups.hpp"
 #include "server/core/neighbours.hpp"
-#include "server/handlers/table.hpp"
-#include "server/session/known_requests.hpp"
+#include "server/handlers/handler_table.hpp"
+#include "server/session/answer_cache.hpp"
 #include "server/session/session.hpp"
-#include "server/tools/place.hpp"
+#include "server/tools/tool_context.hpp"
 
 namespace hondana::inline v0 {
 

@@ -1,4 +1,4 @@
-/// What a source asks of the others, and hears of them.
+/// Sources that take part in what the others do: their tools, and the changes that reach them.
 #include "server/core/neighbours.hpp"
 
 #include <algorithm>
@@ -15,8 +15,8 @@
 #include <hondana/uri.hpp>
 
 #include "base/bytes/digest.hpp"
-#include "base/bytes/prepare.hpp"
-#include "protocol/model/change.hpp"
+#include "base/bytes/prepared_content.hpp"
+#include "protocol/model/operations.hpp"
 
 namespace hondana::inline v0 {
 namespace {

@@ -1,4 +1,4 @@
-/// The sources that take part in what the others do: their tools, and what they are told.
+/// Sources that take part in what the others do: their tools, and the changes that reach them.
 #pragma once
 
 #include <map>
@@ -8,11 +8,11 @@
 #include <hondana/error.hpp>
 #include <hondana/neighbourhood.hpp>
 
-#include "base/executor/pool.hpp"
+#include "base/executor/thread_pool.hpp"
 #include "server/catalog/catalog.hpp"
-#include "server/catalog/feed.hpp"
-#include "server/handlers/table.hpp"
-#include "server/tools/place.hpp"
+#include "server/catalog/change_feed.hpp"
+#include "server/handlers/handler_table.hpp"
+#include "server/tools/tool_context.hpp"
 
 namespace hondana::inline v0 {
 

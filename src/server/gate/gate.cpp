@@ -1,17 +1,93 @@
-/// The rules about scopes.
+/// Decides by scopes and access rules whether a caller may do an operation.
 #include "server/gate/gate.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <iterator>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
-#include "base/uri/spellings.hpp"
-#include "protocol/model/scope.hpp"
-#include "server/access/one_form.hpp"
-#include "server/gate/request_names.hpp"
+#include "base/bytes/digest.hpp"
+#include "base/uri/equivalent_uris.hpp"
+#include "protocol/model/caller_checks.hpp"
+#include "server/access/rules.hpp"
+#include "server/gate/operation_names.hpp"
 
 namespace hondana::gate {
+namespace {
+
+// A view that is dropped is made again.
+constexpr std::size_t most_views = 1024;
+
+class scoped_view final : public view {
+ public:
+  scoped_view(std::shared_ptr<const guarded_uris> all, const std::vector<bool>& lacking, std::shared_ptr<const view> through)
+      : all_(std::move(all)), through_(std::move(through)) {
+    auto spelled = "scopes " + std::to_string(through_ ? through_->id() : 0);
+    for (std::size_t i = 0; i < lacking.size(); ++i) {
+      if (!lacking[i]) continue;
+      const auto& one = (*all_)[i];
+      guarded_.push_back(&one);
+      for (const auto& prefix : one.prefixes) (spelled += ' ') += std::to_string(prefix.size()) + ':' + prefix;
+      for (const auto& made : one.templates) (spelled += ' ') += made.text();
+      spelled += '\n';
+    }
+    id_ = bytes::digest_of(spelled)[0];
+  }
+
+  std::uint64_t id() const noexcept override { return id_; }
+  bool may_see(std::string_view uri) const override { return !through_ || through_->may_see(uri); }
+  bool may_read(std::string_view uri) const override { return (!through_ || through_->may_read(uri)) && has_scopes(uri); }
+  bool looks_at_entries() const noexcept override { return through_ && through_->looks_at_entries(); }
+  bool may_see_entry(const resource& entry) const override { return !through_ || through_->may_see_entry(entry); }
+  bool may_read_entry(const resource& entry) const override {
+    return (!through_ || through_->may_read_entry(entry)) && has_scopes(entry.uri);
+  }
+  bool may_see_some(const uri_template& of) const override { return !through_ || through_->may_see_some(of); }
+
+ private:
+  bool has_scopes(std::string_view uri) const {
+    if (access::has_forms(uri)) return has_scopes_in_one_form(access::in_one_form(uri));
+    return has_scopes_in_one_form(uri);
+  }
+  bool has_scopes_in_one_form(std::string_view uri) const {
+    return std::none_of(guarded_.begin(), guarded_.end(), [uri](const auto* one) { return one->has(uri); });
+  }
+
+  std::shared_ptr<const guarded_uris> all_;
+  std::shared_ptr<const view> through_;
+  std::vector<const named_uris*> guarded_;
+  std::uint64_t id_ = 0;
+};
+
+}  // namespace
+
+bool named_uris::has(std::string_view uri) const {
+  if (prefixes.empty() && templates.empty()) return true;
+  // A part of a resource is as protected as the whole.
+  const auto whole = access::whole_of(uri);
+  return std::any_of(prefixes.begin(), prefixes.end(), [uri](const auto& one) { return access::is_about(one, uri); }) ||
+         std::any_of(templates.begin(), templates.end(),
+                     [&](const auto& one) { return one.match(uri).has_value() || one.match(whole).has_value(); });
+}
+
+scoped_views::scoped_views(guarded_uris all) : all_(std::make_shared<const guarded_uris>(std::move(all))) {}
+
+std::shared_ptr<const view> scoped_views::narrow(const std::vector<bool>& lacking, std::shared_ptr<const view> through) const {
+  if (std::find(lacking.begin(), lacking.end(), true) == lacking.end()) return through;
+  const std::lock_guard lock(mutex_);
+  const auto found = made_.find({lacking, through.get()});
+  if (found != made_.end()) return found->second;
+  if (made_.size() == most_views) made_.erase(made_.begin());
+  const auto* const outer = through.get();
+  auto made = std::make_shared<const scoped_view>(all_, lacking, std::move(through));
+  made_.emplace(key{lacking, outer}, made);
+  return made;
+}
+
 namespace {
 
 // Of the URIs of one operation, in bytes of other spellings; a thousandth of a second each hundred thousand.
@@ -233,3 +309,58 @@ result<void> check(const scope_rules& rules) {
 }
 
 }  // namespace hondana::inline v0
+
+namespace hondana::gate {
+namespace {
+
+using by_uri = bool (view::*)(std::string_view) const;
+using by_entry = bool (view::*)(const resource&) const;
+
+template <class Allows>
+bool holds_however_written(const gate& by, std::string_view uri, const Allows& allows) {
+  const auto holds = [&](std::string_view one) {
+    const auto whole = access::whole_of(one);
+    return allows(one) && (whole.size() == one.size() || allows(whole));
+  };
+  if (!holds(uri)) return false;
+  const auto others = by.other_spellings(uri);
+  return others && std::all_of(others->begin(), others->end(), holds);
+}
+
+bool shows(const gate& by, const view* through, std::string_view uri, by_uri granted) {
+  if (through == nullptr) return true;
+  return holds_however_written(by, uri, [&](std::string_view one) { return (through->*granted)(one); });
+}
+
+bool shows(const gate& by, const view* through, const resource& entry, by_uri granted, by_entry granted_with) {
+  if (through == nullptr || !through->looks_at_entries()) return shows(by, through, entry.uri, granted);
+  std::optional<resource> other;
+  return holds_however_written(by, entry.uri, [&](std::string_view one) {
+    if (!(through->*granted)(one)) return false;
+    if (one == entry.uri) return (through->*granted_with)(entry);
+    if (!other) other = entry;
+    other->uri = one;
+    return (through->*granted_with)(*other);
+  });
+}
+
+}  // namespace
+
+std::optional<std::vector<std::string>> gate::other_spellings(std::string_view uri) const {
+  std::size_t spent = 0;
+  return uri::spellings_inside(uri, mounts_, spent);
+}
+
+bool gate::may_see(const view* through, std::string_view uri) const { return shows(*this, through, uri, &view::may_see); }
+
+bool gate::may_read(const view* through, std::string_view uri) const { return shows(*this, through, uri, &view::may_read); }
+
+bool gate::may_see(const view* through, const resource& entry) const {
+  return shows(*this, through, entry, &view::may_see, &view::may_see_entry);
+}
+
+bool gate::may_read(const view* through, const resource& entry) const {
+  return shows(*this, through, entry, &view::may_read, &view::may_read_entry);
+}
+
+}  // namespace hondana::gate

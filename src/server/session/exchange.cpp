@@ -1,4 +1,4 @@
-/// Joining answers.
+/// One received message on its way through a session, and the answers to it joined into one delivery.
 #include "server/session/exchange.hpp"
 
 #include <utility>

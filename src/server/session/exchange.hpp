@@ -1,14 +1,26 @@
-/// Joins the answers to one received message, which may be a batch, into one delivery.
+/// One received message on its way through a session, and the answers to it joined into one delivery.
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string_view>
+#include <utility>
 #include <vector>
 
-#include "protocol/rpc/outlet.hpp"
+#include <hondana/clock.hpp>
+#include <hondana/error.hpp>
+#include <hondana/provider.hpp>
+
+#include "base/tracing/tracing.hpp"
+#include "protocol/rpc/message_sink.hpp"
+#include "server/session/answer_cache.hpp"
+#include "server/session/request_accounting.hpp"
+#include "server/session/session.hpp"
 
 namespace hondana::session {
 
@@ -48,5 +60,33 @@ class exchange {
 
 /// What a message without an answer delivers.
 [[nodiscard]] rpc::delivery nothing_to_say();
+
+struct session::incoming {
+  const rpc::facts& facts;
+  std::shared_ptr<exchange> answers;
+  std::size_t slot;
+  bool in_batch;
+  std::string_view text{};  // of a message by itself
+
+  void answer(rpc::delivery what) const { answers->fill(slot, std::move(what)); }
+};
+
+struct session::admission {
+  std::shared_ptr<const context> with;
+  caller who;                   // with its view by the present rules
+  std::shared_ptr<ending> end;  // null: nobody wants to know
+  result<void> outcome;
+  std::shared_ptr<tracing::live_span> span{};  // null: it is not traced
+  std::chrono::steady_clock::time_point since = monotonic_clock::now();
+};
+
+/// A request that came before and was decided about, but whose answer is not at hand.
+struct known_request {
+  std::shared_ptr<const decoded_request> meaning;
+  std::int64_t id;
+  const wire::codec& manners;
+  session::admission granted;
+  std::optional<page_key> page{};
+};
 
 }  // namespace hondana::session

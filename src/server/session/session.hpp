@@ -1,4 +1,4 @@
-/// One peer's conversation: era and revision, requests under way, answers. Sans-IO.
+/// One peer's conversation: its revision, requests under way, and answers. Sans-IO.
 #pragma once
 
 #include <atomic>
@@ -14,26 +14,56 @@
 #include <string_view>
 
 #include <hondana/audit.hpp>
+#include <hondana/value.hpp>
 
 #include "base/executor/timers.hpp"
-#include "base/rate_limit/meter.hpp"
+#include "base/rate_limit/rate_limiter.hpp"
 #include "base/seal/seal.hpp"
-#include "protocol/model/answers.hpp"
-#include "protocol/rpc/facts.hpp"
+#include "protocol/model/operations.hpp"
 #include "protocol/rpc/in_flight.hpp"
-#include "protocol/rpc/outlet.hpp"
+#include "protocol/rpc/message.hpp"
+#include "protocol/rpc/message_sink.hpp"
 #include "protocol/wire/choose.hpp"
 #include "server/catalog/catalog.hpp"
-#include "server/catalog/feed.hpp"
-#include "server/catalog/lookups.hpp"
+#include "server/catalog/change_feed.hpp"
+#include "server/catalog/entry_lookups.hpp"
 #include "server/gate/gate.hpp"
-#include "server/handlers/table.hpp"
-#include "server/session/asked.hpp"
-#include "server/session/ending.hpp"
-#include "server/session/kept_pages.hpp"
-#include "server/session/refusal_log.hpp"
+#include "server/handlers/handler_table.hpp"
+#include "server/session/answer_cache.hpp"
+#include "server/session/refusals.hpp"
+#include "server/session/request_accounting.hpp"
 
 namespace hondana::session {
+
+/// What a peer answered: a result, or the text of its error.
+struct peer_answer {
+  std::optional<value> result;
+  std::string error;
+};
+
+/// One peer's table. Threads: any; takers are called without the table's lock.
+class asked {
+ public:
+  using taker = std::function<void(peer_answer)>;
+  asked();
+
+  /// Registers a request; the id is unique and not to be guessed. Nothing when too many wait already.
+  [[nodiscard]] std::optional<std::string> open(taker take);
+  /// Hands an answer to whoever waits for it; false when nobody does.
+  bool answer(const rpc::request_id& id, peer_answer what);
+  /// Forgets a request; what comes for it later is nobody's.
+  void drop(const std::string& id);
+  [[nodiscard]] std::size_t size() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::string prefix_;
+  std::uint64_t next_ = 1;
+  std::map<std::string, taker> waiting_;
+};
+
+/// Text that nobody guesses: 128 random bits in hexadecimal digits.
+[[nodiscard]] std::string random_name();
 
 class announcements;
 enum class announcements_side : std::uint8_t;

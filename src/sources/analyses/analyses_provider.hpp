@@ -1,4 +1,4 @@
-/// The source of analyses: resources, tools, and notice of what they are based on.
+/// The provider of analyses: resources, completion and change notifications.
 #pragma once
 
 #include <functional>
@@ -11,11 +11,10 @@
 #include <hondana/neighbourhood.hpp>
 #include <hondana/provider.hpp>
 
-#include "sources/analyses/address.hpp"
+#include "sources/analyses/analysis_resources.hpp"
 #include "sources/analyses/cache/store.hpp"
-#include "sources/analyses/follower.hpp"
-#include "sources/analyses/ground.hpp"
-#include "sources/analyses/vouching.hpp"
+#include "sources/analyses/context_watcher.hpp"
+#include "sources/analyses/provider_state.hpp"
 
 namespace hondana::analyses_source {
 

@@ -1,4 +1,4 @@
-/// Key by key, and opening what they name.
+/// The [[source]] table of analyses, and opening the cache it describes.
 #include "sources/analyses/settings.hpp"
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-/// The `[[source]]` table of analyses.
+/// The [[source]] table of analyses, and opening the cache it describes.
 #pragma once
 
 #include <chrono>

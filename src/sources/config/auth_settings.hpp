@@ -1,4 +1,4 @@
-/// The table `[auth]`: how callers are told apart, and what they need.
+/// The tables [auth] and [access]: how callers are authenticated and what they may read.
 #pragma once
 
 #include <chrono>
@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <hondana/access.hpp>
 #include <hondana/error.hpp>
 #include <hondana/scopes.hpp>
 
@@ -57,5 +58,9 @@ struct auth_settings {
 /// Reads the table; what it says of scopes goes into `scopes`, and the table of each rule into `rules`, in that order. Errors:
 /// invalid_argument, "FILE:LINE: auth.KEY: what was expected".
 [[nodiscard]] result<auth_settings> read_auth(section from, scope_rules& scopes, std::vector<section>& rules);
+
+/// Reads the table, and the tables of its rules for errors about them that show only later. Errors: invalid_argument,
+/// "FILE:LINE: access.KEY: what was expected".
+[[nodiscard]] result<access_rules> read_access(section from, std::vector<section>& tables);
 
 }  // namespace hondana::config

@@ -1,4 +1,4 @@
-/// The table `[http]`: where to listen, who may ask, and how much.
+/// The tables [http] and [http.tls]: addresses, limits and certificates of the HTTP server.
 #pragma once
 
 #include <chrono>
@@ -13,6 +13,10 @@
 #include "sources/config/section.hpp"
 
 namespace hondana::config {
+
+/// Reads and checks the table, but no file that it names. Errors: invalid_argument, "FILE:LINE: http.tls.KEY: what was
+/// expected".
+[[nodiscard]] result<tls_options> read_tls(section from);
 
 /// Sizes in bytes; a limit of 0 is the server's own default.
 struct http_settings {

@@ -1,4 +1,4 @@
-/// Reading the tables `[search]` and `[search.embeddings]`.
+/// The tables [search] and [search.embeddings].
 #include "sources/config/search_settings.hpp"
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 
 #include <hondana/uri.hpp>
 
-#include "base/ascii/characters.hpp"
-#include "sources/config/collector.hpp"
+#include "base/ascii/ascii.hpp"
+#include "sources/config/table_reader.hpp"
 
 namespace hondana::config {
 namespace {

@@ -1,4 +1,4 @@
-/// The table `[search]`: what is indexed, and where the index is kept.
+/// The tables [search] and [search.embeddings].
 #pragma once
 
 #include <optional>

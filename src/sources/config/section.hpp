@@ -1,4 +1,4 @@
-/// One table of the configuration file, read member by member with errors that name file, line and key.
+/// One table of a TOML configuration file, parsed and read key by key with errors that name file, line and key.
 #pragma once
 
 #include <cstddef>
@@ -94,5 +94,8 @@ class section {
 
 /// Parses "64MiB", "10 KiB", "1GiB" or plain bytes; nothing when it is not a size.
 [[nodiscard]] std::optional<std::uint64_t> parse_size(std::string_view text);
+
+/// Parses a TOML document. Errors: invalid_argument, "FILE:LINE: what is wrong"; nesting beyond 32 is wrong too.
+[[nodiscard]] result<section> parse_toml(std::string_view text, const std::string& file);
 
 }  // namespace hondana::config

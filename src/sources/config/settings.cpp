@@ -1,27 +1,145 @@
-/// Reading and checking the configuration file.
+/// The whole configuration file as one value, with the tables [limits] and [sandbox].
 #include "sources/config/settings.hpp"
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include <hondana/uri.hpp>
 
-#include "base/ascii/characters.hpp"
-#include "sources/config/access_settings.hpp"
-#include "sources/config/audit_settings.hpp"
-#include "sources/config/collector.hpp"
-#include "sources/config/limit_settings.hpp"
+#include "base/ascii/ascii.hpp"
+#include "server/gate/operation_names.hpp"
+#include "sources/config/auth_settings.hpp"
+#include "sources/config/observability_settings.hpp"
 #include "sources/config/search_settings.hpp"
-#include "sources/config/toml.hpp"
-#include "sources/config/tracing_settings.hpp"
+#include "sources/config/section.hpp"
+#include "sources/config/table_reader.hpp"
 
 namespace hondana::config {
+namespace {
+
+constexpr double most_per_second = 1e9;
+constexpr std::int64_t most_callers = 10'000'000;
+constexpr std::int64_t most_calls = 1024;
+constexpr std::int64_t most_waiting = 1'000'000;
+constexpr std::int64_t longest_ms = 86'400'000;
+
+/// A rate that is given alone has the burst that goes with it, and not that of the default.
+void read_rate(section& from, const std::string& name, rate& into, collector& errors) {
+  std::optional<double> given;
+  errors.take(from.number(name, 0, most_per_second), given);
+  if (given) into = {*given, 0};
+  errors.take(from.number(name + "_burst", 0, most_per_second), into.burst);
+}
+
+void read_bytes(section& from, rate& into, collector& errors) {
+  std::optional<std::uint64_t> given;
+  errors.take(from.bytes("bytes"), given);
+  if (given) into = {static_cast<double>(*given), 0};
+  errors.take(from.bytes("bytes_burst"), into.burst);
+}
+
+void read_rates(section from, rates& into, collector& errors) {
+  read_rate(from, "requests", into.requests, errors);
+  read_bytes(from, into.bytes, errors);
+  read_rate(from, "completions", into.completions, errors);
+  errors.check(from.finish());
+}
+
+}  // namespace
+
+result<server_limits> read_limits(section from) {
+  server_limits made;
+  collector errors;
+  auto longest = made.longest_call.count();
+  errors.take(from.integer("longest_call_ms", 1, longest_ms), longest);
+  made.longest_call = std::chrono::milliseconds(longest);
+  errors.take(from.integer("callers", 1, most_callers), made.callers);
+  errors.take(from.boolean("count_loopback"), made.count_loopback);
+  std::optional<section> given;
+  errors.take(from.subsection("identity"), given);
+  if (given) read_rates(std::move(*given), made.per_identity, errors);
+  given.reset();
+  errors.take(from.subsection("address"), given);
+  if (given) read_rates(std::move(*given), made.per_address, errors);
+  given.reset();
+  errors.take(from.subsection("deadlines_ms"), given);
+  if (given) {
+    auto all = given->integers_by_name(1, longest_ms);
+    if (!all) {
+      errors.note(std::move(all.error()));
+    } else {
+      for (auto& [method, ms] : *all) {
+        if (!gate::is_method(method)) {
+          errors.note(given->wrong(method, "is not a method with a deadline. Write for example \"resources/read\""));
+        }
+        made.deadlines.insert_or_assign(std::move(method), std::chrono::milliseconds(ms));
+      }
+    }
+  }
+  errors.check(from.finish());
+  if (errors.first()) return tl::unexpected(std::move(*errors.first()));
+  return made;
+}
+
+result<source_limits> read_source_limits(section& from) {
+  source_limits made;
+  collector errors;
+  errors.take(from.integer("concurrency", 1, most_calls), made.concurrency);
+  errors.take(from.integer("waiting", 1, most_waiting), made.waiting);
+  errors.take(from.integer("per_caller", 1, most_calls), made.per_caller);
+  std::int64_t deadline = 0;
+  errors.take(from.integer("deadline_ms", 1, longest_ms), deadline);
+  made.deadline = std::chrono::milliseconds(deadline);
+  if (errors.first()) return tl::unexpected(std::move(*errors.first()));
+  return made;
+}
+
+std::optional<sandbox_mode> sandbox_mode_named(std::string_view name) noexcept {
+  if (name == "auto") return sandbox_mode::as_far_as_possible;
+  if (name == "required") return sandbox_mode::required;
+  if (name == "off") return sandbox_mode::off;
+  return {};
+}
+
+result<sandbox_settings> read_sandbox(section from) {
+  sandbox_settings made;
+  collector errors;
+  std::optional<std::string> mode;
+  errors.take(from.string("mode"), mode);
+  if (mode) {
+    if (const auto known = sandbox_mode_named(*mode)) {
+      made.mode = *known;
+    } else {
+      errors.note(from.wrong("mode", "expected \"auto\", \"required\" or \"off\""));
+    }
+  }
+  auto folders = from.strings("folders");
+  if (!folders) {
+    errors.note(std::move(folders.error()));
+  } else {
+    for (const auto& one : *folders) {
+      std::error_code problem;
+      const auto whole = std::filesystem::absolute(from.path_from(one), problem);
+      if (one.empty() || one.find('\0') != std::string::npos || problem)
+        errors.note(from.wrong("folders", "expected paths of folders"));
+      made.folders.push_back(whole.lexically_normal().string());
+    }
+  }
+  errors.check(from.finish());
+  if (errors.first()) return tl::unexpected(std::move(*errors.first()));
+  return made;
+}
+
 namespace {
 
 constexpr std::size_t max_file_bytes = 1 << 20;

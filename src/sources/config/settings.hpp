@@ -1,4 +1,4 @@
-/// The configuration as one immutable value: from a TOML file, or the defaults.
+/// The whole configuration file as one value, with the tables [limits] and [sandbox].
 #pragma once
 
 #include <chrono>
@@ -20,10 +20,35 @@
 
 #include "sources/config/auth_settings.hpp"
 #include "sources/config/http_settings.hpp"
-#include "sources/config/sandbox_settings.hpp"
 #include "sources/config/section.hpp"
 
 namespace hondana::config {
+
+/// Reads the table; methods are checked by whoever knows them. Errors: invalid_argument, "FILE:LINE: limits.KEY: what was
+/// expected".
+[[nodiscard]] result<server_limits> read_limits(section from);
+
+/// Reads `concurrency`, `waiting`, `per_caller` and `deadline_ms` of a `[[source]]`, whose other keys are its provider's.
+/// Errors: likewise.
+[[nodiscard]] result<source_limits> read_source_limits(section& from);
+
+enum class sandbox_mode : std::uint8_t {
+  as_far_as_possible,  ///< "auto": what the kernel lacks is said.
+  required,            ///< Without it nothing is served.
+  off,
+};
+
+/// "auto", "required", "off".
+[[nodiscard]] std::optional<sandbox_mode> sandbox_mode_named(std::string_view name) noexcept;
+
+struct sandbox_settings {
+  sandbox_mode mode = sandbox_mode::as_far_as_possible;
+  std::vector<std::string> folders;  ///< Absolute: may be read although no source of the start needs them.
+  friend bool operator==(const sandbox_settings&, const sandbox_settings&) = default;
+};
+
+/// Reads and checks the table. Errors: invalid_argument, "FILE:LINE: sandbox.KEY: what was expected".
+[[nodiscard]] result<sandbox_settings> read_sandbox(section from);
 
 /// One `[[source]]`: its type chooses the provider, which reads the rest itself.
 struct source {

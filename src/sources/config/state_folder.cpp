@@ -1,4 +1,4 @@
-/// Asking the environment.
+/// The default folder for the program's own state.
 #include "sources/config/state_folder.hpp"
 
 #include <cstdlib>

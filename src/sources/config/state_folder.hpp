@@ -1,4 +1,4 @@
-/// Where what a program keeps stands unless its configuration says so.
+/// The default folder for the program's own state.
 #pragma once
 
 #include <string>

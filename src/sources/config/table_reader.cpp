@@ -1,10 +1,10 @@
-/// Members that more than their type is asked of.
+/// Helpers that read many keys of a table and keep the first error.
 #include "sources/config/table_reader.hpp"
 
 #include <filesystem>
 #include <system_error>
 
-#include "base/ascii/slug.hpp"
+#include "base/ascii/ascii.hpp"
 
 namespace hondana::config {
 

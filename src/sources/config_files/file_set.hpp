@@ -1,4 +1,4 @@
-/// The files of a set: found, opened and read.
+/// The files of a set: found, opened, read and arranged in layers.
 #pragma once
 
 #include <cstddef>
@@ -14,14 +14,13 @@
 
 #include <hondana/provider.hpp>
 
-#include "sources/config_files/file_text.hpp"
-#include "sources/config_files/ground.hpp"
-#include "sources/config_files/kept_values.hpp"
-#include "sources/config_files/layers.hpp"
+#include "sources/config_files/config_folder.hpp"
+#include "sources/config_files/file_rules.hpp"
+#include "sources/config_files/merged_layers.hpp"
 #include "sources/config_files/options.hpp"
-#include "sources/config_files/rules.hpp"
-#include "sources/config_files/scene.hpp"
-#include "sources/config_files/variables.hpp"
+#include "sources/config_files/snapshot.hpp"
+#include "sources/config_files/value_cache.hpp"
+#include "sources/config_files/variable_layers.hpp"
 
 namespace hondana::config_files {
 

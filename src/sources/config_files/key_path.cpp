@@ -1,11 +1,11 @@
-/// Reading, writing and following keys.
+/// Keys within configuration as people write them, such as server.tls.port.
 #include "sources/config_files/key_path.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <utility>
 
-#include "base/ascii/characters.hpp"
+#include "base/ascii/ascii.hpp"
 
 namespace hondana::config_files {
 namespace {

@@ -1,4 +1,4 @@
-/// Keys within configuration as people write them: `server.tls.port`, `labels["app.kubernetes.io/name"]`, `hosts.0`.
+/// Keys within configuration as people write them, such as server.tls.port.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-/// What a set of configuration is made of, as its `[[source]]` table says it.
+/// The options of a set of configuration files and its layers.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-/// Comparing what is there with what was.
+/// A set of configuration files with its newest snapshot and change notifications.
 #include "sources/config_files/watched_set.hpp"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 #include <hondana/clock.hpp>
 
-#include "sources/config_files/address.hpp"
+#include "sources/config_files/config_uri.hpp"
 
 namespace hondana::config_files {
 namespace {
@@ -204,13 +204,12 @@ result<std::shared_ptr<const scene>> watched_set::refreshed(const call& by) {
 
 hondana::health watched_set::health() const {
   const auto now = latest();
-  if (!now) return {true, "not read yet"};
-  hondana::health how{true, std::to_string(now->files.size()) + " files"};
+  hondana::health how{true, now ? std::to_string(now->files.size()) + " files" : "not listed yet"};
   for (const auto& one : files_->known().troubles()) {
     how.ok = false;
     how.detail += "; " + one;
   }
-  if (!now->unreachable.empty()) {
+  if (now && !now->unreachable.empty()) {
     how.ok = false;
     how.detail += "; folders that cannot be read: " + std::to_string(now->unreachable.size());
   }

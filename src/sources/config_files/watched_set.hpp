@@ -1,4 +1,4 @@
-/// A set that is looked at anew whenever somebody asks or something happens, and tells what has changed.
+/// A set of configuration files with its newest snapshot and change notifications.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 #include <hondana/provider.hpp>
 
 #include "sources/config_files/file_set.hpp"
-#include "sources/config_files/scene.hpp"
+#include "sources/config_files/snapshot.hpp"
 
 namespace hondana::config_files {
 

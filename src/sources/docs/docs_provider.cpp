@@ -1,13 +1,31 @@
-/// The provider's calls.
+/// The provider of one set of documents: configuration, lists and completion.
 #include "sources/docs/docs_provider.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <thread>
 #include <utility>
 
 #include <hondana/clock.hpp>
+#include <hondana/completion.hpp>
+#include <hondana/uri.hpp>
 
-#include "sources/docs/describe.hpp"
-#include "sources/docs/naming.hpp"
+#include "base/ascii/ascii.hpp"
+#include "base/json/utf8.hpp"
+#include "base/match/fuzzy_match.hpp"
+#include "protocol/model/caller_checks.hpp"
+#include "sources/config/section.hpp"
+#include "sources/config/table_reader.hpp"
+#include "sources/docs/document_entry.hpp"
+#include "sources/docs/document_uri.hpp"
 #include "text/language/language.hpp"
 
 namespace hondana::docs {
@@ -220,5 +238,178 @@ hondana::needs docs_provider::needs() const {
 }
 
 hondana::masking docs_provider::masking() const noexcept { return library_->how().redact ? masking::by_source : masking::none; }
+
+namespace {
+
+constexpr std::size_t most_values = 100;
+constexpr std::size_t most_pages = 100;
+constexpr std::size_t longest_typed = 1000;
+constexpr std::chrono::seconds longest_typing_wait{2};
+constexpr std::size_t looks_between_checks = 256;
+
+/// As a value of `{+path}`: what has a meaning in URIs, or is no UTF-8, is escaped, so that it expands to the listed URI.
+std::string written_in_template(std::string_view path) {
+  if (!json::is_utf8(path)) return percent_encode(path, true);
+  std::string value;
+  for (const char c : path) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool is_special =
+        byte < 0x20 || byte == 0x7F || std::string_view("%?#[]!$&'()*+,;=:@").find(c) != std::string_view::npos;
+    value += is_special ? percent_encode(std::string_view(&c, 1)) : std::string(1, c);
+  }
+  return value;
+}
+
+std::string decoded_or_same(const std::string& text) { return percent_decode(text).value_or(text); }
+
+struct candidate {
+  match::rank how{};
+  std::string value{};
+
+  bool operator<(const candidate& other) const noexcept {
+    return how < other.how || (!(other.how < how) && value < other.value);
+  }
+};
+
+/// Compares in one form what was typed and what there is: width, NFC and NFD and case make no difference.
+class folded_matcher {
+ public:
+  explicit folded_matcher(std::string_view typed) : fits_(language::folded(typed.substr(0, longest_typed))) {}
+
+  [[nodiscard]] std::optional<match::fit> operator()(std::string_view value) { return fits_(language::folded(value)); }
+
+ private:
+  match::matcher fits_;
+};
+
+complete_result answer_of(match::best<candidate> best) {
+  complete_result answer;
+  answer.total = best.count();
+  for (auto& one : best.take()) answer.values.push_back(std::move(one.value));
+  answer.has_more = *answer.total > answer.values.size();
+  return answer;
+}
+
+}  // namespace
+
+result<complete_result> docs_provider::complete_paths(const scene& in, const complete_request& request) const {
+  const auto now = std::chrono::system_clock::now();
+  folded_matcher fits(decoded_or_same(request.value));
+  match::best<candidate> best(most_values);
+  const bool wants_pages = request.uriTemplate.ends_with("{?pages}");
+  std::size_t looks = 0;
+  for (const auto& [path, one] : in.documents()) {
+    if (++looks % looks_between_checks == 0) {
+      HONDANA_TRY(still_wanted(request));
+    }
+    if (wants_pages && (!one.type.rendered || (one.known && one.known->pages == 0))) continue;
+    if (!is_seen(request.who, one.entry)) continue;
+    auto how = fits(readable(path));
+    if (!how && is_readable(request.who, one.entry)) {
+      // People know titles better than names; those come behind whatever fits by its name.
+      how = fits(one.entry.title);
+      if (how) how->how = match::tier::letters;
+      if (how) how->cost += 1000;
+    }
+    if (!how) continue;
+    best.add(
+        {{*how, one.worth.priority, match::recency_of(one.entry.annotations.lastModified, now)}, written_in_template(path)});
+  }
+  return answer_of(std::move(best));
+}
+
+result<complete_result> docs_provider::complete_sections(const scene& in, const complete_request& request) {
+  address what;
+  what.path = decoded_or_same(request.chosen("path"));
+  const auto found = find(in, what, request.who);
+  if (!found || !is_readable(request.who, (*found)->entry)) return complete_result();
+  // People do not wait longer for what they type; it is rendered behind it, and there the next time.
+  auto patient = static_cast<const call&>(request);
+  if ((*found)->type.rendered) patient.deadline = std::min(patient.deadline, monotonic_clock::now() + longest_typing_wait);
+  const auto text = library_->text_of(**found, patient);
+  if (!text) return complete_result();  // there is nothing to offer of what cannot be read
+  if (request.argument == "pages") {
+    std::vector<std::string> pages;
+    for (std::size_t i = 1; i <= std::min((*text)->about->pages, most_pages); ++i) pages.push_back(std::to_string(i));
+    return complete_from(request.value, pages);
+  }
+  folded_matcher fits(request.value);
+  match::best<candidate> best(most_values);
+  std::set<std::string_view> known;
+  double order = 1;
+  for (const auto& one : (*text)->outline.sections) {
+    order *= 0.999999;  // of equal ones the earlier first
+    if (one.heading.empty() || !known.insert(one.heading).second) continue;
+    const auto how = fits(one.heading);
+    if (!how) continue;
+    auto rank = *how;
+    if (request.value.empty()) rank.length = 0;
+    best.add({{rank, order, match::recency::older}, one.heading});
+  }
+  return answer_of(std::move(best));
+}
+
+result<complete_result> docs_provider::complete(const complete_request& request) {
+  if (request.argument == "format") {
+    const bool is_of_set = request.uriTemplate == claim_of(library_->set()) + "/{?format}";
+    const std::vector<std::string> of_documents{"outline", "json", "original"};
+    return complete_from(request.value, is_of_set ? std::vector<std::string>{"json", "outline"} : of_documents);
+  }
+  if (request.argument != "path" && request.argument != "section" && request.argument != "pages") return complete_result();
+  HONDANA_TRY(const auto now, current(request));
+  return request.argument == "path" ? complete_paths(*now, request) : complete_sections(*now, request);
+}
+
+namespace {
+
+constexpr std::uint64_t most_bytes_of_one = 1ull << 30;
+constexpr std::int64_t most_calls = 1024;
+constexpr std::uint64_t least_memory = 64ull << 20;
+
+/// A folder's name made of what names of sets are made of.
+std::string slug_of(const std::string& path) {
+  auto made = ascii::slug_of(std::filesystem::path(path).filename().string());
+  return made.empty() ? "docs" : made;
+}
+
+result<options> read_options(config::section& from) {
+  config::table_reader reader(from);
+  options made;
+  const auto path = reader.text("path");
+  if (!path) reader.wrong("path", "missing; name the folder that holds the documents");
+  made.path = reader.path("path", path.value_or("."));
+  const auto name = reader.slug("name");
+  made.name = name ? *name : slug_of(made.path);
+  made.include = reader.texts("include");
+  made.exclude = reader.texts("exclude");
+  made.max_bytes = reader.bytes("max_bytes", 1, most_bytes_of_one, made.max_bytes);
+  made.ignore_files = reader.truth("ignore_files", made.ignore_files);
+  made.originals = reader.truth("originals", made.originals);
+  made.redact = reader.truth("redact", made.redact);
+  made.watch = reader.truth("watch", made.watch);
+  const bool renders = reader.truth("renders", true);
+  const auto seconds = reader.take(from.integer("render_seconds", 1, 600));
+  if (seconds) made.rendered.time = std::chrono::seconds(*seconds);
+  // The server reads it, too; here it says how many may wait for renderings.
+  if (const auto calls = reader.take(from.integer("concurrency", 1, most_calls))) made.calls = static_cast<std::size_t>(*calls);
+  made.rendered_at_once = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 2, 4);
+  made.rendered.memory = reader.bytes("render_memory", least_memory, 1ull << 36, made.rendered.memory);
+  HONDANA_TRY(reader.finish());
+  if (renders) made.renderer = rendering::renderer::make({}, made.rendered_at_once);
+  made.kept_back = from.kept_back();
+  return made;
+}
+
+}  // namespace
+
+result<std::shared_ptr<provider>> configure(config::section& from, const std::function<void(std::string_view)>& log) {
+  HONDANA_TRY(auto all, read_options(from));
+  all.log = log;
+  auto opened = docs_provider::open(std::move(all));
+  if (opened) return std::shared_ptr<provider>(std::move(*opened));
+  auto why = std::move(opened.error());
+  if (why.code == errc::invalid_argument) why = from.wrong("include", why.public_text);
+  return tl::unexpected(std::move(why));
+}
 
 }  // namespace hondana::docs

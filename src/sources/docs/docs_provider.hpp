@@ -1,4 +1,4 @@
-/// The provider that serves one set of documents.
+/// The provider of one set of documents.
 #pragma once
 
 #include <atomic>
@@ -9,11 +9,10 @@
 
 #include <hondana/provider.hpp>
 
-#include "os/watch/lookout.hpp"
-#include "protocol/model/watched_spellings.hpp"
-#include "sources/docs/address.hpp"
-#include "sources/docs/learner.hpp"
-#include "sources/docs/library.hpp"
+#include "os/watch/folder_watcher.hpp"
+#include "protocol/model/watched_aliases.hpp"
+#include "sources/docs/document_set.hpp"
+#include "sources/docs/document_uri.hpp"
 
 namespace hondana::docs {
 

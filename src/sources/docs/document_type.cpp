@@ -1,11 +1,11 @@
-/// The endings that documents have, and names without one.
+/// The type of a document by its file name.
 #include "sources/docs/document_type.hpp"
 
 #include <algorithm>
 #include <array>
 
-#include "base/ascii/characters.hpp"
-#include "sources/docs/naming.hpp"
+#include "base/ascii/ascii.hpp"
+#include "sources/docs/document_uri.hpp"
 
 namespace hondana::docs {
 namespace {

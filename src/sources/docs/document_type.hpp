@@ -1,11 +1,11 @@
-/// What a document is by its name, and what its text is given as.
+/// The type of a document by its file name.
 #pragma once
 
 #include <optional>
 #include <string_view>
 
 #include "text/markup/outline.hpp"
-#include "text/rendering/rendering.hpp"
+#include "text/rendering/renderer.hpp"
 
 namespace hondana::docs {
 

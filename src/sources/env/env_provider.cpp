@@ -1,18 +1,39 @@
-/// The provider's calls.
+/// The provider of environment variables.
 #include "sources/env/env_provider.hpp"
 
 #include <unistd.h>
 
 #include <algorithm>
+#include <functional>
+#include <memory>
 #include <set>
+#include <string_view>
 #include <utility>
 
+#include <hondana/completion.hpp>
+
 #include "base/bytes/digest.hpp"
-#include "protocol/model/still_wanted.hpp"
-#include "sources/env/naming.hpp"
+#include "protocol/model/caller_checks.hpp"
+#include "sources/config/section.hpp"
+#include "sources/env/env_file.hpp"
 #include "text/secrets/redactor.hpp"
 
 namespace hondana::env {
+
+scheme_documentation describe() {
+  return {
+      "env",
+      "Environment variables of the server's process and of .env files that an allow-list permits, with secrets masked.",
+      {{"environment", "All variables of the process or of a file that the allow-list permits, as one JSON object of strings."},
+       {"variable", "The value of one variable, with secrets masked by name, format and entropy."}},
+      {{"env:///", "All variables of the server's process that the allow-list permits."},
+       {"env:///NAME", "One of them. In NAME, all bytes except letters, digits and - . _ ~ are percent-encoded."},
+       {"env://FILE/",
+        "All variables of a file that the allow-list permits. FILE is the configured name, or comes from the file's name."},
+       {"env://FILE/NAME", "One of them."}},
+  };
+}
+
 namespace {
 
 constexpr std::string_view process_prefix = "env:///";
@@ -302,6 +323,96 @@ hondana::health env_provider::health() const {
   }
   if (out.ok) out.detail = std::to_string(count) + " variables";
   return out;
+}
+
+namespace {
+
+constexpr std::string_view name_expression = "{name}";
+
+}  // namespace
+
+std::vector<resource_template> env_provider::templates() const {
+  std::vector<resource_template> all;
+  const auto add = [&all](const std::string& prefix, const std::string& name, const std::string& origin) {
+    resource_template one;
+    one.uriTemplate = prefix + std::string(name_expression);
+    one.name = name;
+    one.title = "A variable of " + origin;
+    one.description = "The value of one variable of " + origin + ", with secrets masked.";
+    one.mimeType = "text/plain";
+    all.push_back(std::move(one));
+  };
+  if (process_) add(process_->prefix(), "env", "the server's process");
+  for (const auto& one : *files_) add(one->prefix(), "env-" + one->slug(), one->origin());
+  return all;
+}
+
+result<complete_result> env_provider::complete(const complete_request& request) {
+  const bool is_known = request.argument == "name" && request.uriTemplate.ends_with(name_expression);
+  if (!is_known) return complete_result{};
+  const auto prefix = request.uriTemplate.substr(0, request.uriTemplate.size() - name_expression.size());
+  const auto of = shelf_of(prefix, request);
+  if (!of) return tl::unexpected(of.error());
+  if (of->prefix != prefix || !of->now) return complete_result{};
+  std::vector<std::string> names;
+  for (const auto& [uri, one] : of->now->all()) {
+    // Values are texts; what is none is found in the list.
+    if (one.label != one.name) continue;
+    if (!request.who.view || request.who.view->may_see(uri)) names.push_back(one.name);
+  }
+  return complete_from(request.value, names);
+}
+
+result<std::shared_ptr<provider>> configure(config::section& from, const std::function<void(std::string_view)>& log) {
+  options with;
+  auto allow = from.strings("allow");
+  if (!allow) return tl::unexpected(std::move(allow.error()));
+  if (auto checked = allow_list::of(*allow); !checked) return tl::unexpected(from.wrong("allow", checked.error().public_text));
+  const auto file = from.string("file");
+  if (!file) return tl::unexpected(file.error());
+  const auto files = from.strings("files");
+  if (!files) return tl::unexpected(files.error());
+  const auto name = from.string("name");
+  if (!name) return tl::unexpected(name.error());
+  const auto process = from.boolean("process");
+  if (!process) return tl::unexpected(process.error());
+  HONDANA_TRY(const auto redact, from.boolean("redact"));
+  HONDANA_TRY(const auto watch, from.boolean("watch"));
+  HONDANA_TRY(from.finish());
+  if (*name && !*file)
+    return tl::unexpected(from.wrong(
+        "name", files->empty()
+                    ? "it is the name for the key file, which is missing; set file"
+                    : "it is the name for the key file only; entries of files are named after their own file names"));
+  if (*name && !is_slug(**name)) {
+    return tl::unexpected(from.wrong("name", "expected 1 to 40 of a-z, 0-9 and -, such as prod"));
+  }
+  if (*file) with.files.push_back({*name ? **name : slug_of(**file), from.path_from(**file)});
+  for (const auto& one : *files) with.files.push_back({slug_of(one), from.path_from(one)});
+  // Who names files means these.
+  if (process->value_or(with.files.empty())) with.process = process_environment();
+  if (!with.process && with.files.empty()) {
+    return tl::unexpected(from.wrong("process", "nothing else is served; remove this key, or name a file"));
+  }
+  with.allow = std::move(*allow);
+  with.redact = redact.value_or(true);
+  with.watch = watch.value_or(true);
+  with.kept_back = from.kept_back();
+  with.log = log;
+  auto opened = env_provider::open(std::move(with));
+  if (!opened) {
+    auto why = std::move(opened.error());
+    if (why.code == errc::source_unavailable || why.code == errc::invalid_argument) {
+      const auto code = why.code;
+      const auto* key = *file ? "file" : files->empty() ? "allow" : "files";
+      auto said = from.wrong(key, why.public_text);
+      said.code = code;
+      said.private_text = std::move(why.private_text);
+      return tl::unexpected(std::move(said));
+    }
+    return tl::unexpected(std::move(why));
+  }
+  return std::shared_ptr<provider>(std::move(*opened));
 }
 
 }  // namespace hondana::env

@@ -1,4 +1,4 @@
-/// The provider of variables: those of this process, and those of files.
+/// The provider of environment variables.
 #pragma once
 
 #include <atomic>
@@ -14,8 +14,8 @@
 #include <hondana/provider.hpp>
 #include <hondana/snapshot.hpp>
 
-#include "os/watch/lookout.hpp"
-#include "sources/env/watched_file.hpp"
+#include "os/watch/folder_watcher.hpp"
+#include "sources/env/env_file.hpp"
 
 namespace hondana::env {
 

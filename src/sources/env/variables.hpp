@@ -1,4 +1,4 @@
-/// The variables of one place, as far as they may be seen and as they may be shown.
+/// The variables of one source that callers may see, with their allow list.
 #pragma once
 
 #include <cstddef>
@@ -8,13 +8,32 @@
 #include <string_view>
 #include <vector>
 
+#include <hondana/error.hpp>
 #include <hondana/provider.hpp>
 #include <hondana/resource.hpp>
 
-#include "sources/env/allow_list.hpp"
-#include "text/secrets/near.hpp"
+#include "text/secrets/matcher.hpp"
 
 namespace hondana::env {
+
+/// Patterns in which `*` stands for any bytes and `?` for one; every other byte stands for itself, in its case. Immutable.
+class allow_list {
+ public:
+  static constexpr std::size_t most_patterns = 1000;
+  static constexpr std::size_t longest_pattern = 256;
+
+  /// Errors: invalid_argument for no pattern at all, an empty one, a longer one, more of them, or one with
+  /// what only regular expressions have (`[ ] ^ $ ( )`); the text says what to write.
+  [[nodiscard]] static result<allow_list> of(std::vector<std::string> patterns);
+
+  /// Time: the length of the name times that of the longest pattern at most, for each pattern.
+  [[nodiscard]] bool allows(std::string_view name) const noexcept;
+
+ private:
+  explicit allow_list(std::vector<std::string> patterns) noexcept : patterns_(std::move(patterns)) {}
+
+  std::vector<std::string> patterns_;
+};
 
 /// What is shown, and how.
 struct rules {

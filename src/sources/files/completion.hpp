@@ -1,4 +1,4 @@
-/// Completing the variables of a root's template.
+/// Completes paths, lines and bytes in the URI templates of a root.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-/// Counting events, and comparing counts.
+/// Whether files and lists are unchanged since they were read, judged by kernel events.
 #include "sources/files/freshness.hpp"
 
 #include <algorithm>

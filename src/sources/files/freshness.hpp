@@ -1,17 +1,21 @@
-/// Whether anything has happened to a file since it was looked at, as far as the kernel tells.
+/// Whether files and lists are unchanged since they were read, judged by kernel events.
 #pragma once
+
+#include <sys/eventfd.h>
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string_view>
 #include <utility>
 
+#include <hondana/clock.hpp>
 #include <hondana/resource.hpp>
 
-#include "os/watch/folders.hpp"
+#include "os/watch/inotify.hpp"
 
 namespace hondana::files {
 
@@ -68,6 +72,82 @@ class freshness : public std::enable_shared_from_this<freshness> {
   std::atomic<bool> is_hearing_{false};
   std::atomic<std::uint64_t> of_all_{0};
   std::array<std::atomic<std::uint64_t>, places> counts_{};
+};
+
+/// Told by whoever watches, asked by whoever kept what was made from what was heard.
+///
+/// Where the queue of the kernel is empty and then nothing is being passed on, all that happened before has been: an event is
+/// in the queue before the system call that makes it returns, and is taken from it after `begin_hearing`. What the kernel does
+/// not tell of, such as another folder in the place of a root, was looked for at most 20 ms ago.
+/// Threads: any; nothing waits.
+class stillness {
+ public:
+  using clock = monotonic_clock;
+
+  /// `bell`: an eventfd that is rung when a look is wanted.
+  explicit stillness(int bell) noexcept : bell_(bell) {}
+
+  /// Every root is watched by `all` from now on, which outlives this.
+  void begin(const watch::folders& all) noexcept {
+    folders_ = &all;
+    is_on_ = true;
+  }
+  /// That is no longer so, for good.
+  void end() noexcept { is_on_ = false; }
+  /// Before events are taken from the queue, and after they have been passed on.
+  void begin_hearing() noexcept { hears_ = true; }
+  void end_hearing() noexcept { hears_ = false; }
+  /// A look at all roots that began then has ended.
+  void looked(clock::time_point when) noexcept { looked_ = when.time_since_epoch().count(); }
+  /// Whether a look is wanted; once.
+  [[nodiscard]] bool takes_look() noexcept { return look_wanted_.exchange(false); }
+
+  /// Whether every event of the kernel so far has been passed on.
+  [[nodiscard]] bool has_caught_up() const noexcept {
+    const auto* all = folders_.load();
+    return all == nullptr || (all->is_silent() && !hears_);
+  }
+  /// Whoever counts what is passed on looks at the counter after this, and took it before whatever was looked at.
+  [[nodiscard]] bool is_still() const noexcept {
+    if (!is_on_) return false;
+    const auto last = looked_.load();
+    const auto age = clock::now() - clock::time_point(clock::duration(last));
+    if (last == 0 || age > longest_trust) return false;
+    // In good time, so that nobody who asks often finds it too old.
+    if (age > longest_trust / 2 && !look_wanted_.exchange(true)) (void)::eventfd_write(bell_, 1);
+    return folders_.load()->is_silent() && !hears_;
+  }
+
+ private:
+  static constexpr std::chrono::milliseconds longest_trust{20};
+
+  const int bell_;
+  std::atomic<const watch::folders*> folders_{nullptr};
+  std::atomic<bool> is_on_{false};
+  std::atomic<bool> hears_{false};
+  std::atomic<clock::rep> looked_{0};  // 0: never
+  mutable std::atomic<bool> look_wanted_{false};
+};
+
+/// How often something has begun that may change the list; shared with the pages that were made from it.
+using stir_count = std::atomic<std::uint64_t>;
+
+/// Holds while all that has happened is known and nothing of it has stirred the list, which was whole and at rest. Lets go of
+/// the list itself, which may be large.
+class unchanged final : public validity {
+ public:
+  unchanged(std::shared_ptr<const stillness> folders, std::shared_ptr<const stir_count> stirs, std::uint64_t then)
+      : folders_(std::move(folders)), stirs_(std::move(stirs)), then_(then) {}
+
+  [[nodiscard]] bool holds() const noexcept override {
+    // In this order: what has been passed on has been counted.
+    return folders_->is_still() && stirs_->load() == then_;
+  }
+
+ private:
+  std::shared_ptr<const stillness> folders_;
+  std::shared_ptr<const stir_count> stirs_;
+  std::uint64_t then_;
 };
 
 }  // namespace hondana::files

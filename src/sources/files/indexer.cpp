@@ -1,4 +1,4 @@
-/// What is asked of an index, and what it is told.
+/// Walks the roots in the background, and keeps the latest listing of their files.
 #include "sources/files/indexer.hpp"
 
 #include <algorithm>
@@ -13,9 +13,9 @@
 
 #include <hondana/clock.hpp>
 
-#include "os/disk/stamp.hpp"
-#include "protocol/model/still_wanted.hpp"
-#include "sources/files/indexer_state.hpp"
+#include "os/disk/file_stamp.hpp"
+#include "protocol/model/caller_checks.hpp"
+#include "sources/files/indexer_passes.hpp"
 
 namespace hondana::files {
 namespace {

@@ -1,4 +1,4 @@
-/// Walks the roots and reads the fronts of files behind everyone's back, and keeps the latest listing.
+/// Walks the roots in the background, and keeps the latest listing of their files.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-/// Growing a listing and paging through it.
+/// The list of files that a walk builds: compact records, their descriptions, and paging.
 #include "sources/files/listing.hpp"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 #include <hondana/clock.hpp>
 #include <hondana/uri.hpp>
 
-#include "os/disk/stamp.hpp"
+#include "os/disk/file_stamp.hpp"
 
 namespace hondana::files {
 namespace {

@@ -1,4 +1,4 @@
-/// The outcome of one walk, growing block by block until it is whole.
+/// The list of files that a walk builds: compact records, their descriptions, and paging.
 #pragma once
 
 #include <sys/stat.h>
@@ -18,9 +18,9 @@
 
 #include <hondana/provider.hpp>
 
-#include "base/bytes/active.hpp"
 #include "base/bytes/digest.hpp"
-#include "sources/files/describe.hpp"
+#include "base/bytes/media_type.hpp"
+#include "sources/files/description.hpp"
 #include "sources/files/root.hpp"
 
 namespace hondana::files {

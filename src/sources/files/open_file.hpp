@@ -1,13 +1,20 @@
-/// A regular file that is open for reading.
+/// An open regular file: reads of parts, of windows and of streams, with secrets masked.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <string_view>
 
 #include <hondana/error.hpp>
+#include <hondana/provider.hpp>
+#include <hondana/resource.hpp>
 
-#include "os/disk/handle.hpp"
-#include "os/disk/stamp.hpp"
+#include "os/disk/file_descriptor.hpp"
+#include "os/disk/file_stamp.hpp"
+#include "protocol/model/caller_checks.hpp"
+#include "text/secrets/scanner.hpp"
 
 namespace hondana::files {
 
@@ -30,6 +37,78 @@ class open_file {
 
  private:
   disk::handle file_;
+};
+
+inline constexpr std::size_t window_bytes = 256 * 1024;
+
+[[nodiscard]] inline result<std::size_t> all_of(result<std::size_t> count, std::size_t size) {
+  if (count && *count < size) {
+    return fail(errc::content_changed, "The file was truncated while it was being read. Read it again.");
+  }
+  return count;
+}
+
+/// Fills all of `into`. Errors: content_changed when the file ends before, source_unavailable when the disk fails.
+[[nodiscard]] inline result<std::size_t> read_exactly(const open_file& file, char* into, std::size_t size,
+                                                      std::uint64_t offset) {
+  return all_of(file.read(into, size, offset), size);
+}
+
+/// Calls `each` with the first `size` bytes of a file, window by window, until it returns false.
+/// Errors: as `read_exactly` and `still_wanted`.
+template <class Each>
+[[nodiscard]] result<void> for_each_window(const open_file& file, std::uint64_t size, const call& by, Each&& each) {
+  const auto capacity = static_cast<std::size_t>(std::min<std::uint64_t>(size, window_bytes));
+  const auto window = std::make_unique_for_overwrite<char[]>(capacity);
+  for (std::uint64_t at = 0; at < size;) {
+    HONDANA_TRY(still_wanted(by));
+    const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(size - at, capacity));
+    HONDANA_TRY(read_exactly(file, window.get(), part, at));
+    if (!each(std::string_view(window.get(), part))) break;
+    at += part;
+  }
+  return {};
+}
+
+/// Gives the bytes of another file, those of secrets masked, so that whatever is cut out of it was masked in the whole. A read
+/// takes up to `secrets::margin` bytes more at either end from the other (twice that of UTF-16, four times
+/// that of UTF-32).
+class masked_file final : public open_file {
+ public:
+  masked_file(std::shared_ptr<const open_file> of, secrets::policy how) noexcept : of_(std::move(of)), how_(how) {}
+
+  [[nodiscard]] result<disk::stamp> state() const override { return of_->state(); }
+  [[nodiscard]] result<std::size_t> read(char* into, std::size_t size, std::uint64_t offset) const override;
+  [[nodiscard]] result<std::size_t> read_counting(char* into, std::size_t size, std::uint64_t offset, bool is_first,
+                                                  std::size_t& masked) const override;
+
+ private:
+  std::shared_ptr<const open_file> of_;
+  secrets::policy how_;
+};
+
+/// A reader of `size` bytes from `offset`, as they were bounded when it was made: what is appended later is not part of it.
+///
+/// Errors of `read`: content_changed when the file has become shorter, source_unavailable when the disk fails.
+class file_reader final : public byte_reader {
+ public:
+  /// `place`: what it holds among the readers of its room, given up with it.
+  file_reader(std::shared_ptr<const open_file> file, std::uint64_t offset, std::uint64_t size,
+              std::shared_ptr<void> place = {}) noexcept;
+
+  [[nodiscard]] std::uint64_t size() const noexcept override { return size_; }
+  [[nodiscard]] result<std::size_t> read(std::span<char> into) override;
+  [[nodiscard]] result<void> rewind() override;
+  /// How many secrets were masked, once all has been read.
+  [[nodiscard]] metadata facts() const override;
+
+ private:
+  std::shared_ptr<const open_file> file_;
+  std::uint64_t offset_;
+  std::uint64_t size_;
+  std::uint64_t done_ = 0;
+  std::size_t masked_ = 0;
+  std::shared_ptr<void> place_;
 };
 
 }  // namespace hondana::files

@@ -1,4 +1,4 @@
-/// What the files provider is told: roots, what to leave out, what matters most, and its bounds.
+/// Options of the files provider: roots, exclusions, priorities and limits.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-/// Built-in and configured priorities.
+/// Priority and audience of files.
 #include "sources/files/priority.hpp"
 
 #include <algorithm>
@@ -6,9 +6,9 @@
 #include <string>
 #include <utility>
 
-#include "base/ascii/characters.hpp"
-#include "sources/files/mime.hpp"
-#include "sources/files/rules.hpp"
+#include "base/ascii/ascii.hpp"
+#include "sources/files/media_type.hpp"
+#include "sources/files/serving_rules.hpp"
 
 namespace hondana::files {
 namespace {

@@ -1,4 +1,4 @@
-/// How much a file matters, and to whom.
+/// Priority and audience of files.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 #include <hondana/error.hpp>
 #include <hondana/resource.hpp>
 
-#include "base/ignore/pattern_list.hpp"
+#include "base/ignore/gitignore.hpp"
 #include "sources/files/options.hpp"
 
 namespace hondana::files {

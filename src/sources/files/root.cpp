@@ -1,4 +1,4 @@
-/// Opening a root, its URIs, and looking things up in it.
+/// One served folder: its URIs, path lookup, and access checks.
 #include "sources/files/root.hpp"
 
 #include <fcntl.h>
@@ -15,14 +15,14 @@
 #include <hondana/uri.hpp>
 
 #include "base/json/utf8.hpp"
-#include "base/uri/escapes.hpp"
-#include "os/disk/folder_kinds.hpp"
-#include "os/disk/shortage.hpp"
-#include "os/disk/stamp.hpp"
-#include "protocol/model/still_wanted.hpp"
-#include "sources/files/entry.hpp"
-#include "sources/files/masked_file.hpp"
-#include "text/secrets/policy.hpp"
+#include "base/uri/uri_syntax.hpp"
+#include "os/disk/descriptor_limit.hpp"
+#include "os/disk/file_stamp.hpp"
+#include "os/disk/opened_folder.hpp"
+#include "protocol/model/caller_checks.hpp"
+#include "sources/files/open_file.hpp"
+#include "sources/files/resource_entry.hpp"
+#include "text/secrets/scanner.hpp"
 
 namespace hondana::files {
 namespace {

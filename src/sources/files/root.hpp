@@ -1,4 +1,4 @@
-/// One served folder: its handle, its URIs, and what of it may be seen.
+/// One served folder: its URIs, path lookup, and access checks.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,11 @@
 #include <hondana/error.hpp>
 #include <hondana/provider.hpp>
 
-#include "base/ignore/stack.hpp"
-#include "sources/files/beneath.hpp"
-#include "sources/files/ignore_files.hpp"
+#include "base/ignore/gitignore.hpp"
+#include "sources/files/confined_dir.hpp"
 #include "sources/files/options.hpp"
 #include "sources/files/priority.hpp"
-#include "sources/files/rules.hpp"
-#include "sources/files/top.hpp"
+#include "sources/files/serving_rules.hpp"
 #include "text/secrets/scanner.hpp"
 
 namespace hondana::files {

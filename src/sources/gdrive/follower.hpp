@@ -1,4 +1,4 @@
-/// Keeps what is known of Drive like Drive.
+/// Keeps the local copy of Drive's file list up to date.
 #pragma once
 
 #include <chrono>
@@ -24,10 +24,10 @@
 #include <hondana/notice.hpp>
 #include <hondana/provider.hpp>
 
-#include "sources/gdrive/channels.hpp"
-#include "sources/gdrive/kept.hpp"
-#include "sources/gdrive/remote.hpp"
-#include "sources/gdrive/scene.hpp"
+#include "sources/gdrive/drive_api.hpp"
+#include "sources/gdrive/notification_channels.hpp"
+#include "sources/gdrive/snapshot.hpp"
+#include "sources/gdrive/store.hpp"
 
 namespace hondana::gdrive {
 

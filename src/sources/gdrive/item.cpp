@@ -1,7 +1,9 @@
-/// Taking over what Drive says.
+/// One file of Drive: the metadata that is stored, its priority, and the format that it is served in.
 #include "sources/gdrive/item.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstddef>
 #include <utility>
 
@@ -69,6 +71,80 @@ std::string version_of(const item& of) {
   const bool has_bytes = !of.mime_type.starts_with(editors);
   // Who has read it before must notice that it is not to be had any more.
   return (has_bytes && !of.content.empty() ? of.content : of.version) + (of.is_barred ? "-barred" : "");
+}
+
+weight weight_of(const item& what, std::size_t links, std::chrono::system_clock::time_point now) {
+  using namespace std::chrono_literals;
+  constexpr auto day = 24h;
+  constexpr double most = 0.95;
+  weight made;
+  const auto add = [&made](double more, const char* why) {
+    made.priority += more;
+    (made.reason += made.reason.empty() ? "" : ", ") += why;
+  };
+  if (what.is_starred) add(0.2, "starred");
+  if (links >= 3) add(0.15, "target of three or more shortcuts");
+  if (links > 0 && links < 3) add(0.1, "target of a shortcut");
+  if (what.modified) {
+    const auto age = now - *what.modified;
+    if (age <= 7 * day) {
+      add(0.15, "changed within a week");
+    } else if (age <= 30 * day) {
+      add(0.1, "changed within a month");
+    } else if (age > 730 * day) {
+      add(-0.1, "not changed for two years");
+    }
+  }
+  // Sums of such fractions are not what people write.
+  made.priority = std::round(std::min(most, made.priority) * 100) / 100;
+  if (made.reason.empty()) made.reason = "as usual";
+  return made;
+}
+
+namespace {
+
+constexpr std::string_view googles = "application/vnd.google-apps.";
+
+constexpr std::string_view xlsx_type = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
+constexpr std::string_view pptx_type = "application/vnd.openxmlformats-officedocument.presentationml.presentation";
+
+struct known_type {
+  std::string_view mime_type;
+  format what;
+};
+
+constexpr std::array known_types{
+    known_type{drive::folder_type, {way::folder, "folder", {}, "inode/directory", {}, true}},
+    known_type{drive::shortcut_type, {way::shortcut, "shortcut", {}, {}, {}, false}},
+    known_type{drive::document_type, {way::exported, "document", "text/markdown", "text/markdown", {}, true}},
+    known_type{drive::spreadsheet_type, {way::workbook, "spreadsheet", xlsx_type, "text/csv", rendering::format::xlsx, true}},
+    known_type{drive::presentation_type,
+               {way::slides, "presentation", pptx_type, "text/markdown", rendering::format::pptx, true}},
+    known_type{drive::drawing_type, {way::exported, "drawing", "image/png", "image/png", {}, false}},
+    known_type{drive::script_type,
+               {way::exported, "script", "application/vnd.google-apps.script+json", "application/json", {}, true}},
+};
+
+}  // namespace
+
+bool is_of_google(std::string_view mime_type) noexcept { return mime_type.starts_with(googles); }
+
+format format_of(const item& of) noexcept {
+  for (const auto& one : known_types) {
+    if (one.mime_type == of.mime_type) return one.what;
+  }
+  if (is_of_google(of.mime_type)) return {way::none, "other", {}, of.mime_type, {}, false};
+  const auto rendered = rendering::format_of(of.mime_type, of.name);
+  if (!rendered) return {way::bytes, "file", {}, of.mime_type, {}, false};
+  const bool is_pdf = *rendered == rendering::format::pdf;
+  return {way::rendered, "file", {}, is_pdf ? "text/plain" : "text/markdown", rendered, true};
+}
+
+std::string word_for(std::string_view mime_type) {
+  mime_type.remove_prefix(std::min(mime_type.size(), is_of_google(mime_type) ? googles.size() : 0));
+  std::string out;
+  for (const char c : mime_type.substr(0, 40)) out += (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ? c : '-';
+  return out;
 }
 
 }  // namespace hondana::gdrive

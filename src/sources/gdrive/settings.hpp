@@ -1,4 +1,4 @@
-/// What a `[[source]]` of type gdrive says.
+/// Reads the `[[source]]` table of a Google Drive, and makes the source from it.
 #pragma once
 
 #include <memory>
@@ -7,11 +7,11 @@
 
 #include <hondana/error.hpp>
 
-#include "auth/google/tokens.hpp"
+#include "auth/google/access_tokens.hpp"
 #include "sources/config/section.hpp"
 #include "sources/config/table_reader.hpp"
 #include "sources/gdrive/drive/client.hpp"
-#include "sources/gdrive/provider.hpp"
+#include "sources/gdrive/gdrive_provider.hpp"
 
 namespace hondana::gdrive {
 

@@ -1,4 +1,4 @@
-/// Who wrote which line.
+/// Finds the commit that wrote each line of a file.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 #include <hondana/error.hpp>
 
-#include "sources/git/library.hpp"
+#include "sources/git/libgit2.hpp"
 
 namespace hondana::git {
 

@@ -1,4 +1,4 @@
-/// Making patches within limits, and writing them.
+/// A list of changed files with their patches, as views of commits, diffs and work trees show it.
 #include "sources/git/change_list.hpp"
 
 #include <algorithm>
@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "base/json/utf8.hpp"
-#include "sources/git/comparison_limits.hpp"
-#include "sources/git/markdown.hpp"
-#include "sources/git/side_content.hpp"
-#include "sources/git/text.hpp"
+#include "sources/git/diff.hpp"
+#include "sources/git/diff_content.hpp"
+#include "sources/git/text_encoding.hpp"
+#include "sources/git/text_escaping.hpp"
 
 namespace hondana::git {
 namespace {

@@ -1,4 +1,4 @@
-/// Changed files with their patches, as commits, diffs and the work tree show them.
+/// A list of changed files with their patches, as views of commits, diffs and work trees show it.
 #pragma once
 
 #include <sys/stat.h>
@@ -13,11 +13,16 @@
 #include <hondana/error.hpp>
 
 #include "base/json/writer.hpp"
-#include "sources/git/changes.hpp"
+#include "sources/git/diff.hpp"
 #include "sources/git/rendering.hpp"
 #include "sources/git/work_tree.hpp"
 
 namespace hondana::git {
+
+/// From one tree to another (nothing: the empty one), about the path that is asked for. Errors: of `compare`;
+/// source_unavailable for trees that are missing or damaged; the trouble of ignore files, which are looked for in every folder.
+[[nodiscard]] result<std::vector<change>> compare_trees(const asking& what, const std::optional<git_oid>& from,
+                                                        const git_oid& to);
 
 /// So much of patches people are shown at once, unless they ask for one path.
 inline constexpr std::uint64_t most_patch_bytes = std::uint64_t{256} << 10;

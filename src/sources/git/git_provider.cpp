@@ -1,32 +1,127 @@
-/// The provider's calls.
+/// The provider of `git://` resources: its calls, its documentation, and its configuration.
 #include "sources/git/git_provider.hpp"
 
 #include <algorithm>
 #include <compare>
 #include <filesystem>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
 #include <hondana/completion.hpp>
 #include <hondana/uri.hpp>
 
-#include "os/disk/descriptors.hpp"
-#include "protocol/model/still_wanted.hpp"
-#include "sources/git/completing.hpp"
-#include "sources/git/concealment.hpp"
-#include "sources/git/entries.hpp"
+#include "os/disk/descriptor_limit.hpp"
+#include "protocol/model/caller_checks.hpp"
+#include "sources/config/section.hpp"
+#include "sources/git/access_filter.hpp"
+#include "sources/git/completion.hpp"
 #include "sources/git/ignored_paths.hpp"
-#include "sources/git/library.hpp"
-#include "sources/git/named_reference.hpp"
-#include "sources/git/own_paths.hpp"
-#include "sources/git/quotation.hpp"
+#include "sources/git/libgit2.hpp"
+#include "sources/git/mapped_packs.hpp"
+#include "sources/git/reference_lookup.hpp"
 #include "sources/git/references.hpp"
 #include "sources/git/rendering.hpp"
-#include "sources/git/torn_files.hpp"
+#include "sources/git/resource_entries.hpp"
+#include "sources/git/text_escaping.hpp"
 
 namespace hondana::git {
+
+scheme_documentation describe() {
+  return {
+      "git",
+      "Git repositories: history, files at any revision, and differences.",
+      {{"repository", "A repository as a whole: branch, state, remotes, latest commits."},
+       {"branches", "Local and remote branches."},
+       {"changes", "Uncommitted changes in the work tree."},
+       {"log", "Commits, newest first, page by page; next is the URI of the next page."},
+       {"stashes", "Stashed changes."},
+       {"tags", "Tags."},
+       {"tree", "A folder at a revision; its children are trees and blobs."},
+       {"worktrees", "The main work tree and those linked to it."},
+       {"commit", "A commit with its patch against its first parent."},
+       {"blob",
+        "A file at a revision. Text is converted to UTF-8 (dev.hondana/encoding names the original encoding); other contents "
+        "are blobs."},
+       {"link", "A symbolic link at a revision; reading it returns its target."},
+       {"submodule", "A commit of another repository; reading it returns its id and URL."},
+       {"diff", "Differences between two revisions."},
+       {"blame", "Which commit wrote each line of a file."},
+       {"history", "Commits that changed a file, across renames."}},
+      {{"git://REPO/overview", "The repository REPO: the name of its folder, converted to a-z, 0-9 and -."},
+       {"git://REPO/branches", "Branches. All URIs except blob accept format=json; the default is Markdown."},
+       {"git://REPO/tags", "Tags."},
+       {"git://REPO/log?ref=REV&path=PATH&author=PATTERN&grep=PATTERN&since=DATE&until=DATE&limit=N",
+        "Commits reachable from REV (default HEAD) that match all filters. A date without a time is its first second in since, "
+        "and its last in until."},
+       {"git://REPO/commit/REV",
+        "A commit. REV is an id or at least its first four digits, a branch (feature%2Fx), a tag or HEAD, optionally followed "
+        "by ~N and ^N. The patch contains only files that the caller may read as git://REPO/blob/ID/PATH."},
+       {"git://REPO/tree/REV/PATH",
+        "A folder at a revision; without a path, the top folder. Files with names of credential files and the server's own "
+        "files are left out."},
+       {"git://REPO/blob/REV/PATH?lines=10-40", "A file at a revision; lines=10- goes to the end, lines=10 is one line."},
+       {"git://REPO/diff/FROM..TO?path=PATH", "Differences from FROM to TO, or only those in one file or folder."},
+       {"git://REPO/blame/REV/PATH?lines=10-40", "Which commit wrote which line."},
+       {"git://REPO/history/REV/PATH?limit=N", "The commits that changed a file."},
+       {"git://REPO/stashes", "Stashes."},
+       {"git://REPO/worktrees", "Work trees."},
+       {"git://REPO/changes?path=PATH", "Staged, unstaged and untracked changes in the work tree."}},
+  };
+}
+
+namespace {
+
+constexpr std::int64_t deepest = 8;
+
+/// The paths under a key for one and a key for several.
+result<std::vector<std::string>> paths_of(config::section& from, std::string_view one, std::string_view several) {
+  HONDANA_TRY(const auto single, from.string(one));
+  auto all = from.strings(several);
+  if (!all) return all;
+  if (single) all->push_back(*single);
+  for (auto& path : *all) {
+    path = from.path_from(path);
+    // A repository is called by the last name of its path.
+    std::error_code problem;
+    auto whole = std::filesystem::absolute(path, problem).lexically_normal().string();
+    if (problem) return tl::unexpected(from.wrong(one, "cannot be made absolute: " + problem.message()));
+    if (whole.size() > 1 && whole.ends_with('/')) whole.pop_back();
+    path = std::move(whole);
+  }
+  return all;
+}
+
+}  // namespace
+
+result<std::shared_ptr<provider>> configure(config::section& from, const std::function<void(std::string_view)>& log) {
+  git_options options;
+  HONDANA_TRY(auto repositories, paths_of(from, "path", "paths"));
+  HONDANA_TRY(auto folders, paths_of(from, "root", "roots"));
+  if (repositories.empty() && folders.empty()) {
+    return tl::unexpected(from.wrong("path", "missing; name a repository, or set root to a folder that contains repositories"));
+  }
+  HONDANA_TRY(const auto depth, from.integer("depth", 0, deepest));
+  HONDANA_TRY(const auto redact, from.boolean("redact"));
+  HONDANA_TRY(const auto watch, from.boolean("watch"));
+  HONDANA_TRY(from.finish());
+  // A linked work tree and its main repository may both be named.
+  options.within = repositories;
+  options.repositories = std::move(repositories);
+  options.folders = std::move(folders);
+  if (depth) options.depth = static_cast<std::size_t>(*depth);
+  options.redact = redact.value_or(options.redact);
+  options.watch = watch.value_or(options.watch);
+  options.keep_back = from.kept_back();
+  options.log = log;
+  HONDANA_TRY(auto opened, git_provider::open(std::move(options)));
+  return std::shared_ptr<provider>(std::move(opened));
+}
+
 namespace {
 
 constexpr std::chrono::hours fixed_ttl{24};

@@ -1,4 +1,4 @@
-/// Git repositories as a source: history, trees, files at revisions, and what differs.
+/// The provider of `git://` resources: history, trees, files at revisions, and diffs.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,9 @@
 
 #include <hondana/provider.hpp>
 
-#include "sources/git/address.hpp"
-#include "sources/git/followed.hpp"
+#include "sources/git/git_uri.hpp"
 #include "sources/git/repository.hpp"
+#include "sources/git/repository_watcher.hpp"
 
 namespace hondana::git {
 

@@ -1,4 +1,4 @@
-/// Commits one after the other: whole history, or what fits a filter, page by page.
+/// Logs of commits, page by page and filtered, and the history of one file across renames.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 #include <hondana/error.hpp>
 
-#include "sources/git/library.hpp"
+#include "sources/git/libgit2.hpp"
 #include "sources/git/references.hpp"
 
 namespace hondana::git {

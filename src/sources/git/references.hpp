@@ -1,4 +1,4 @@
-/// Branches, tags, stashes, work trees and remotes.
+/// Branches, tags, stashes, linked work trees, remotes and HEAD of a repository.
 #pragma once
 
 #include <cstddef>
@@ -11,13 +11,13 @@
 
 #include <hondana/error.hpp>
 
-#include "sources/git/library.hpp"
+#include "sources/git/libgit2.hpp"
 
 namespace hondana::git {
 
 /// A person and a moment, as recorded.
 struct signature {
-  std::string name;       ///< UTF-8, as `text.hpp` makes it.
+  std::string name;       ///< UTF-8, as `text_encoding.hpp` makes it.
   std::string email;      ///< The same.
   std::int64_t time = 0;  ///< Seconds since 1970.
   int offset = 0;         ///< Minutes east of UTC.

@@ -1,4 +1,4 @@
-/// Versions, and the way from a topic to its view.
+/// The request for a view of a repository, the rendered answer, and its version.
 #include "sources/git/rendering.hpp"
 
 #include <array>

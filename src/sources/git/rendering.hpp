@@ -1,4 +1,4 @@
-/// What is asked of a repository, and what answers it.
+/// The request for a view of a repository, the rendered answer, and its version.
 #pragma once
 
 #include <chrono>
@@ -12,9 +12,9 @@
 
 #include <hondana/provider.hpp>
 
-#include "sources/git/address.hpp"
-#include "sources/git/concealment.hpp"
-#include "sources/git/library.hpp"
+#include "sources/git/access_filter.hpp"
+#include "sources/git/git_uri.hpp"
+#include "sources/git/libgit2.hpp"
 
 namespace hondana::git {
 

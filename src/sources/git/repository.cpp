@@ -1,4 +1,4 @@
-/// A pool of handles, and when they are no longer to be trusted.
+/// One served repository: a pool of libgit2 handles, one for each call.
 #include "sources/git/repository.hpp"
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 
 #include <hondana/clock.hpp>
 
-#include "sources/git/contents.hpp"
-#include "sources/git/opening.hpp"
+#include "sources/git/folder_screening.hpp"
+#include "sources/git/repository_handle.hpp"
 
 namespace hondana::git {
 namespace {

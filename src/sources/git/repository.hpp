@@ -1,4 +1,4 @@
-/// One repository that is served: libgit2's handles of it, one for each call that runs.
+/// One served repository: a pool of libgit2 handles, one for each call.
 #pragma once
 
 #include <chrono>
@@ -12,11 +12,10 @@
 
 #include <hondana/error.hpp>
 
-#include "os/disk/own_files.hpp"
-#include "sources/git/library.hpp"
-#include "sources/git/place.hpp"
-#include "sources/git/surveyed.hpp"
-#include "sources/git/torn_files.hpp"
+#include "os/disk/private_file.hpp"
+#include "sources/git/libgit2.hpp"
+#include "sources/git/mapped_packs.hpp"
+#include "sources/git/repository_location.hpp"
 
 namespace hondana::git {
 

@@ -1,4 +1,4 @@
-/// Counts chunks by a rotating hash.
+/// Measures how similar two files are, as git does to detect renames.
 #include "sources/git/similarity.hpp"
 
 #include <algorithm>

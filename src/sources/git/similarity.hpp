@@ -1,4 +1,4 @@
-/// How much of one file is found again in another, as git measures it to tell renames.
+/// Measures how similar two files are, as git does to detect renames.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-/// Walking down trees.
+/// Entries of trees: lookup by path, listing, and whether a caller may see them.
 #include "sources/git/tree_entries.hpp"
 
 #include <algorithm>
@@ -6,10 +6,10 @@
 
 #include <hondana/uri.hpp>
 
-#include "base/ascii/characters.hpp"
-#include "sources/git/quotation.hpp"
+#include "base/ascii/ascii.hpp"
+#include "sources/git/diff_content.hpp"
 #include "sources/git/revision.hpp"
-#include "sources/git/side_content.hpp"
+#include "sources/git/text_escaping.hpp"
 
 namespace hondana::git {
 namespace {

@@ -1,4 +1,4 @@
-/// What lies in trees, by path.
+/// Entries of trees: lookup by path, listing, and whether a caller may see them.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 #include <hondana/error.hpp>
 
-#include "sources/git/address.hpp"
-#include "sources/git/library.hpp"
+#include "sources/git/git_uri.hpp"
+#include "sources/git/libgit2.hpp"
 #include "sources/git/rendering.hpp"
 
 namespace hondana::git {

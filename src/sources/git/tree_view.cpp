@@ -1,4 +1,5 @@
 /// The view of a folder at a revision.
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -8,11 +9,11 @@
 #include <vector>
 
 #include "base/json/writer.hpp"
-#include "sources/git/markdown.hpp"
+#include "sources/git/cancellation.hpp"
+#include "sources/git/object_parser.hpp"
 #include "sources/git/rendering.hpp"
-#include "sources/git/stopping.hpp"
-#include "sources/git/tag_object.hpp"
-#include "sources/git/text.hpp"
+#include "sources/git/text_encoding.hpp"
+#include "sources/git/text_escaping.hpp"
 #include "sources/git/tree_entries.hpp"
 
 namespace hondana::git {

@@ -1,4 +1,4 @@
-/// Every path is opened without following a link.
+/// Reads and lists files of a work tree without following links.
 #include "sources/git/work_tree.hpp"
 
 #include <dirent.h>
@@ -11,9 +11,8 @@
 #include <system_error>
 #include <utility>
 
-#include "os/disk/folder_stream.hpp"
-#include "os/disk/read_at.hpp"
-#include "os/disk/resolve.hpp"
+#include "os/disk/file_descriptor.hpp"
+#include "os/disk/opened_folder.hpp"
 
 namespace hondana::git {
 namespace {

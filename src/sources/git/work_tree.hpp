@@ -1,4 +1,4 @@
-/// The files of a work tree, as they are on the disk.
+/// Reads and lists files of a work tree without following links.
 #pragma once
 
 #include <sys/stat.h>
@@ -11,8 +11,8 @@
 
 #include <hondana/error.hpp>
 
-#include "os/disk/handle.hpp"
-#include "sources/git/library.hpp"
+#include "os/disk/file_descriptor.hpp"
+#include "sources/git/libgit2.hpp"
 
 namespace hondana::git {
 

@@ -1,4 +1,4 @@
-/// One reader for each parameter.
+/// The URIs of a log: parsing of their path and parameters, and their canonical form.
 #include "sources/logs/address.hpp"
 
 #include <algorithm>
@@ -9,10 +9,9 @@
 
 #include <hondana/uri.hpp>
 
-#include "base/ascii/characters.hpp"
-#include "base/ascii/slug.hpp"
+#include "base/ascii/ascii.hpp"
 #include "base/json/utf8.hpp"
-#include "base/uri/query.hpp"
+#include "base/uri/uri_syntax.hpp"
 #include "sources/logs/moment.hpp"
 
 namespace hondana::logs {

@@ -1,4 +1,4 @@
-/// What a URI of a log asks for.
+/// The URIs of a log: parsing of their path and parameters, and their canonical form.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 #include <hondana/error.hpp>
 
-#include "sources/logs/records/query.hpp"
+#include "sources/logs/records/log.hpp"
 
 namespace hondana::logs {
 

@@ -1,23 +1,256 @@
-/// Reading a journal: a handle for each call, since one is for one thread.
+/// The log of systemd's journal: which of its files can be read, pages, walks and waiting for new entries.
 #include "sources/logs/journal.hpp"
 
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <time.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
 #include <functional>
+#include <memory>
 #include <mutex>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <thread>
 #include <utility>
 
 #include <hondana/clock.hpp>
+#include <hondana/error.hpp>
 
 #include "base/bytes/digest.hpp"
-#include "protocol/model/still_wanted.hpp"
-#include "sources/logs/journal_entry.hpp"
-#include "sources/logs/journal_files.hpp"
-#include "sources/logs/journal_follower.hpp"
+#include "base/executor/thread_guards.hpp"
+#include "os/disk/file_descriptor.hpp"
+#include "protocol/model/caller_checks.hpp"
 #include "sources/logs/journal_library.hpp"
-#include "sources/logs/journal_opening.hpp"
-#include "sources/logs/journal_page.hpp"
+#include "sources/logs/journal_reader.hpp"
 
 namespace hondana::logs {
+
+struct journal_files {
+  std::size_t readable = 0;
+  std::size_t refused = 0;  ///< And folders that may not be listed.
+  bool has_folder = false;
+
+  /// What is to be said of those that are refused beside others; empty: nothing.
+  [[nodiscard]] std::string remark() const;
+};
+
+/// Of a folder and the folders of machines in it; empty: of the system's journal, this machine's alone. Errors:
+/// resource_not_found where there are none, access_denied where none may be read, which names the group that may;
+/// source_unavailable.
+[[nodiscard]] result<journal_files> look_at_journal(const std::string& folder);
+
+namespace {
+
+constexpr std::size_t most_journal_names = 100'000;  // in one folder
+constexpr std::size_t machine_digits = 32;
+
+bool is_machine(std::string_view name) noexcept {
+  return name.size() == machine_digits && std::all_of(name.begin(), name.end(), [](char c) {
+           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+         });
+}
+
+/// Empty where it cannot be told.
+std::string this_machine() {
+  std::ifstream in("/etc/machine-id");
+  std::string out;
+  if (!(in >> out) || !is_machine(out)) out.clear();
+  return out;
+}
+
+/// Counts files of one folder; of those in it, whose names are machines', too. Returns 0, or what opening it said.
+int count_files(int at, const char* path, const std::string& machine, bool goes_in, journal_files& into) {
+  const auto names = disk::stream_of(disk::handle(::openat(at, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
+  if (!names) {
+    const int problem = errno;
+    if (problem == EACCES || problem == EPERM) ++into.refused;
+    return problem;
+  }
+  into.has_folder = true;
+  const int here = ::dirfd(names.get());
+  for (std::size_t count = 0; count < most_journal_names; ++count) {
+    const dirent* const one = ::readdir(names.get());
+    if (one == nullptr) break;
+    const std::string_view name = one->d_name;
+    if (name.ends_with(".journal") || name.ends_with(".journal~")) {
+      const disk::handle file(::openat(here, one->d_name, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
+      ++(file.is_open() ? into.readable : into.refused);
+    } else if (goes_in && is_machine(name.substr(0, name.find('.'))) && (machine.empty() || name == machine)) {
+      static_cast<void>(count_files(here, one->d_name, machine, false, into));
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::string journal_files::remark() const {
+  if (refused == 0 || readable == 0) return {};
+  return std::to_string(refused) + " of " + std::to_string(refused + readable) +
+         " journal files are left out: the server's user has no permission to read them. Add it to the group systemd-journal.";
+}
+
+result<journal_files> look_at_journal(const std::string& folder) {
+  journal_files out;
+  std::string tried;
+  int problem = 0;
+  const auto look = [&](const std::string& path, const std::string& machine) {
+    const int said = count_files(AT_FDCWD, path.c_str(), machine, true, out);
+    if (said != 0) tried += (tried.empty() ? "" : "; ") + path + ": " + std::strerror(said);
+    if (said != 0 && said != ENOENT && said != ENOTDIR && problem == 0) problem = said;
+  };
+  if (folder.empty()) {
+    const auto machine = this_machine();
+    for (const auto* path : {"/var/log/journal", "/run/log/journal"}) look(path, machine);
+  } else {
+    look(folder, {});
+  }
+  if (out.readable != 0) return out;
+  if (out.refused != 0) {
+    return fail(
+        errc::access_denied,
+        "The server's user has no permission to read the journal. Add it to the group systemd-journal, and restart the server.",
+        tried);
+  }
+  if (problem != 0) {
+    return fail(errc::source_unavailable, "The journal's folder cannot be opened now. Retry later.", tried);
+  }
+  if (!folder.empty() && !out.has_folder) {
+    return fail(errc::resource_not_found,
+                "The journal's folder does not exist (yet). Retry when it does, or correct journal_folder in its table.",
+                tried);
+  }
+  return fail(
+      errc::resource_not_found,
+      folder.empty()
+          ? "The system journal has no files (yet). Check that systemd-journald is running and stores its journal."
+          : "The journal's folder contains no journal files (yet). Retry when it does, or correct journal_folder in its table.",
+      tried);
+}
+
+/// One thread, which calls `changed` when entries that match have come, or files of the journal have come or gone. Where there
+/// is no journal it looks again every two seconds.
+class journal_follower {
+ public:
+  /// What comes after it was made is told.
+  journal_follower(const journal_library& by, const journal_options& what, std::function<void()> changed);
+  /// Afterwards nothing is called. Not from within `changed`.
+  ~journal_follower();
+  journal_follower(const journal_follower&) = delete;
+  journal_follower& operator=(const journal_follower&) = delete;
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+namespace {
+
+constexpr int look_again_ms = 2000;
+constexpr int most_passed = 1000;
+
+int timeout_of(std::uint64_t until) {
+  if (until == UINT64_MAX) return -1;
+  struct timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  const auto present = static_cast<std::uint64_t>(now.tv_sec) * 1'000'000 + static_cast<std::uint64_t>(now.tv_nsec) / 1000;
+  if (until <= present) return 0;
+  return static_cast<int>(std::min<std::uint64_t>((until - present) / 1000 + 1, 60'000));
+}
+
+}  // namespace
+
+struct journal_follower::state {
+  state(const journal_library& library, const journal_options& options, std::function<void()> call)
+      : by(library), what(options), changed(std::move(call)) {}
+
+  const journal_library& by;
+  const journal_options what;
+  const std::function<void()> changed;
+  disk::handle bell{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  journal_handle at{nullptr, closes_journal()};
+  std::jthread thread;  // last: it uses the others
+
+  /// Stands behind the last entry.
+  void open() {
+    if (!look_at_journal(what.folder)) return;
+    auto opened = open_matching(by, what);
+    if (!opened) return;
+    at = std::move(*opened);
+    if (by.get_fd(at.get()) < 0) return at.reset();
+    go_to_end();
+  }
+  void go_to_end() {
+    if (by.seek_tail(at.get()) < 0 || by.previous(at.get()) > 0) return;
+    static_cast<void>(by.seek_head(at.get()));
+  }
+  [[nodiscard]] bool has_more() {
+    int passed = 0;
+    while (passed < most_passed && by.next(at.get()) > 0) ++passed;
+    if (passed == most_passed) go_to_end();
+    return passed != 0;
+  }
+  void run(const std::stop_token& stop);
+  /// False: the journal has to be opened again.
+  [[nodiscard]] bool wait(const std::stop_token& stop);
+};
+
+bool journal_follower::state::wait(const std::stop_token& stop) {
+  std::array<pollfd, 2> all{{{bell.get(), POLLIN, 0}, {-1, POLLIN, 0}}};
+  int timeout = look_again_ms;
+  if (at) {
+    const int events = by.get_events(at.get());
+    std::uint64_t until = UINT64_MAX;
+    if (events < 0 || by.get_timeout(at.get(), &until) < 0) return false;
+    all[1] = {by.get_fd(at.get()), static_cast<short>(events), 0};
+    timeout = timeout_of(until);
+  }
+  static_cast<void>(::poll(all.data(), all.size(), timeout));
+  if (stop.stop_requested() || !at) return !!at;
+  const int happened = by.process(at.get());
+  if (happened < 0) return false;
+  if (happened == SD_JOURNAL_NOP) return true;
+  if ((has_more() || happened == SD_JOURNAL_INVALIDATE) && !stop.stop_requested()) changed();
+  return true;
+}
+
+void journal_follower::state::run(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    if (wait(stop) || stop.stop_requested()) continue;
+    at.reset();
+    open();
+    if (at && !stop.stop_requested()) changed();
+  }
+}
+
+journal_follower::journal_follower(const journal_library& by, const journal_options& what, std::function<void()> changed)
+    : state_(std::make_unique<state>(by, what, std::move(changed))) {
+  state_->open();
+  const executor::signals_blocked quiet;
+  try {
+    state_->thread = std::jthread([at = state_.get()](const std::stop_token& stop) { at->run(stop); });
+  } catch (const std::system_error&) {
+    state_->at.reset();  // nobody is told anything; the next one who listens tries again
+  }
+}
+
+journal_follower::~journal_follower() {
+  state_->thread.request_stop();
+  static_cast<void>(::eventfd_write(state_->bell.get(), 1));
+}
+
 namespace {
 
 using records::instant;

@@ -1,4 +1,4 @@
-/// A log in systemd's journal.
+/// The log of systemd's journal, as a source of records.
 #pragma once
 
 #include <memory>

@@ -1,11 +1,14 @@
-/// libsystemd, which is loaded when a journal is first read.
+/// Loads libsystemd at run time, and opens a journal with the matches of a source.
 #pragma once
 
 #include <systemd/sd-journal.h>
 
 #include <memory>
+#include <string>
 
 #include <hondana/error.hpp>
+
+#include "sources/logs/journal.hpp"
 
 namespace hondana::logs {
 
@@ -55,5 +58,17 @@ class closes_journal {
   const journal_library* by_;
 };
 using journal_handle = std::unique_ptr<sd_journal, closes_journal>;
+
+/// What is longer is not looked at.
+inline constexpr std::size_t longest_datum = std::size_t{1} << 20;
+
+/// Whether there are files that may be read is for `look_at_journal` to say. Errors: access_denied, source_unavailable.
+[[nodiscard]] result<journal_handle> open_matching(const journal_library& by, const journal_options& what);
+
+/// `doing`: "read", for the text. `code`: what a function of the library returned.
+[[nodiscard]] failure journal_failure(std::string_view doing, int code);
+
+/// The greatest of syslog's numbers that is still at least that grave.
+[[nodiscard]] int priority_of(records::severity level) noexcept;
 
 }  // namespace hondana::logs

@@ -1,6 +1,5 @@
-/// Each way of writing by itself, tried one after the other.
+/// Points in time and spans as people and clients write them, in microseconds.
 #include "sources/logs/moment.hpp"
-#include "base/ascii/characters.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +9,8 @@
 #include <cstdint>
 #include <system_error>
 
-#include "protocol/model/times.hpp"
+#include "base/ascii/ascii.hpp"
+#include "protocol/model/iso_8601.hpp"
 
 namespace hondana::logs {
 namespace {

@@ -1,4 +1,4 @@
-/// Points in time as people and clients write them.
+/// Points in time and spans as people and clients write them, in microseconds.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,7 @@
 
 #include <hondana/error.hpp>
 
-#include "sources/logs/records/query.hpp"
+#include "sources/logs/records/log.hpp"
 
 namespace hondana::logs {
 

@@ -1,4 +1,4 @@
-/// The `[[source]]` table of one log.
+/// Reads the `[[source]]` table of a log, and makes the source from it.
 #pragma once
 
 #include <chrono>

@@ -1,7 +1,9 @@
-/// What a log says on the whole.
+/// The summary of a log: counts by time slice and severity, frequent messages, and what is unusual.
 #pragma once
 
+#include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -13,15 +15,45 @@
 
 #include <hondana/provider.hpp>
 
+#include "sources/logs/message_templates.hpp"
 #include "sources/logs/records/log.hpp"
-#include "sources/logs/slice.hpp"
 
 namespace hondana::logs {
+
+inline constexpr std::size_t severities = 7;
+
+[[nodiscard]] constexpr bool is_error(std::optional<records::severity> level) noexcept {
+  return level && *level >= records::severity::error;
+}
+
+/// What came in [begin, end). The last one of a window takes what is later, too.
+struct slice {
+  static constexpr std::size_t parts_count = 60;
+
+  records::instant begin = 0, end = 0;
+  bool is_whole = false;  ///< All that can be read of it was gone through.
+  std::vector<std::string> remarks{};
+  bool is_lasting = true;  ///< See `records::walk_end`.
+  std::uint64_t total = 0;
+  std::uint64_t errors = 0;                            ///< And what is graver.
+  std::array<std::uint64_t, severities + 1> levels{};  ///< The last: records without one.
+  std::optional<records::instant> first{}, last{};
+  struct part {
+    std::uint64_t total = 0, errors = 0, critical = 0;
+  };
+  std::array<part, parts_count> parts{};  ///< Of equal lengths.
+  message_counter messages{};
+
+  [[nodiscard]] records::instant part_begin(std::size_t number) const noexcept {
+    return begin + (end - begin) * static_cast<records::instant>(number) / static_cast<records::instant>(parts_count);
+  }
+  void add(const records::record& one);
+};
 
 /// Something that is not as it was before, with what shows it.
 struct finding {
   std::string kind;       ///< "errors", "critical", "new-message", "silence", "burst".
-  double weight = 0;      ///< 0 to 1; see `unusual.hpp`.
+  double weight = 0;      ///< 0 to 1; see `summary.cpp`.
   std::string text;       ///< A sentence with the figures.
   std::string message{};  ///< The template that it is about, if it is about one.
 };

@@ -1,17 +1,36 @@
-/// Asking another server for our peers.
+/// The provider that mounts another MCP server.
 #include "sources/mcp/mcp_provider.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <compare>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
 #include <unordered_set>
 #include <utility>
+#include <variant>
+#include <vector>
 
+#include <hondana/authorization.hpp>
 #include <hondana/clock.hpp>
+#include <hondana/mcp.hpp>
 #include <hondana/uri.hpp>
 
-#include "sources/mcp/foreign.hpp"
-#include "sources/mcp/gathering.hpp"
+#include "auth/credentials/credential_store.hpp"
+#include "auth/credentials/stored_login.hpp"
+#include "os/disk/spool.hpp"
+#include "sources/config/section.hpp"
+#include "sources/mcp/sanitizer.hpp"
+#include "sources/mcp/settings.hpp"
+#include "sources/mcp/upstream_lists.hpp"
 
 namespace hondana::mcp {
 namespace {
@@ -251,4 +270,240 @@ result<void> mcp_provider::survey(const call& request, const std::function<void(
   return {};
 }
 
+namespace {
+
+constexpr std::size_t most_items = 10'000;
+
+failure too_large(const std::string& uri, std::uint64_t limit) {
+  return {errc::response_too_large,
+          uri + " is larger than " + std::to_string(limit) +
+              " bytes, the limit of a read. Raise read_limit and the mount's max_read, or request a part of it from the "
+              "mounted server.",
+          {}};
+}
+
+failure late(const std::string& name) {
+  return {errc::timed_out, "The mounted server \"" + name + "\" did not send the whole resource in time.", {}};
+}
+
+/// Takes the items of one answer.
+class receiver {
+ public:
+  receiver(const read_request& request, std::uint64_t most, std::string name)
+      : request_(request), most_(most), name_(std::move(name)) {}
+
+  result<void> take(std::size_t item, std::string_view bytes) {
+    total_ += bytes.size();
+    if (total_ > most_) return tl::unexpected(too_large(request_.asked_uri, most_));
+    if (item >= most_items) return fail(errc::broken_protocol, "it sent more than " + std::to_string(most_items) + " contents");
+    if (monotonic_clock::now() > request_.deadline) return tl::unexpected(late(name_));
+    while (spools_.size() <= item) spools_.emplace_back();
+    return spools_[item].append(bytes);
+  }
+  /// The content of one item; empty when none came.
+  [[nodiscard]] result<std::variant<shared_bytes, std::shared_ptr<byte_reader>>> content(std::size_t item) {
+    while (spools_.size() <= item) spools_.emplace_back();
+    return spools_[item].take();
+  }
+
+ private:
+  const read_request& request_;
+  const std::uint64_t most_;
+  const std::string name_;
+  std::uint64_t total_ = 0;
+  std::vector<disk::spool> spools_;
+};
+
+}  // namespace
+
+content mcp_provider::content_of(const read_item& from, const std::string& theirs) const {
+  content made;
+  if (!from.uri.empty() && from.uri != theirs) {
+    // One that cannot be ours is named by what was asked for.
+    if (auto uri = upstream_.names().ours(from.uri)) made.uri = std::move(*uri);
+  }
+  made.name = clean_shown(from.name, longest_line, upstream_.options().redact);
+  made.title = clean_shown(from.title, longest_line, upstream_.options().redact);
+  made.mimeType = clean_media_type(from.mimeType);
+  made.form = from.is_text ? content_form::text : content_form::blob;
+  return made;
+}
+
+bool mcp_provider::is_excluded(const read_item& from, const std::string& theirs) const {
+  return !from.uri.empty() && from.uri != theirs && !upstream_.which().reason_against(from.uri).empty();
+}
+
+result<reading> mcp_provider::read(const read_request& request) {
+  HONDANA_TRY(const auto at, find(request, request.uri));
+  const bool asks_for_news = request.if_version && at.with->server().has_versions;
+  auto made = asks_for_news ? read_if_changed(at, request) : read_through(at, request);
+  if (made) upstream_.succeeded();
+  // Who does not see everything is told the same of what is not there and of what is hidden, and that is no way to it.
+  if (!made && request.who.view && made.error().code == errc::fetch_directly) {
+    return fail(errc::resource_not_found, "Resource not found", std::move(made.error().private_text));
+  }
+  return made;
+}
+
+result<reading> mcp_provider::read_if_changed(const place& at, const read_request& request) {
+  auto got = at.with->read_if_changed(at.theirs, *request.if_version, at.how);
+  // It has changed, and is too big to be kept in memory.
+  if (!got && got.error().code == errc::response_too_large) return read_through(at, request);
+  if (!got) return tl::unexpected(ended(got.error(), at.theirs));
+  reading made;
+  made.ttl = got->ttl;
+  if (got->is_not_modified) {
+    made.version = *request.if_version;
+    return made;
+  }
+  const auto most = std::min(request.max_bytes, upstream_.options().max_read);
+  std::uint64_t total = 0;
+  for (auto& item : got->items) {
+    if (is_excluded(item, at.theirs)) continue;
+    total += item.bytes.size();
+    if (total > most) return tl::unexpected(too_large(request.asked_uri, most));
+    auto one = content_of(item, at.theirs);
+    one.data = std::make_shared<const std::string>(std::move(item.bytes));
+    made.contents.push_back(std::move(one));
+  }
+  if (made.contents.empty()) return fail(errc::resource_not_found, "Resource not found", "a read without contents");
+  made.version = clean(got->items.front().version, longest_word);
+  return made;
+}
+
+result<reading> mcp_provider::read_through(const place& at, const read_request& request) {
+  receiver into(request, std::min(request.max_bytes, upstream_.options().max_read), name());
+  std::optional<failure> mine;
+  const auto got = at.with->read_to(
+      at.theirs,
+      [&](std::size_t item, std::string_view bytes) {
+        upstream_.heard();
+        auto taken = into.take(item, bytes);
+        if (!taken) mine = taken.error();
+        return taken;
+      },
+      at.how);
+  if (!got && mine) return tl::unexpected(std::move(*mine));
+  // The client has the limit of the mount, and says so without its name.
+  if (!got && got.error().code == errc::response_too_large && !got.error().answer)
+    return tl::unexpected(too_large(request.asked_uri, upstream_.options().max_read));
+  if (!got) return tl::unexpected(ended(got.error(), at.theirs));
+  if (got->items.empty()) return fail(errc::resource_not_found, "Resource not found", "a read without contents");
+  if (got->items.size() > most_items)
+    return fail(errc::broken_protocol,
+                "The mounted server \"" + name() + "\" sent more than " + std::to_string(most_items) + " contents.");
+  reading made;
+  made.ttl = got->ttl;
+  made.version = clean(got->items.front().version, longest_word);
+  for (std::size_t item = 0; item < got->items.size(); ++item) {
+    if (is_excluded(got->items[item], at.theirs)) continue;
+    auto one = content_of(got->items[item], at.theirs);
+    HONDANA_TRY(auto data, into.content(item));
+    one.data = std::move(data);
+    made.contents.push_back(std::move(one));
+  }
+  if (made.contents.empty()) return fail(errc::resource_not_found, "Resource not found", "all contents of a read are excluded");
+  return made;
+}
+
+namespace {
+
+/// Where a program is, as execvp finds it; empty when it is nowhere.
+std::string program_path(const std::string& name) {
+  if (name.find('/') != std::string::npos) {
+    std::error_code ignored;  // what has no absolute path is not there, which starting it will tell
+    const auto path = std::filesystem::absolute(name, ignored);
+    return ignored ? std::string() : path.string();
+  }
+  const auto paths = environment_variable("PATH").value_or("/usr/local/bin:/usr/bin:/bin");
+  for (std::string_view rest = paths; !rest.empty();) {
+    const auto colon = rest.find(':');
+    const auto candidate = std::string(rest.substr(0, colon)) + '/' + name;
+    if (candidate.front() == '/' && ::access(candidate.c_str(), X_OK) == 0) return candidate;
+    rest.remove_prefix(colon == std::string_view::npos ? rest.size() : colon + 1);
+  }
+  return {};
+}
+
+bool has_environment_proxy() {
+  constexpr std::array names{"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"};
+  return std::any_of(names.begin(), names.end(), [](const char* name) { return environment_variable(name).has_value(); });
+}
+
+/// Whoever asks this server need not hear where its sources are, and who logs in there; the log does.
+class discreet_tokens final : public token_source {
+ public:
+  explicit discreet_tokens(std::shared_ptr<token_source> of) : of_(std::move(of)) {}
+
+  std::optional<std::string> token() override { return of_->token(); }
+  result<void> obtain(const refused_token& why, const std::stop_token& stop) override {
+    auto done = of_->obtain(why, stop);
+    // Of a refusal nothing is passed on anyway.
+    if (done || done.error().code == errc::cancelled || done.error().code == errc::unauthorized) return done;
+    auto& told = done.error();
+    told.private_text = told.public_text + (told.private_text.empty() ? "" : " (" + told.private_text + ')');
+    told.public_text = refuses_us;
+    return done;
+  }
+
+ private:
+  const std::shared_ptr<token_source> of_;
+};
+
+}  // namespace
+
+result<std::shared_ptr<provider>> configure(config::section& from, const std::function<void(std::string_view)>& log) {
+  HONDANA_TRY(auto settings, read_settings(from));
+  settings.log = log;
+  if (auto* http = std::get_if<http_target>(&settings.target)) {
+    auto tokens = credentials::stored_log_in(
+        *http, credentials::make_store(),
+        "log in with 'hondana login --on " + settings.name + "' and this server's --config, as the user that runs it", log);
+    if (tokens) http->tokens = std::make_shared<discreet_tokens>(std::move(tokens));
+  }
+  return make_mcp_provider(std::move(settings));
+}
+
+hondana::needs mcp_provider::needs() const {
+  hondana::needs all;
+  all.folders.push_back({disk::spool::folder(), true});
+  const auto& target = upstream_.options().target;
+  if (const auto* child = std::get_if<child_target>(&target)) {
+    if (auto path = child->command.empty() ? std::string() : program_path(child->command.front()); !path.empty())
+      all.programs.push_back(std::move(path));
+  } else if (const auto* http = std::get_if<http_target>(&target)) {
+    for (const auto* file : {&http->authorities, &http->certificate, &http->key}) {
+      if (!file->empty()) all.folders.push_back({std::filesystem::absolute(*file).string(), false});
+    }
+    if (!http->socket.empty()) {
+      all.sockets.push_back(http->socket);
+    } else {
+      const auto parts = split_uri(http->url);
+      std::string where(parts.authority.value_or(""));
+      const auto port = where.find(':', where.find(']') == std::string::npos ? 0 : where.find(']'));
+      if (port == std::string::npos) where += parts.scheme == "https" ? ":443" : ":80";
+      all.sockets.push_back(std::move(where));
+      // Only the server says where its authorization server is, and a proxy may be anywhere.
+      if (http->tokens || (http->proxy != "none" && !http->proxy.empty()) || (http->proxy.empty() && has_environment_proxy()))
+        all.sockets.emplace_back("*:*");
+    }
+    if (const auto file = credentials::usual_file(); http->tokens && !file.empty()) {
+      all.folders.push_back({std::filesystem::path(file).parent_path().string(), true});
+      const auto session = oauth_session::of(http->url, {});
+      for (const auto& key : session ? credentials::key_files_for((*session)->resource()) : std::vector<std::string>())
+        all.folders.push_back({std::filesystem::path(key).parent_path().string(), false});
+    }
+  }
+  return all;
+}
+
 }  // namespace hondana::mcp
+
+namespace hondana::inline v0 {
+
+result<std::shared_ptr<provider>> make_mcp_provider(mount_options options) {
+  HONDANA_TRY(mcp::check(options));
+  return std::shared_ptr<provider>(std::make_shared<mcp::mcp_provider>(std::move(options)));
+}
+
+}  // namespace hondana::inline v0

@@ -1,4 +1,4 @@
-/// The source that is another MCP server.
+/// The provider that mounts another MCP server.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 #include <hondana/mcp.hpp>
 #include <hondana/provider.hpp>
 
-#include "protocol/model/mount.hpp"
+#include "protocol/model/provider_extensions.hpp"
 #include "sources/mcp/upstream.hpp"
 
 namespace hondana::mcp {

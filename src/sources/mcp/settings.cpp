@@ -1,4 +1,4 @@
-/// Reading the table of another MCP server.
+/// The [[source]] table of a mounted MCP server.
 #include "sources/mcp/settings.hpp"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 #include <hondana/uri.hpp>
 
 #include "base/ignore/glob.hpp"
-#include "sources/config/collector.hpp"
+#include "sources/config/table_reader.hpp"
 
 namespace hondana::mcp {
 namespace {

@@ -1,4 +1,4 @@
-/// What the configuration says of another MCP server: where it is, under which prefix it is served, and its limits.
+/// The [[source]] table of a mounted MCP server.
 #pragma once
 
 #include <functional>

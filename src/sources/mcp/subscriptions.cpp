@@ -1,11 +1,11 @@
-/// Watches begun, joined and ended.
+/// Subscriptions at the mounted server.
 #include "sources/mcp/subscriptions.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <utility>
 
-#include "sources/mcp/foreign.hpp"
+#include "sources/mcp/sanitizer.hpp"
 
 namespace hondana::mcp {
 namespace {

@@ -1,4 +1,4 @@
-/// What is watched of the other server for our peers.
+/// Subscriptions at the mounted server.
 #pragma once
 
 #include <cstdint>

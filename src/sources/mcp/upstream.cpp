@@ -1,4 +1,4 @@
-/// Waiting for the other server, and what is known of it.
+/// The connection to the mounted server, as callers on other threads use it.
 #include "sources/mcp/upstream.hpp"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 #include <hondana/clock.hpp>
 
-#include "sources/mcp/foreign.hpp"
+#include "sources/mcp/sanitizer.hpp"
 #include "sources/mcp/settings.hpp"
 
 namespace hondana::mcp {

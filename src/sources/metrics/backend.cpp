@@ -1,4 +1,4 @@
-/// What backends do unless they know better.
+/// The interface of the backends that metrics come from: the embedded store, or a Prometheus server.
 #include "sources/metrics/backend.hpp"
 
 #include <chrono>

@@ -1,4 +1,4 @@
-/// Where a source of metrics has them from: the embedded store, or a Prometheus.
+/// The interface of the backends that metrics come from: the embedded store, or a Prometheus server.
 #pragma once
 
 #include <chrono>
@@ -14,8 +14,8 @@
 
 #include "sources/metrics/scraping/scraper.hpp"
 #include "sources/metrics/series/aggregation.hpp"
+#include "sources/metrics/series/data_model.hpp"
 #include "sources/metrics/series/evaluation.hpp"
-#include "sources/metrics/series/sample.hpp"
 #include "sources/metrics/series/selector.hpp"
 
 namespace hondana::metrics {

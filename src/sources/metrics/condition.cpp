@@ -1,4 +1,4 @@
-/// From the first sample to the last.
+/// A condition on a time series (above, below, absent, for how long), and the check of samples against it.
 #include "sources/metrics/condition.hpp"
 
 #include <cmath>

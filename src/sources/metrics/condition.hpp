@@ -1,4 +1,4 @@
-/// When somebody wants to be told: a level that is crossed, or nothing being there.
+/// A condition on a time series (above, below, absent, for how long), and the check of samples against it.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "sources/metrics/series/sample.hpp"
+#include "sources/metrics/series/data_model.hpp"
 
 namespace hondana::metrics {
 

@@ -1,4 +1,4 @@
-/// Metrics from the embedded store, which targets are scraped into.
+/// The backend with an embedded store, into which targets and the metrics of this server are scraped.
 #pragma once
 
 #include <atomic>
@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <hondana/clock.hpp>
+#include <hondana/error.hpp>
 
 #include "base/executor/timers.hpp"
 #include "sources/metrics/backend.hpp"
@@ -91,5 +92,8 @@ class embedded_backend final : public backend {
   std::mutex turning_;       // held while the store is opened or closed
   executor::timers timers_;  // the last member: its thread uses the others
 };
+
+/// Everything that this process counts of itself, once, with `now` as every sample's instant. Threads: any.
+[[nodiscard]] result<void> collect_own_figures(series::instant now, samples::batch& into);
 
 }  // namespace hondana::metrics

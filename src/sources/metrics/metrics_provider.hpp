@@ -1,4 +1,4 @@
-/// One source of metrics.
+/// The provider of one metrics source.
 #pragma once
 
 #include <chrono>
@@ -9,16 +9,16 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <hondana/provider.hpp>
 
 #include "sources/metrics/address.hpp"
 #include "sources/metrics/backend.hpp"
-#include "sources/metrics/names.hpp"
-#include "sources/metrics/secret_labels.hpp"
-#include "sources/metrics/span.hpp"
-#include "sources/metrics/summaries.hpp"
+#include "sources/metrics/masking.hpp"
+#include "sources/metrics/metric_names.hpp"
+#include "sources/metrics/summary.hpp"
 #include "sources/metrics/watcher.hpp"
 
 namespace hondana::metrics {
@@ -94,7 +94,25 @@ class metrics_provider final : public provider {
 
   std::mutex following_;  // held while the source is told to follow; never taken by what it calls
   std::set<std::string, std::less<>> summary_uris_;
-  bool has_list_ = false, is_following_ = false;
+  bool is_following_ = false;
+};
+
+struct metrics_provider::list_listener {
+  void turn(std::shared_ptr<change_listener> next) {
+    const std::lock_guard lock(mutex);
+    to.swap(next);
+  }
+  void tell() {
+    std::shared_ptr<change_listener> there;
+    {
+      const std::lock_guard lock(mutex);
+      there = to;
+    }
+    if (there) there->list_changed();
+  }
+
+  std::mutex mutex;
+  std::shared_ptr<change_listener> to;
 };
 
 }  // namespace hondana::metrics

@@ -1,6 +1,5 @@
-/// Each way of writing by itself, tried one after the other.
+/// Points in time as people and clients write them, such as now-5m or RFC 3339 timestamps.
 #include "sources/metrics/moment.hpp"
-#include "base/ascii/characters.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -9,7 +8,8 @@
 #include <optional>
 #include <system_error>
 
-#include "protocol/model/times.hpp"
+#include "base/ascii/ascii.hpp"
+#include "protocol/model/iso_8601.hpp"
 #include "sources/metrics/series/aggregation.hpp"
 
 namespace hondana::metrics {

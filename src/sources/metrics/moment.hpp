@@ -1,4 +1,4 @@
-/// Points in time as people and clients write them.
+/// Points in time as people and clients write them, such as now-5m or RFC 3339 timestamps.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 #include <hondana/error.hpp>
 
-#include "sources/metrics/series/sample.hpp"
+#include "sources/metrics/series/data_model.hpp"
 
 namespace hondana::metrics {
 

@@ -1,19 +1,118 @@
-/// Reads metrics from a Prometheus: what is known of it is kept, everything else asked.
+/// The backend that queries a Prometheus server, or another server with the same HTTP API.
 #include "sources/metrics/prometheus_backend.hpp"
 
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
+#include <functional>
 #include <limits>
+#include <mutex>
+#include <thread>
 #include <utility>
 
-#include "base/ascii/characters.hpp"
-#include "sources/metrics/prometheus_answers.hpp"
-#include "sources/metrics/prometheus_api.hpp"
-#include "sources/metrics/prometheus_facts.hpp"
-#include "sources/metrics/prometheus_following.hpp"
-#include "sources/metrics/prometheus_known.hpp"
+#include <hondana/clock.hpp>
+
+#include "base/ascii/ascii.hpp"
+#include "base/executor/thread_guards.hpp"
+#include "sources/metrics/prometheus_client.hpp"
+#include "sources/metrics/prometheus_metadata.hpp"
+#include "sources/metrics/prometheus_response.hpp"
+#include "sources/metrics/series/data_model.hpp"
 
 namespace hondana::metrics {
+
+/// One thread while there is something to call, none otherwise. Threads: any; none holds it while the function runs, except
+/// that what ends it from elsewhere waits for it.
+class following {
+ public:
+  /// `every` is asked again and again, and what it says holds at once, or within a second.
+  explicit following(std::function<series::duration()> every) : every_(std::move(every)) {}
+  ~following() { tell({}); }
+  following(const following&) = delete;
+  following& operator=(const following&) = delete;
+
+  /// From now on; empty: no more, and afterwards it does not run, unless it is what calls this.
+  void tell(std::function<void()> told);
+  /// Calls nothing, as after an empty `tell`, until it goes on with what it had or is told something else.
+  void pause();
+  void go_on();
+
+ private:
+  void begin();
+  static void end(std::jthread thread);
+  void run(const std::stop_token& stop);
+
+  std::function<series::duration()> every_;
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::function<void()> told_{};
+  std::jthread thread_{};
+};
+
+namespace {
+
+constexpr std::chrono::milliseconds shortest_pause{100};
+constexpr std::chrono::milliseconds longest_wait{1000};
+
+}  // namespace
+
+void following::tell(std::function<void()> told) {
+  std::jthread ended;
+  {
+    const std::lock_guard lock(mutex_);
+    told_ = std::move(told);
+    if (told_) return begin();
+    ended = std::move(thread_);
+  }
+  end(std::move(ended));
+}
+
+void following::pause() {
+  std::jthread ended;
+  {
+    const std::lock_guard lock(mutex_);
+    ended = std::move(thread_);
+  }
+  end(std::move(ended));
+}
+
+void following::go_on() {
+  const std::lock_guard lock(mutex_);
+  if (told_) begin();
+}
+
+void following::begin() {
+  if (thread_.joinable()) return;
+  const executor::signals_blocked blocked;
+  thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+}
+
+void following::end(std::jthread thread) {
+  thread.request_stop();
+  // What it calls may be what ends it.
+  if (thread.get_id() == std::this_thread::get_id() && thread.joinable()) thread.detach();
+}
+
+void following::run(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  while (!stop.stop_requested()) {
+    // The interval may be found out, or change, meanwhile.
+    const auto begun = monotonic_clock::now();
+    for (std::chrono::milliseconds left{shortest_pause}; left.count() > 0 && !stop.stop_requested();) {
+      monotonic_clock::wait_for(changed_, lock, stop, std::min(left, longest_wait), [] { return false; });
+      const auto pause = std::chrono::milliseconds(std::max<series::duration>(every_(), shortest_pause.count()));
+      left = std::chrono::ceil<std::chrono::milliseconds>(begun + pause - monotonic_clock::now());
+    }
+    if (stop.stop_requested() || !told_) return;
+    const auto told = told_;
+    lock.unlock();
+    told();
+    // What it calls may have ended all this.
+    if (stop.stop_requested()) return;
+    lock.lock();
+  }
+}
+
 namespace {
 
 /// Steps between the first and the last that Prometheus answers in one go.

@@ -1,4 +1,4 @@
-/// The backend of a source that is a Prometheus, or whatever else speaks its HTTP API v1.
+/// The backend that queries a Prometheus server, or another server with the same HTTP API.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-/// Values over time as JSON, CSV, OpenMetrics and charts.
+/// Renders values, targets, alerts, rules and metric lists as JSON, CSV, OpenMetrics or charts.
 #pragma once
 
 #include <string>
@@ -11,6 +11,7 @@
 #include "sources/metrics/address.hpp"
 #include "sources/metrics/backend.hpp"
 #include "sources/metrics/charts/chart.hpp"
+#include "sources/metrics/metric_names.hpp"
 #include "sources/metrics/series/evaluation.hpp"
 
 namespace hondana::metrics {
@@ -46,5 +47,17 @@ void write_seconds(json::writer& to, series::duration of);
 void write_value(json::writer& to, double value);
 /// `[[seconds, value], …]`
 void write_points(json::writer& to, const std::vector<series::sample>& samples);
+
+[[nodiscard]] std::string json_of(std::string_view source, const std::vector<scraping::target_state>& all);
+[[nodiscard]] std::string json_of(std::string_view source, const std::vector<alert>& all);
+[[nodiscard]] std::string json_of(std::string_view source, const std::vector<rule>& all);
+/// `help` is masked already.
+[[nodiscard]] std::string json_of(std::string_view source, const std::vector<metric>& all, bool are_more,
+                                  series::duration interval);
+
+/// What changes when a target goes up or down, and not with each scrape.
+[[nodiscard]] std::string mark_of(const std::vector<scraping::target_state>& all);
+[[nodiscard]] std::string mark_of(const std::vector<alert>& all);
+[[nodiscard]] std::string mark_of(const std::vector<rule>& all);
 
 }  // namespace hondana::metrics

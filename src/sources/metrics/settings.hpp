@@ -1,4 +1,4 @@
-/// The `[[source]]` table of one source of metrics.
+/// Reads the `[[source]]` table of a metrics source, and makes the source from it.
 #pragma once
 
 #include <chrono>
@@ -11,9 +11,9 @@
 #include <hondana/error.hpp>
 
 #include "sources/config/section.hpp"
+#include "sources/metrics/address.hpp"
 #include "sources/metrics/exposition/parser.hpp"
 #include "sources/metrics/samples/store.hpp"
-#include "sources/metrics/span.hpp"
 #include "transport/endpoint/endpoint.hpp"
 
 namespace hondana::metrics {

@@ -1,14 +1,22 @@
-/// What is unusual in a source of metrics now, with the evidence.
+/// The summary of a metrics source: a survey of its metrics with what is unusual in them, made in the background.
 #pragma once
 
 #include <chrono>
+#include <condition_variable>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
+#include <hondana/clock.hpp>
 #include <hondana/error.hpp>
 #include <hondana/provider.hpp>
 
@@ -85,5 +93,52 @@ class surveyor {
 [[nodiscard]] std::string json_of(const summary& of);
 /// A line for each finding.
 [[nodiscard]] std::string text_of(const summary& of);
+
+/// One thread, from the first wish on. A round is made at most once every `every`, however many wish for one, and three seconds
+/// after one that the source did not answer. Threads: any.
+class summaries {
+ public:
+  struct listener {
+    std::function<void()> made{};   ///< A new summary is there.
+    std::function<void()> moved{};  ///< Its score is 0.1 or more away from the last one that was told so.
+  };
+
+  summaries(summary_options how, std::shared_ptr<backend> from, std::chrono::milliseconds every,
+            std::function<series::instant()> now, listener told);
+  ~summaries();
+  summaries(const summaries&) = delete;
+  summaries& operator=(const summaries&) = delete;
+
+  /// One is wanted, if the last is old enough. Does not wait.
+  void want();
+  /// The last one if it is not older than `every`, and otherwise the next one, as far as the call's deadline goes; then the
+  /// last one, if there is any. Errors: of the source, at once where its last round has failed shortly before; timed_out;
+  /// cancelled.
+  [[nodiscard]] result<std::shared_ptr<const summary>> get(const call& by);
+  /// The last one; null: none was made yet.
+  [[nodiscard]] std::shared_ptr<const summary> last() const;
+
+ private:
+  using clock = monotonic_clock;
+  void run(const std::stop_token& stop);
+  /// When another round may be made, after one that was. Holding the lock.
+  [[nodiscard]] clock::time_point next() const;
+
+  const std::shared_ptr<backend> from_;
+  const std::chrono::milliseconds every_;
+  const std::function<series::instant()> now_;
+  const listener told_;
+  surveyor surveyor_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable_any news_;
+  std::shared_ptr<const summary> last_;
+  std::optional<failure> problem_;
+  std::optional<clock::time_point> made_;
+  std::optional<double> told_score_;
+  std::uint64_t rounds_ = 0;
+  bool is_wanted_ = false;
+  std::jthread thread_;  // the last member: it uses the others
+};
 
 }  // namespace hondana::metrics

@@ -1,4 +1,4 @@
-/// The thread sleeps, looks at everything, and sleeps again.
+/// Notifies subscribers when a metric has new samples, or when a condition on it begins or ceases to hold.
 #include "sources/metrics/watcher.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 #include <hondana/clock.hpp>
 
-#include "base/executor/signals_blocked.hpp"
+#include "base/executor/thread_guards.hpp"
 #include "text/secrets/redactor.hpp"
 
 namespace hondana::metrics {

@@ -1,4 +1,4 @@
-/// Tells who watches a metric of what is new, and of conditions that begin or cease to hold.
+/// Notifies subscribers when a metric has new samples, or when a condition on it begins or ceases to hold.
 #pragma once
 
 #include <condition_variable>
@@ -18,7 +18,7 @@
 
 #include "sources/metrics/address.hpp"
 #include "sources/metrics/backend.hpp"
-#include "sources/metrics/judging.hpp"
+#include "sources/metrics/condition_check.hpp"
 
 namespace hondana::metrics {
 

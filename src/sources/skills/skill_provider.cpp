@@ -1,5 +1,4 @@
-/// Skills in memory: every change makes a new collection, which is taken or refused as a whole.
-#include <hondana/skills.hpp>
+/// The provider of skills held in memory, which a program may add and remove.
 
 #include <algorithm>
 #include <map>
@@ -8,10 +7,12 @@
 #include <string_view>
 #include <utility>
 
-#include "sources/skills/collection.hpp"
-#include "sources/skills/naming.hpp"
-#include "text/secrets/policy.hpp"
+#include <hondana/skills.hpp>
+
+#include "sources/skills/skill_collection.hpp"
+#include "sources/skills/skill_paths.hpp"
 #include "text/secrets/redactor.hpp"
+#include "text/secrets/scanner.hpp"
 
 namespace hondana::inline v0 {
 namespace {

@@ -1,4 +1,4 @@
-/// In which language a text is, and its characters in one form.
+/// The language of a text, language ranges, and texts folded for comparison.
 #pragma once
 
 #include <cstddef>

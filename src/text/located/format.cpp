@@ -1,4 +1,4 @@
-/// Names of formats, and what a text is before any format looks at it.
+/// The formats of configuration files, and parsing a text in any of them.
 #include "text/located/format.hpp"
 
 #include <algorithm>
@@ -6,9 +6,9 @@
 #include <string>
 #include <utility>
 
-#include "base/ascii/characters.hpp"
+#include "base/ascii/ascii.hpp"
 #include "base/json/utf8.hpp"
-#include "text/located/reading.hpp"
+#include "text/located/format_reader.hpp"
 
 namespace hondana::located {
 namespace {

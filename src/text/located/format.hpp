@@ -1,4 +1,4 @@
-/// The formats of configuration, and reading them.
+/// The formats of configuration files, and parsing a text in any of them.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-/// Secrets in trees of configuration.
+/// Masks secrets in configuration trees.
 #pragma once
 
 #include <cstddef>

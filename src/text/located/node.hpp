@@ -1,4 +1,4 @@
-/// Configuration as trees whose values know where they stand.
+/// Configuration as a tree of values with their places in the text, and its output as JSON.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include <hondana/value.hpp>
 
 namespace hondana::located {
 
@@ -53,5 +55,12 @@ struct document {
   /// this one counts". Names no values.
   std::vector<std::string> remarks{};
 };
+
+/// The JSON text of a tree, without white space; members in the order of the table, numbers with the digits they have.
+[[nodiscard]] std::string json_text(const node& of);
+void append_json(std::string& out, const node& of);
+
+/// The same as a value, where an integer of more than 64 bits is a number, and one beyond all doubles null.
+[[nodiscard]] value json_of(const node& of);
 
 }  // namespace hondana::located

@@ -1,12 +1,12 @@
-/// AsciiDoc: titles, anchors, blocks, links. Source: docs.asciidoctor.org.
+/// Reads AsciiDoc.
+
 #include <algorithm>
 #include <unordered_map>
 
-#include "base/ascii/characters.hpp"
+#include "base/ascii/ascii.hpp"
 #include "text/markup/characters.hpp"
-#include "text/markup/front_matter.hpp"
-#include "text/markup/gathering.hpp"
 #include "text/markup/inlines.hpp"
+#include "text/markup/pieces.hpp"
 
 namespace hondana::markup {
 namespace {

@@ -1,4 +1,4 @@
-/// Characters of UTF-8 and their classes, by utf8proc.
+/// Characters of UTF-8 with their classes, and lines of a text.
 #include "text/markup/characters.hpp"
 
 #include <utf8proc.h>

@@ -1,11 +1,65 @@
-/// Characters of UTF-8, one by one.
+/// Characters of UTF-8 with their classes, and lines of a text.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <string>
 #include <string_view>
 
+#include "base/ascii/ascii.hpp"
+
 namespace hondana::markup {
+
+/// `end` is that of what stands in the line, without CR and LF; `next` is where the following line begins.
+struct line {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  std::size_t next = 0;
+  std::size_t number = 0;  ///< From 1.
+};
+
+class line_reader {
+ public:
+  explicit line_reader(std::string_view text, std::size_t begin = 0, std::size_t number = 1) noexcept
+      : text_(text), next_(begin), number_(number) {}
+
+  /// False: there are no more.
+  bool read(line& into) noexcept {
+    if (next_ >= text_.size()) return false;
+    into.begin = next_;
+    into.number = number_++;
+    const auto* found = static_cast<const char*>(std::memchr(text_.data() + next_, '\n', text_.size() - next_));
+    into.end = found == nullptr ? text_.size() : static_cast<std::size_t>(found - text_.data());
+    into.next = next_ = found == nullptr ? into.end : into.end + 1;
+    if (into.end > into.begin && text_[into.end - 1] == '\r') --into.end;
+    return true;
+  }
+  /// The line after the one that was read last, without moving there.
+  [[nodiscard]] bool look(line& into) const noexcept { return line_reader(*this).read(into); }
+
+ private:
+  std::string_view text_;
+  std::size_t next_;
+  std::size_t number_;
+};
+
+[[nodiscard]] constexpr bool is_punctuation(char c) noexcept {
+  return (c >= '!' && c <= '/') || (c >= ':' && c <= '@') || (c >= '[' && c <= '`') || (c >= '{' && c <= '~');
+}
+
+[[nodiscard]] constexpr std::string_view trimmed(std::string_view text) noexcept {
+  while (!text.empty() && ascii::is_space(text.front())) text.remove_prefix(1);
+  while (!text.empty() && ascii::is_space(text.back())) text.remove_suffix(1);
+  return text;
+}
+[[nodiscard]] constexpr bool is_blank(std::string_view text) noexcept {
+  return std::all_of(text.begin(), text.end(), ascii::is_space);
+}
+
+[[nodiscard]] inline std::size_t lines_in(std::string_view text) noexcept {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) + (text.empty() || text.back() == '\n' ? 0 : 1);
+}
 
 struct character {
   char32_t point = 0;

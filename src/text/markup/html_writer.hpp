@@ -1,4 +1,4 @@
-/// Lays out the text of HTML: breaks, lists, tables, headings.
+/// Lays out the text of HTML as harmless Markdown: breaks, lists, tables and headings.
 #pragma once
 
 #include <cstddef>
@@ -9,6 +9,10 @@
 #include "text/markup/html.hpp"
 
 namespace hondana::markup {
+
+/// `<` as `&lt;` where a reader of Markdown or HTML could take it for the begin of a tag, and targets such as `javascript:` set
+/// off from what would make them links. `<vector>` and `a < b` stay. Lines stay lines.
+[[nodiscard]] std::string harmless(std::string_view text);
 
 class html_writer {
  public:

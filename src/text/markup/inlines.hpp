@@ -1,4 +1,4 @@
-/// What stands within a paragraph of Markdown: links, pictures, emphasis, code.
+/// Inline markup of Markdown: links, pictures, emphasis and code.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-/// How a document is built: its headings, its links and what it says of itself.
+/// The outline of a document in any format: headings, links and title.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,6 @@
-/// Starting children, one or two a document, and what becomes of their answers.
+/// Renders PDF and Office files as text in confined child processes.
+#include "text/rendering/renderer.hpp"
+
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,16 +14,12 @@
 #include <hondana/clock.hpp>
 
 #include "base/json/utf8.hpp"
-#include "os/process/confined.hpp"
-#include "text/rendering/child.hpp"
-#include "text/rendering/head.hpp"
-#include "text/rendering/names.hpp"
-#include "text/rendering/office/libraries.hpp"
+#include "os/process/confined_child.hpp"
+#include "text/rendering/office/office_libraries.hpp"
 #include "text/rendering/office/text_output.hpp"
-#include "text/rendering/pdf_facts.hpp"
-#include "text/rendering/programs.hpp"
-#include "text/rendering/rendering.hpp"
-#include "text/rendering/sheet_list.hpp"
+#include "text/rendering/poppler.hpp"
+#include "text/rendering/render_child.hpp"
+#include "text/rendering/render_protocol.hpp"
 
 namespace hondana::rendering {
 namespace {

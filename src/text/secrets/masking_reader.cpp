@@ -1,8 +1,11 @@
-/// A window that moves over the source.
+/// Masks secrets in content read in pieces or lines.
 #include "text/secrets/masking_reader.hpp"
 
 #include <algorithm>
 #include <utility>
+
+#include "text/secrets/matcher.hpp"
+#include "text/secrets/redactor.hpp"
 
 namespace hondana::secrets {
 namespace {
@@ -68,5 +71,54 @@ result<void> masking_reader::rewind() {
 }
 
 metadata masking_reader::facts() const { return facts_of(masked_); }
+
+namespace {
+
+constexpr std::size_t most_lines = 256;        // a key of 16384 bits has some 200
+constexpr std::size_t most_first_headers = 8;  // that its first lines are
+constexpr std::size_t least_piece = 16;        // of base64 among other words
+
+/// Where the dashes before a label such as `BEGIN RSA PRIVATE KEY` end, from `from` on.
+std::size_t label_at(std::string_view line, std::string_view word, std::size_t from) {
+  for (auto at = line.find(word, from); at != std::string_view::npos; at = line.find(word, at + 1)) {
+    const auto key = std::min(line.find("PRIVATE KEY", at), line.find("SECRET KEY", at));
+    if (at >= 3 && key != std::string_view::npos && key - at < 64 && line.substr(at - 3, 2) == "--") return at - 1;
+  }
+  return std::string_view::npos;
+}
+
+/// Such as `Proc-Type: 4,ENCRYPTED` and `Version: GnuPG v2`.
+bool is_header_line(std::string_view line) {
+  const auto name = run_of(kind::word, line);
+  return name != 0 && line.substr(name).starts_with(": ");
+}
+
+bool may_be_of_key(std::string_view line) {
+  bool has_blank = false;
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    const auto run = run_of(kind::base64, line.substr(at));
+    if (run >= least_piece) return true;
+    at += run;
+    has_blank = has_blank || (at < line.size() && at != 0 && line[at] == ' ');
+  }
+  return !has_blank;
+}
+
+}  // namespace
+
+std::string line_masker::masked(std::string_view line) {
+  auto out = redact_text(line);
+  const auto end = label_at(line, "END ", 0);
+  if (lines_left_ != 0) {
+    const bool goes_on = end != std::string_view::npos ||
+                         (lines_left_ + most_first_headers > most_lines && is_header_line(line)) || may_be_of_key(line);
+    const auto last = out.begin() + static_cast<std::ptrdiff_t>(goes_on ? std::min(end, out.size()) : 0);
+    std::replace_if(out.begin(), last, [](char byte) { return !is(kind::blank, byte); }, '*');
+    lines_left_ = goes_on && end == std::string_view::npos ? lines_left_ - 1 : 0;
+  }
+  const auto begin = label_at(line, "BEGIN ", 0);
+  if (begin != std::string_view::npos && label_at(line, "END ", begin) == std::string_view::npos) lines_left_ = most_lines;
+  return out;
+}
 
 }  // namespace hondana::secrets

@@ -1,4 +1,4 @@
-/// Masks the secrets of content while it is pulled.
+/// Masks secrets in content read in pieces or lines.
 #pragma once
 
 #include <cstddef>
@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include <hondana/resource.hpp>
 
@@ -41,6 +42,17 @@ class masking_reader final : public byte_reader {
   std::size_t masked_ = 0;
   bool is_begun_ = false;
   bool is_at_end_ = false;  // of the source
+};
+
+/// Masks the lines of one source, such as a program's standard error. Threads: one at a time.
+class line_masker {
+ public:
+  /// What `redact_text` masks, and whole lines between the first and the last one of a private key. A key without a last line
+  /// ends where something else begins that has words in it, or when it is longer than any.
+  [[nodiscard]] std::string masked(std::string_view line);
+
+ private:
+  std::size_t lines_left_ = 0;  ///< Of a key.
 };
 
 }  // namespace hondana::secrets

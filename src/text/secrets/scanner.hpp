@@ -1,4 +1,4 @@
-/// The redactor: finds secrets in texts and masks them.
+/// Finds the secrets of a text by a policy, and chooses the policy by file name.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "text/secrets/near.hpp"
+#include "text/secrets/matcher.hpp"
 
 namespace hondana::secrets {
 
@@ -31,5 +31,11 @@ std::size_t find(std::string_view text, policy how, std::vector<span>& into, std
 void unite(std::vector<span>& all);
 
 inline constexpr std::size_t margin = reach_behind + reach_ahead;
+
+/// By the last segment of a path or a URI: in configuration, environments and logs, and in copies of them, more than elsewhere.
+[[nodiscard]] policy policy_of(std::string_view path) noexcept;
+
+/// The same of a URI, whose query and fragment say nothing about that.
+[[nodiscard]] policy policy_of_uri(std::string_view uri) noexcept;
 
 }  // namespace hondana::secrets

@@ -1,4 +1,4 @@
-/// The thread that reads from and writes to a child process.
+/// A channel to a server that runs as a child process.
 #include "transport/child/child_channel.hpp"
 
 #include <poll.h>
@@ -9,8 +9,12 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstddef>
+#include <deque>
 #include <mutex>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -18,12 +22,54 @@
 
 #include <hondana/clock.hpp>
 
-#include "base/executor/signals_blocked.hpp"
-#include "base/executor/without_throwing.hpp"
+#include "base/executor/thread_guards.hpp"
 #include "os/process/program.hpp"
-#include "transport/child/messages.hpp"
-#include "transport/child/outbox.hpp"
-#include "transport/child/run.hpp"
+#include "transport/child/child_messages.hpp"
+#include "transport/child/child_process.hpp"
+
+namespace hondana::transport::child {
+
+/// Threads: one at a time, but what `front` gave stays where it is until it is written or cleared.
+class outbox {
+ public:
+  void add(std::string text, bool is_call) {
+    text += '\n';
+    bytes_ += text.size();
+    if (!is_call) other_bytes_ += text.size();
+    waiting_.push_back({std::move(text), is_call});
+  }
+  [[nodiscard]] bool empty() const noexcept { return waiting_.empty(); }
+  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+  /// Of what is no request, above all answers to the program's own, and waits behind another message: one that is long says
+  /// nothing of its reader.
+  [[nodiscard]] std::size_t waiting_answers() const noexcept {
+    return waiting_.empty() || waiting_.front().is_call ? other_bytes_ : other_bytes_ - waiting_.front().text.size();
+  }
+  /// What is to be written next.
+  [[nodiscard]] std::string_view front() const { return std::string_view(waiting_.front().text).substr(written_); }
+  void wrote(std::size_t count) {
+    written_ += count;
+    const auto& [text, is_call] = waiting_.front();
+    if (written_ < text.size()) return;
+    bytes_ -= text.size();
+    if (!is_call) other_bytes_ -= text.size();
+    waiting_.pop_front();
+    written_ = 0;
+  }
+  void clear() { *this = {}; }
+
+ private:
+  struct message {
+    std::string text;
+    bool is_call;
+  };
+  std::deque<message> waiting_;
+  std::size_t bytes_ = 0;
+  std::size_t other_bytes_ = 0;
+  std::size_t written_ = 0;  // of the first
+};
+
+}  // namespace hondana::transport::child
 
 namespace hondana::transport {
 namespace {

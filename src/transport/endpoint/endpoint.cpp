@@ -1,4 +1,4 @@
-/// Checks what was configured, and asks on connections that are kept.
+/// An HTTP service from the configuration, such as an exporter or a collector of traces.
 #include "transport/endpoint/endpoint.hpp"
 
 #include <algorithm>
@@ -6,22 +6,117 @@
 #include <condition_variable>
 #include <cstdlib>
 #include <mutex>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include <hondana/client_target.hpp>
 #include <hondana/clock.hpp>
+#include <hondana/error.hpp>
 #include <hondana/uri.hpp>
 
-#include "base/ascii/characters.hpp"
-#include "base/uri/host_port.hpp"
-#include "transport/endpoint/addresses.hpp"
-#include "transport/endpoint/connection.hpp"
-#include "transport/endpoint/spelling.hpp"
-#include "transport/endpoint/unpacking.hpp"
+#include "base/ascii/ascii.hpp"
+#include "base/uri/web_url.hpp"
+#include "os/disk/private_file.hpp"
+#include "transport/endpoint/address_rules.hpp"
+#include "transport/endpoint/endpoint_connection.hpp"
 #include "transport/http_client/checked_target.hpp"
 #include "transport/http_client/response_head.hpp"
 
 namespace hondana::endpoint {
+
+using fields = std::vector<std::pair<std::string, std::string>>;
+
+/// `name=value&…`, both percent-encoded.
+[[nodiscard]] std::string form_of(const fields& query);
+
+/// `base` (whose own query stays in front) with `path` behind its path. Errors: invalid_argument for a path that does not begin
+/// with `/`, has dot segments, however they are escaped, or characters that a path has not; and for more than 8192 bytes.
+[[nodiscard]] result<std::string> url_with(std::string_view base, std::string_view path, const fields& query);
+
+/// The one line of a file that holds a secret, without its end. Errors: as `disk::read_private`; invalid_argument for what is
+/// empty, longer than 16 KiB, several lines, or has control characters. Only the private texts name the path.
+[[nodiscard]] result<std::string> secret_in(const std::string& path, std::string_view setting);
+
+namespace {
+
+constexpr std::size_t longest_secret = 16u << 10;
+
+bool is_in_paths(char c) noexcept {
+  constexpr std::string_view others = "/-._~!$&'()*+,;=:@%";
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || others.find(c) != others.npos;
+}
+
+/// Errors: as `url_with`.
+result<void> check_path(std::string_view path) {
+  if (!path.starts_with('/') || !std::all_of(path.begin(), path.end(), is_in_paths))
+    return fail(errc::invalid_argument, "the request path does not begin with / or has characters that must be escaped");
+  const auto plain = percent_decode(path);
+  if (!plain || plain->find('\0') != std::string::npos)
+    return fail(errc::invalid_argument, "the request path has an invalid percent-escape");
+  std::string_view rest(*plain);
+  while (!rest.empty()) {
+    rest.remove_prefix(1);
+    const auto segment = rest.substr(0, rest.find_first_of("/\\"));
+    if (segment == "." || segment == "..") return fail(errc::invalid_argument, "the request path has . or .. segments");
+    rest.remove_prefix(segment.size());
+  }
+  return {};
+}
+
+bool is_control(char c) noexcept {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte < 0x20 || byte == 0x7f;
+}
+
+}  // namespace
+
+std::string form_of(const fields& query) {
+  std::string out;
+  for (const auto& [name, value] : query) {
+    if (!out.empty()) out += '&';
+    out += percent_encode(name) + '=' + percent_encode(value);
+  }
+  return out;
+}
+
+result<std::string> url_with(std::string_view base, std::string_view path, const fields& query) {
+  const auto question = base.find('?');
+  std::string out(base.substr(0, question));
+  auto parameters = question == std::string_view::npos ? std::string() : std::string(base.substr(question + 1));
+  if (!path.empty()) {
+    HONDANA_TRY(check_path(path));
+    if (out.ends_with('/')) out.pop_back();
+    out += path;
+  }
+  if (const auto more = form_of(query); !more.empty()) parameters += (parameters.empty() ? "" : "&") + more;
+  if (!parameters.empty()) out += '?' + parameters;
+  if (out.size() > max_uri_bytes)
+    return fail(errc::invalid_argument, "the request URL would be longer than 8192 bytes; send the query as a form");
+  return out;
+}
+
+result<std::string> secret_in(const std::string& path, std::string_view setting) {
+  const auto unfit = [&](errc code, std::string_view why, std::string private_text) {
+    return fail(code, "its " + std::string(setting) + ' ' + std::string(why), std::move(private_text));
+  };
+  auto read = disk::read_private(path, longest_secret);
+  if (!read) {
+    const auto& why = read.error();
+    return unfit(why.code == errc::resource_not_found ? errc::source_unavailable : why.code,
+                 "cannot be read; the reason is in the log",
+                 path + ": " + why.public_text + (why.private_text.empty() ? "" : " (" + why.private_text + ')'));
+  }
+  auto text = std::move(read->bytes);
+  if (text.ends_with('\n')) text.pop_back();
+  if (text.ends_with('\r')) text.pop_back();
+  if (text.empty()) return unfit(errc::invalid_argument, "is empty", path);
+  if (std::any_of(text.begin(), text.end(), is_control))
+    return unfit(errc::invalid_argument, "contains more than one line, or control characters", path);
+  return text;
+}
+
 namespace {
 
 namespace http = transport::http_client;

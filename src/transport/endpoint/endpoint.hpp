@@ -1,4 +1,4 @@
-/// A service that the configuration names, asked over HTTP: an exporter, a Prometheus, a collector of traces.
+/// An HTTP service from the configuration, such as an exporter or a collector of traces.
 #pragma once
 
 #include <chrono>

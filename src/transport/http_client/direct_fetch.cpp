@@ -1,11 +1,12 @@
-/// One GET to the open Internet, hop by hop.
+/// Fetches an `https:` resource directly, without trusting who named it.
 #include "transport/http_client/direct_fetch.hpp"
 
 #include <algorithm>
-#include <hondana/uri.hpp>
 #include <optional>
 #include <string_view>
 #include <utility>
+
+#include <hondana/uri.hpp>
 
 #include "transport/http_client/checked_target.hpp"
 #include "transport/http_client/guarded_request.hpp"

@@ -1,4 +1,4 @@
-/// Reads an `https://` resource from where it is, without trusting who named it.
+/// Fetches an `https:` resource directly, without trusting who named it.
 #pragma once
 
 #include <sys/socket.h>
@@ -6,9 +6,10 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <hondana/error.hpp>
 #include <stop_token>
 #include <string>
+
+#include <hondana/error.hpp>
 
 #include "protocol/channel/channel.hpp"
 

@@ -1,4 +1,4 @@
-/// libcurl with a guard at the place where sockets are opened.
+/// One HTTP request to a URL that a stranger may have named, with rules for the addresses it may reach.
 #include "transport/http_client/guarded_request.hpp"
 
 #include <algorithm>
@@ -8,11 +8,9 @@
 #include <hondana/clock.hpp>
 
 #include "transport/http_client/checked_target.hpp"
-#include "transport/http_client/failed_transfer.hpp"
-#include "transport/http_client/header_lines.hpp"
-#include "transport/http_client/identity.hpp"
-#include "transport/http_client/loop.hpp"
+#include "transport/http_client/curl.hpp"
 #include "transport/http_client/public_address.hpp"
+#include "transport/http_client/transfer_loop.hpp"
 
 namespace hondana::transport::http_client {
 namespace {

@@ -1,19 +1,20 @@
-/// One HTTP request to where a URL leads that a stranger may have named: rules decide which addresses it may lead to.
+/// One HTTP request to a URL that a stranger may have named, with rules for the addresses it may reach.
 #pragma once
 
 #include <sys/socket.h>
 
 #include <chrono>
 #include <functional>
-#include <hondana/clock.hpp>
-#include <hondana/error.hpp>
 #include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "transport/http_client/curl_library.hpp"
+#include <hondana/clock.hpp>
+#include <hondana/error.hpp>
+
+#include "transport/http_client/curl.hpp"
 #include "transport/http_client/response_head.hpp"
 
 namespace hondana::transport::http_client {

@@ -2,10 +2,11 @@
 #pragma once
 
 #include <functional>
-#include <hondana/client_target.hpp>
-#include <hondana/error.hpp>
 #include <memory>
 #include <string_view>
+
+#include <hondana/client_target.hpp>
+#include <hondana/error.hpp>
 
 #include "protocol/channel/channel.hpp"
 

@@ -1,4 +1,4 @@
-/// The blocks of addresses that are not public.
+/// Which addresses are public, so that a URL from a stranger may lead there.
 #include "transport/http_client/public_address.hpp"
 
 #include <arpa/inet.h>

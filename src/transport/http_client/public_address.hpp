@@ -1,4 +1,4 @@
-/// Which addresses a URL from a stranger may lead to.
+/// Which addresses are public, so that a URL from a stranger may lead there.
 #pragma once
 
 #include <sys/socket.h>

@@ -1,25 +1,102 @@
 /// The channel of HTTP+SSE.
+
 #include <algorithm>
+#include <cstddef>
 #include <deque>
+#include <functional>
 #include <future>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
-#include "protocol/channel/routed_intake.hpp"
-#include "transport/http_client/conversation.hpp"
-#include "transport/http_client/delivery.hpp"
-#include "transport/http_client/departures.hpp"
-#include "transport/http_client/event_messages.hpp"
+#include <hondana/error.hpp>
+
+#include "protocol/channel/channel.hpp"
+#include "protocol/channel/message_intake.hpp"
+#include "transport/http_client/channel_state.hpp"
+#include "transport/http_client/event_stream.hpp"
 #include "transport/http_client/http_channel.hpp"
-#include "transport/http_client/loop.hpp"
-#include "transport/http_client/outgoing_queue.hpp"
 #include "transport/http_client/transfer.hpp"
+#include "transport/http_client/transfer_loop.hpp"
 
 namespace hondana::transport::http_client {
+
+/// POSTs a message and hears whether it was taken. Destruction ends it unheard. Threads: the loop's.
+/// Spec: 2024-11-05 basic/transports#http-with-sse.
+class delivery final : public answer_hearer {
+ public:
+  /// `over`: nothing when the server has taken it. The last thing heard; may destroy the delivery.
+  using hook = std::function<void(std::optional<channel::ending>)>;
+
+  delivery(loop& within, conversation& in, std::string url, channel::outgoing message, hook over);
+  ~delivery() override;
+
+  void begin();
+
+ private:
+  bool answered(const response_head& head) override;
+  bool body(std::string_view bytes) override;
+  void finished(result<void> how) override;
+  void release_queue() { in_.queued_bytes -= std::exchange(queued_, 0); }
+
+  conversation& in_;
+  std::string url_;
+  channel::outgoing message_;
+  hook over_;
+  std::size_t queued_;
+  response_head head_{};
+  std::string body_;
+  transfer transfer_;
+};
+
+delivery::delivery(loop& within, conversation& in, std::string url, channel::outgoing message, hook over)
+    : in_(in),
+      url_(std::move(url)),
+      message_(std::move(message)),
+      over_(std::move(over)),
+      queued_(message_.text.size()),
+      transfer_(within, in.target, in.tokens, *this) {}
+
+delivery::~delivery() { release_queue(); }
+
+void delivery::begin() {
+  http_request what;
+  what.what = verb::post;
+  what.url = url_;
+  what.header_lines = in_.session_lines();
+  what.header_lines.emplace_back("Content-Type: application/json");
+  what.body = std::move(message_.text);
+  transfer_.begin(std::move(what));
+}
+
+bool delivery::answered(const response_head& head) {
+  head_ = head;
+  release_queue();
+  // A stream here would stay open for nobody.
+  return head.media_type() != "text/event-stream";
+}
+
+bool delivery::body(std::string_view bytes) {
+  body_ += bytes.substr(0, max_error_body_bytes - body_.size());
+  return body_.size() < max_error_body_bytes;
+}
+
+void delivery::finished(result<void> how) {
+  std::optional<channel::ending> failed;
+  if (head_.status != 0 && !head_.is_success()) {
+    failed = ending_for(head_, std::move(body_), url_, false);
+  } else if (!how && head_.status == 0) {
+    failed.emplace();
+    failed->why = std::move(how.error());
+  }
+  const auto over = std::move(over_);
+  over(std::move(failed));
+}
+
 namespace {
 
 using hondana::channel::call_id;

@@ -1,29 +1,83 @@
-/// Drives one dialogue over a socket.
+/// Serves one HTTP connection over a socket, in the clear or with TLS.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <hondana/authenticator.hpp>
 
+#include "base/counters/process_metrics.hpp"
 #include "base/json/buffer.hpp"
+#include "os/disk/file_descriptor.hpp"
 #include "os/reactor/reactor.hpp"
-#include "protocol/rpc/facts.hpp"
-#include "protocol/rpc/outlet.hpp"
+#include "protocol/rpc/message.hpp"
+#include "protocol/rpc/message_sink.hpp"
 #include "server/core/core.hpp"
 #include "server/session/session.hpp"
-#include "transport/http_server/byte_stream.hpp"
-#include "transport/http_server/dialogue.hpp"
-#include "transport/http_server/loop.hpp"
+#include "transport/http_server/http1_dialogue.hpp"
+#include "transport/http_server/io_loop.hpp"
 #include "transport/http_server/message_stream.hpp"
 #include "transport/http_server/sessions.hpp"
+#include "transport/tls/tls_session.hpp"
 
 namespace hondana::transport::http_server {
+
+/// Nothing here waits. Threads: its loop's.
+class byte_stream {
+ public:
+  using progress = tls::progress;
+  using attempt = tls::attempt;
+
+  /// `secured`: TLS over `with`; null: none.
+  byte_stream(disk::handle with, std::unique_ptr<tls::session> secured) : socket_(std::move(with)), tls_(std::move(secured)) {}
+
+  /// `into` has room for a record of TLS.
+  [[nodiscard]] attempt read(std::span<char> into) {
+    const auto out = tls_ ? tls_->read(into) : read_plainly(into);
+    counters::traffic::here().received(counters::way::http, out.bytes);
+    return out;
+  }
+  /// Some of what is in `parts`, from the front, of which not all are empty and which are at most eight. What was tried and not
+  /// taken must be tried again.
+  [[nodiscard]] attempt write(std::span<const std::string_view> parts) {
+    const auto out = tls_ ? write_secured(parts) : write_plainly(parts);
+    counters::traffic::here().sent(counters::way::http, out.bytes);
+    return out;
+  }
+  /// Nothing more is written: `wants_output` when this has to be tried again. What is read from here on is thrown away.
+  [[nodiscard]] progress finish();
+  /// `is_cut_off`: so that the peer does not take what it has for all.
+  void close(bool is_cut_off);
+
+  /// Whether the handshake of TLS is under way.
+  [[nodiscard]] bool is_shaking_hands() const noexcept { return tls_ && !tls_->has_shaken_hands(); }
+  /// That handshake failed since the peer speaks plain HTTP.
+  [[nodiscard]] bool was_addressed_in_http() const noexcept { return tls_ && tls_->was_addressed_in_http(); }
+  /// Goes on in the clear, to tell such a peer.
+  void leave_tls() { tls_.reset(); }
+
+  [[nodiscard]] bool is_secure() const noexcept { return tls_ != nullptr; }
+  /// As `tls::session::certificate`, and nothing without TLS.
+  [[nodiscard]] std::optional<peer_certificate> certificate() const { return tls_ ? tls_->certificate() : std::nullopt; }
+  /// Null without TLS.
+  [[nodiscard]] tls::session* secured() noexcept { return tls_.get(); }
+  /// For waiting and for options.
+  [[nodiscard]] int descriptor() const noexcept { return socket_.get(); }
+
+ private:
+  [[nodiscard]] attempt read_plainly(std::span<char> into);
+  [[nodiscard]] attempt write_plainly(std::span<const std::string_view> parts);
+  [[nodiscard]] attempt write_secured(std::span<const std::string_view> parts);
+
+  disk::handle socket_;
+  std::unique_ptr<tls::session> tls_;
+};
 
 /// The process that has connected to a Unix socket; nothing when that cannot be told.
 [[nodiscard]] std::optional<peer_process> process_behind(int descriptor);

@@ -1,9 +1,10 @@
-/// What a connection does with messages, sessions and streams.
+/// Passes messages of a connection to sessions, and carries their streams.
+
 #include <utility>
 
-#include "server/session/refusal.hpp"
-#include "transport/http_server/answer_head.hpp"
+#include "server/session/refusals.hpp"
 #include "transport/http_server/connection.hpp"
+#include "transport/http_server/response_writer.hpp"
 
 namespace hondana::transport::http_server {
 namespace {

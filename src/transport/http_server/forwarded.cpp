@@ -1,4 +1,6 @@
-/// Reading what proxies say of the client behind them.
+/// Forwarded headers of proxies: the client behind them, and which proxies are trusted.
+///
+/// Values come from the peer and are never trusted to be well-formed.
 #include "transport/http_server/forwarded.hpp"
 
 #include <arpa/inet.h>
@@ -9,9 +11,9 @@
 #include <cstddef>
 #include <utility>
 
-#include "base/ascii/characters.hpp"
-#include "transport/http_server/field_values.hpp"
+#include "base/ascii/ascii.hpp"
 #include "transport/http_server/peer_address.hpp"
+#include "transport/http_server/request_head.hpp"
 
 namespace hondana::transport::http_server {
 namespace {

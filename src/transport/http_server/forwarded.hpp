@@ -1,6 +1,6 @@
-/// What proxies say of the client behind them, and whose word on it is taken.
+/// Forwarded headers of proxies: the client behind them, and which proxies are trusted.
 ///
-/// The values come from the peer and are never trusted to be well-formed.
+/// Values come from the peer and are never trusted to be well-formed.
 #pragma once
 
 #include <array>

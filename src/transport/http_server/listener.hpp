@@ -1,18 +1,36 @@
-/// Accepts connections of one listening socket.
+/// Opens the sockets that `http_options` names, and accepts connections on them.
 #pragma once
 
 #include <chrono>
 #include <functional>
 #include <memory>
 #include <string_view>
+#include <vector>
 
-#include "os/disk/handle.hpp"
+#include <hondana/error.hpp>
+#include <hondana/server.hpp>
+
+#include "os/disk/file_descriptor.hpp"
 #include "os/reactor/reactor.hpp"
+#include "transport/http_server/io_loop.hpp"
 #include "transport/http_server/listening_socket.hpp"
-#include "transport/http_server/loop.hpp"
 #include "transport/http_server/peer_address.hpp"
+#include "transport/http_server/routes.hpp"
 
 namespace hondana::transport::http_server {
+
+/// A socket, and what is answered there.
+struct place {
+  listening_socket socket;
+  std::shared_ptr<const site> at;
+};
+
+/// Opens all places; the first is for messages. Inherited descriptors are taken over, also on failure.
+///
+/// An address that other machines reach needs `hosts`, by which it may be called, and an
+/// authenticator or `without_authentication`. Errors:
+/// invalid_argument (malformed or not allowed), source_unavailable (cannot be bound).
+[[nodiscard]] result<std::vector<place>> open_places(const http_options& options);
 
 /// Threads: the loop's, but for the constructor, `start`, and the destructor, which must not overlap with it.
 class listener final : private reactor::waiter {

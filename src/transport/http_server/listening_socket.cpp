@@ -1,4 +1,4 @@
-/// Binding, replacing and taking over sockets.
+/// Sockets that a server listens on: TCP, a Unix socket's file, or handed over by a supervisor.
 #include "transport/http_server/listening_socket.hpp"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/// Sockets a server listens on: TCP, a Unix socket's file, or handed over by a supervisor.
+/// Sockets that a server listens on: TCP, a Unix socket's file, or handed over by a supervisor.
 #pragma once
 
 #include <sys/types.h>

@@ -1,4 +1,4 @@
-/// The messages that belong to one POST, or to none, on their way to the connection that carries them.
+/// The messages of one POST, or of none, on their way to the connection that carries them.
 #pragma once
 
 #include <atomic>
@@ -17,9 +17,9 @@
 
 #include <hondana/provider.hpp>
 
-#include "protocol/rpc/outlet.hpp"
-#include "transport/http_server/byte_budget.hpp"
-#include "transport/http_server/replay.hpp"
+#include "protocol/rpc/message_sink.hpp"
+#include "transport/http_server/event_replay.hpp"
+#include "transport/http_server/limits.hpp"
 
 namespace hondana::transport::http_server {
 

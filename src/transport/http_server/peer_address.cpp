@@ -1,4 +1,4 @@
-/// Reading socket addresses.
+/// A socket's address: of a peer, or of the socket itself.
 #include "transport/http_server/peer_address.hpp"
 
 #include <arpa/inet.h>

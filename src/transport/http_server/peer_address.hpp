@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "transport/http_server/admission.hpp"
+#include "transport/http_server/connection_limits.hpp"
 
 namespace hondana::transport::http_server {
 

@@ -1,9 +1,7 @@
-/// Cuts the bytes of an HTTP/1 connection into requests, with Boost.Beast's parser. The only file that knows Beast.
+/// Cuts the bytes of an HTTP/1 connection into requests, with Boost.Beast's parser. Only this file knows Beast.
 #include "transport/http_server/request_parser.hpp"
 
 #include <algorithm>
-#include <boost/beast/http/basic_parser.hpp>
-#include <boost/beast/http/error.hpp>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -11,8 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "base/ascii/characters.hpp"
-#include "transport/http_server/field_values.hpp"
+#include <boost/beast/http/basic_parser.hpp>
+#include <boost/beast/http/error.hpp>
+
+#include "base/ascii/ascii.hpp"
+#include "transport/http_server/request_head.hpp"
 
 namespace hondana::transport::http_server {
 namespace {

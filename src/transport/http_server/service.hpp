@@ -1,4 +1,4 @@
-/// The listening HTTP server behind `hondana::http_service`, with limits that tests can choose.
+/// The HTTP server behind `hondana::http_service`: listens, and runs its I/O loops.
 #pragma once
 
 #include <chrono>

@@ -1,6 +1,7 @@
-/// Telling a client what a server's session says.
+/// A channel and a peer in this process, with a mailbox for messages of the session.
 #include "transport/memory/memory_channel.hpp"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -9,14 +10,97 @@
 #include <utility>
 
 #include <hondana/clock.hpp>
+#include <hondana/server.hpp>
 
-#include "protocol/channel/routed_intake.hpp"
-#include "protocol/rpc/blocking_pull.hpp"
+#include "protocol/channel/message_intake.hpp"
+#include "protocol/rpc/message_body.hpp"
 #include "server/core/core.hpp"
 #include "server/session/session.hpp"
-#include "transport/memory/mailbox.hpp"
 
 namespace hondana::transport {
+
+struct mailbox::followed final : rpc::follower {
+  void wake() override {
+    if (const auto there = by.lock()) there->wake(*this);
+  }
+  std::shared_ptr<rpc::message_source> from;
+  std::weak_ptr<mailbox> by;
+  bool is_ready = false;
+};
+
+void mailbox::answer(rpc::delivery what) {
+  if (what.content) put(std::make_shared<rpc::body>(std::move(*what.content)));
+}
+
+rpc::sending mailbox::send(std::string message) {
+  put(std::make_shared<rpc::body>(std::move(message)));
+  return rpc::sending::taken;
+}
+
+void mailbox::follow(std::shared_ptr<rpc::message_source> from) {
+  const auto one = std::make_shared<followed>();
+  one->from = std::move(from);
+  one->by = weak_from_this();
+  {
+    const std::lock_guard lock(mutex_);
+    sources_.push_back(one);
+  }
+  one->from->follow(one);
+}
+
+std::shared_ptr<rpc::body> mailbox::take(std::chrono::steady_clock::time_point deadline) {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    const bool is_any = monotonic_clock::wait_until(arrived_, lock, deadline,
+                                                    [this] { return is_closed_ || !messages_.empty() || ready() != nullptr; });
+    if (!is_any || is_closed_) return nullptr;
+    if (!messages_.empty()) {
+      auto next = std::move(messages_.front());
+      messages_.pop_front();
+      return next;
+    }
+    const auto one = ready();
+    one->is_ready = false;
+    lock.unlock();
+    auto message = one->from->next();
+    if (message) {
+      wake(*one);  // there may be more
+      return std::make_shared<rpc::body>(std::move(*message));
+    }
+    lock.lock();
+    if (one->from->has_ended()) std::erase(sources_, one);
+  }
+}
+
+void mailbox::close() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_closed_ = true;
+  }
+  arrived_.notify_all();
+}
+
+void mailbox::wake(followed& one) {
+  {
+    const std::lock_guard lock(mutex_);
+    one.is_ready = true;
+  }
+  arrived_.notify_one();
+}
+
+std::shared_ptr<mailbox::followed> mailbox::ready() const {
+  const auto found = std::find_if(sources_.begin(), sources_.end(), [](const auto& one) { return one->is_ready; });
+  return found == sources_.end() ? nullptr : *found;
+}
+
+void mailbox::put(std::shared_ptr<rpc::body> message) {
+  {
+    const std::lock_guard lock(mutex_);
+    messages_.push_back(std::move(message));
+  }
+  arrived_.notify_one();
+}
+
 namespace {
 
 using hondana::channel::call_id;
@@ -143,3 +227,40 @@ result<std::unique_ptr<channel::channel>> make_memory_channel(hondana::server& t
 }
 
 }  // namespace hondana::transport
+
+namespace hondana::inline v0 {
+
+struct memory_peer::state {
+  std::shared_ptr<session::session> conversation;
+  std::shared_ptr<transport::mailbox> inbox = std::make_shared<transport::mailbox>();
+  rpc::facts facts;
+};
+
+memory_peer::memory_peer(server& server) : state_(std::make_unique<state>()) {
+  state_->conversation = session::session::open(server.engine());
+  state_->facts.who.identity = "local";
+  state_->inbox->follow(state_->conversation->standing());
+}
+
+memory_peer::~memory_peer() { state_->conversation->close(); }
+
+void memory_peer::send(std::string_view message) { state_->conversation->receive(message, state_->facts, state_->inbox); }
+
+std::optional<std::string> memory_peer::receive(std::chrono::steady_clock::time_point deadline) {
+  const auto message = state_->inbox->take(deadline);
+  if (!message) return {};
+  std::string text;
+  for (;;) {
+    const auto more = rpc::pull_until(message, text, deadline);
+    if (!more) {  // cut off, as every transport does with a message it cannot complete
+      message->sent_for().tell(rpc::departure::cut);
+      return {};
+    }
+    if (!*more) {
+      message->sent_for().tell(rpc::departure::sent);
+      return text;
+    }
+  }
+}
+
+}  // namespace hondana::inline v0

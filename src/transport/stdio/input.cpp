@@ -1,4 +1,4 @@
-/// Waiting for input, and being woken from it.
+/// Reads lines from a descriptor until it is told to stop.
 #include "transport/stdio/input.hpp"
 
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include <string>
 #include <utility>
 
-#include "base/counters/traffic.hpp"
+#include "base/counters/process_metrics.hpp"
 
 namespace hondana::transport::stdio {
 

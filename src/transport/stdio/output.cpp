@@ -1,11 +1,13 @@
-/// Non-blocking output by kind of descriptor.
+/// Writes to a descriptor that other processes may share, without blocking, within a time that can be shortened.
 #include "transport/stdio/output.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -14,9 +16,35 @@
 
 #include <hondana/clock.hpp>
 
-#include "base/counters/traffic.hpp"
+#include "base/counters/process_metrics.hpp"
 
 namespace hondana::transport::stdio {
+
+patience::patience(std::chrono::milliseconds stall) : changed_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), stall_(stall) {}
+
+patience::~patience() {
+  if (changed_ >= 0) ::close(changed_);
+}
+
+void patience::shorten(std::chrono::milliseconds stall, clock::time_point end) {
+  {
+    const std::lock_guard lock(mutex_);
+    stall_ = std::min(stall_, stall);
+    end_ = std::min(end_, end);
+  }
+  eventfd_write(changed_, 1);
+}
+
+patience::clock::time_point patience::until(clock::time_point progress) const {
+  const std::lock_guard lock(mutex_);
+  return std::min(progress + stall_, end_);
+}
+
+void patience::heard() const noexcept {
+  eventfd_t count = 0;
+  eventfd_read(changed_, &count);
+}
+
 namespace {
 
 // What a pipe that polls writable takes without blocking (PIPE_BUF), for when no description of our own can be had.

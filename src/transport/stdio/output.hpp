@@ -1,17 +1,44 @@
-/// Writes to a descriptor that may be shared with other processes without ever blocking in the kernel.
+/// Writes to a descriptor that other processes may share, without blocking, within a time that can be shortened.
 #pragma once
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstddef>
+#include <mutex>
 #include <string>
 #include <string_view>
 
+#include <hondana/clock.hpp>
 #include <hondana/error.hpp>
 
-#include "transport/stdio/patience.hpp"
-
 namespace hondana::transport::stdio {
+
+/// Threads: any.
+class patience {
+ public:
+  using clock = monotonic_clock;
+
+  /// A peer that takes nothing for `stall` is given up.
+  explicit patience(std::chrono::milliseconds stall);
+  ~patience();
+  patience(const patience&) = delete;
+  patience& operator=(const patience&) = delete;
+
+  /// From now on: at most `stall` without progress, and nothing after `end`. Wakes whoever waits. Never lengthens.
+  void shorten(std::chrono::milliseconds stall, clock::time_point end);
+  /// When to give up, if the last byte was taken at `progress`.
+  [[nodiscard]] clock::time_point until(clock::time_point progress) const;
+  /// Readable after `shorten`, until `heard` is called; for poll.
+  [[nodiscard]] int descriptor() const noexcept { return changed_; }
+  void heard() const noexcept;
+
+ private:
+  int changed_;
+  mutable std::mutex mutex_;
+  std::chrono::milliseconds stall_;
+  clock::time_point end_ = clock::time_point::max();
+};
 
 /// A pipe, socket, terminal or file to write to. The descriptor's own flags are left alone, since they are shared with
 /// whoever holds it too: sockets are written with MSG_DONTWAIT, pipes through a description of our own.

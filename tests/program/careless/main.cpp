@@ -33,7 +33,7 @@
 #include "app/cli/log.hpp"
 #include "app/cli/sandbox/server_sandbox.hpp"
 #include "app/cli/signals.hpp"
-#include "os/disk/handle.hpp"
+#include "os/disk/file_descriptor.hpp"
 
 namespace {
 

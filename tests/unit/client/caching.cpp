@@ -3,7 +3,7 @@
 
 #include <hondana/clock.hpp>
 
-#include "client/narrowing.hpp"
+#include "client/composed_calls.hpp"
 #include "deadline.hpp"
 #include "unit/client/scripted_channel.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <hondana/clock.hpp>
 
-#include "client/narrowing.hpp"
+#include "client/composed_calls.hpp"
 #include "unit/client/scripted_channel.hpp"
 
 namespace hondana::test {

@@ -1,5 +1,5 @@
 /// What waits to be told, and what becomes of too much of it.
-#include "client/changes.hpp"
+#include "client/watches.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 /// Servers that want to be asked later: they are, if that is not too long.
-#include "client/patience.hpp"
+#include "client/retry.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 
 #include <hondana/clock.hpp>
 
-#include "client/narrowing.hpp"
+#include "client/composed_calls.hpp"
 #include "unit/client/scripted_channel.hpp"
 
 namespace hondana::test {

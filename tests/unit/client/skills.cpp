@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/bytes/sha256.hpp"
-#include "client/narrowing.hpp"
+#include "client/composed_calls.hpp"
 #include "unit/client/scripted_channel.hpp"
 
 namespace hondana::test {

@@ -1,7 +1,7 @@
-/// The flags and commands that use a server, and those that set up.
+/// Commands and flags that use a server, log in and log out.
 #pragma once
 
-#include "app/cli/flags/table.hpp"
+#include "app/cli/flags/command_table.hpp"
 
 namespace hondana::cli {
 
@@ -59,5 +59,20 @@ extern const command_entry completions_entry;
 extern const command_entry help_entry;
 extern const command_entry version_entry;
 extern const command_entry complete_words_entry;
+
+extern const flag scope_flag;
+extern const flag client_id_flag;
+extern const flag client_secret_flag;
+extern const flag client_metadata_flag;
+extern const flag issuer_flag;
+extern const flag redirect_port_flag;
+extern const flag no_browser_flag;
+extern const flag machine_flag;
+extern const flag store_flag;
+extern const flag all_flag;
+extern const flag source_flag;
+
+extern const command_entry login_entry;
+extern const command_entry logout_entry;
 
 }  // namespace hondana::cli

@@ -1,4 +1,4 @@
-/// Completions for shells, written from the table.
+/// Completions for bash, fish and zsh, generated from the table of commands.
 #pragma once
 
 #include <string>

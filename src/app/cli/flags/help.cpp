@@ -1,15 +1,67 @@
-/// Help in columns.
+/// Help of the program and of each command, and the manual page hondana(1).
 #include "app/cli/flags/help.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "app/cli/exit_codes.hpp"
-#include "app/cli/flags/topics.hpp"
+#include "app/cli/flags/command_table.hpp"
 
 namespace hondana::cli {
+namespace {
+
+constexpr std::array first_three{
+    topic::term{"hondana serve [PATH...]", "serve folders on http://127.0.0.1:7325/mcp"},
+    topic::term{"hondana ls [URI] --on TARGET", "list the resources of any MCP server"},
+    topic::term{"hondana read URI --on TARGET", "print a resource; -o FILE writes it to a file"},
+};
+constexpr std::array target_kinds{
+    topic::term{"https://HOST/PATH", "a server behind a URL, http or https"},
+    topic::term{"unix:/PATH", "a server on a Unix socket, at /mcp"},
+    topic::term{"NAME", "a [[source]] of type \"mcp\" in the configuration file"},
+    topic::term{"FOLDER or FILE", "served by this process; write ./NAME if NAME is also a configured name"},
+    topic::term{"-- COMMAND ARGS", "instead of --on: a server program on standard input and output"},
+};
+constexpr std::array variables{
+    topic::term{"NO_COLOR", "If it is not empty, output has no colours. Only terminals get colours."},
+    topic::term{"XDG_CONFIG_HOME", "The folder of hondana/config.toml and hondana/tokens (default ~/.config)."},
+    topic::term{"XDG_DATA_HOME", "The folder of hondana/credentials.json (default ~/.local/share)."},
+    topic::term{"BROWSER", "The browser for hondana login, a name or path (default xdg-open)."},
+    topic::term{"DISPLAY, WAYLAND_DISPLAY", "If neither is set, hondana login prints the address to visit."},
+    topic::term{"HONDANA_GDRIVE_CREDENTIALS, GOOGLE_APPLICATION_CREDENTIALS",
+                "Credentials for Google Drive sources that name none: the JSON itself, or the path of its file."},
+    topic::term{"http_proxy, https_proxy, no_proxy", "Proxies for targets behind URLs, as curl reads them."},
+};
+constexpr std::array files{
+    topic::term{"~/.config/hondana/config.toml", "The names for --on. hondana config import --write adds to it."},
+    topic::term{"~/.config/hondana/tokens", "Hashes of the tokens that hondana token creates (mode 0600)."},
+    topic::term{"~/.local/share/hondana/credentials.json",
+                "Logins (mode 0600), or a note of which are in the desktop's keyring."},
+};
+
+}  // namespace
+
+constexpr std::string_view program_summary =
+    "hondana serves folders as Model Context Protocol resources, and reads the resources of any server.";
+
+const topic& first_commands() {
+  static constexpr topic three{"", "", first_three};
+  return three;
+}
+
+const topic& targets() {
+  static constexpr topic all{"Targets", "Default: this process serves the current folder itself.", target_kinds};
+  return all;
+}
+
+std::span<const topic> surroundings() {
+  static constexpr std::array all{topic{"Environment", "", variables}, topic{"Files", "", files}};
+  return all;
+}
+
 namespace {
 
 constexpr std::size_t widest_help = 100;
@@ -183,6 +235,115 @@ std::string program_help() {
   finish();
   text += '\n' + std::string(targets().title) + "  (TARGET; default: the current folder)\n" + in_columns(terms_of(targets()));
   return text + '\n' + exit_codes_line();
+}
+
+namespace {
+
+/// Text of a page: what roff would take for a request or an escape is escaped.
+std::string in_roff(std::string_view text) {
+  std::string out;
+  bool begins_line = true;
+  for (const char c : text) {
+    if (begins_line && (c == '.' || c == '\'')) out += "\\&";
+    if (c == '\\') {
+      out += "\\e";
+    } else if (c == '-') {
+      out += "\\-";
+    } else if (c == '~') {
+      out += "\\(ti";
+    } else if (c == '\'') {
+      out += "\\(aq";
+    } else {
+      out += c;
+    }
+    begins_line = c == '\n';
+  }
+  return out;
+}
+
+std::string bold(std::string_view text) { return "\\fB" + in_roff(text) + "\\fR"; }
+
+/// A term in bold and its meaning.
+std::string described(std::string_view term, std::string_view meaning) {
+  return ".TP\n" + bold(term) + '\n' + in_roff(meaning) + '\n';
+}
+
+std::string paragraphs(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const auto end = text.find("\n\n");
+    out += ".PP\n" + in_roff(text.substr(0, end)) + '\n';
+    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 2);
+  }
+  return out;
+}
+
+std::string flag_entry(const flag& one) {
+  std::string term;
+  if (one.letter != 0) term = bold(std::string("-") + one.letter) + ", ";
+  term += bold("--" + std::string(one.name));
+  if (!one.value.empty()) term += " \\fI" + in_roff(one.value) + "\\fR";
+  std::string meaning(one.help);
+  if (one.is_repeatable) meaning += "; may be repeated";
+  meaning += '.';
+  if (!one.choices.empty()) {
+    meaning += " One of";
+    for (const auto choice : one.choices) meaning += ' ' + std::string(choice) + (choice == one.choices.back() ? "." : ",");
+  }
+  if (!one.details.empty()) meaning += ' ' + std::string(one.details);
+  return ".TP\n" + term + '\n' + in_roff(meaning) + '\n';
+}
+
+std::string upper(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  return out;
+}
+
+std::string command_section(const command_entry& one) {
+  std::string text = ".SS " + in_roff(synopsis(one)) + '\n' + in_roff(one.summary) + ".\n" + paragraphs(one.details);
+  for (const auto& word : one.arguments) text += described(word.name, std::string(word.help) + '.');
+  for (const auto* flag : one.flags) text += flag_entry(*flag);
+  if (one.group != nullptr) text += ".PP\nAnd the options below " + bold(upper(one.group->title)) + ".\n";
+  for (const auto& [line, meaning] : one.examples) {
+    text += ".PP\n" + in_roff(meaning) + ":\n.PP\n.nf\n.RS 4\n" + in_roff(line) + "\n.RE\n.fi\n";
+  }
+  return text;
+}
+
+std::string topic_section(const topic& of) {
+  std::string text = ".SH " + in_roff(upper(of.title)) + '\n';
+  if (!of.lead.empty()) text += in_roff(of.lead) + '\n';
+  for (const auto& [name, meaning] : of.terms) text += described(name, meaning);
+  return text;
+}
+
+}  // namespace
+
+std::string manual_page() {
+  std::string text = ".TH HONDANA 1 \"\" \"hondana " HONDANA_VERSION "\" \"User Commands\"\n";
+  text += ".SH NAME\nhondana \\- serve and read resources of the Model Context Protocol\n";
+  text += ".SH SYNOPSIS\n" + bold("hondana") + " \\fICOMMAND\\fR [\\fIOPTIONS\\fR] [\\fIARGUMENTS\\fR]\n";
+  text += ".SH DESCRIPTION\n" + in_roff(program_summary) + "\nThese three commands are used most:\n";
+  for (const auto& [name, meaning] : first_commands().terms) text += described(name, meaning);
+  text += ".SH COMMANDS\n";
+  for (const auto* one : commands()) text += command_section(*one);
+  const flag_group* last = nullptr;
+  for (const auto* one : commands()) {
+    if (one->group == nullptr || one->group == last) continue;
+    last = one->group;
+    text += ".SH " + in_roff(upper(last->title)) + '\n';
+    for (const auto* flag : last->flags) text += flag_entry(*flag);
+  }
+  text += ".SH OPTIONS OF EVERY COMMAND\n" + flag_entry(help_flag) + flag_entry(version_flag);
+  text += topic_section(targets());
+  text += ".SH EXIT STATUS\n";
+  for (const auto& [code, meaning] : exit_code_table) text += described(std::to_string(code), std::string(meaning) + '.');
+  for (const auto& one : surroundings()) text += topic_section(one);
+  return text + ".SH SEE ALSO\n" +
+         in_roff(
+             "https://modelcontextprotocol.io, /usr/share/doc/hondana/cli.md, /usr/share/doc/hondana/authorization-setup.md") +
+         '\n';
 }
 
 }  // namespace hondana::cli

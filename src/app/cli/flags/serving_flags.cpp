@@ -1,11 +1,65 @@
-/// What the commands that serve take.
+/// Commands and flags that serve, check, and manage tokens, audit logs and analyses.
 #include "app/cli/flags/serving_flags.hpp"
 
 #include <array>
+#include <string_view>
 
-#include "app/cli/flags/auth_flags.hpp"
+#include "app/cli/flags/client_flags.hpp"
 
 namespace hondana::cli {
+
+constexpr flag tokens_flag{
+    .name = "tokens",
+    .value = "FILE",
+    .help = "Require a token of this file, which 'hondana token' writes",
+    .details = "Overrides tokens = in [auth]. docs/authorization-setup.md describes the other ways to authenticate.",
+    .by = completion_kind::file};
+constexpr flag token_file_flag{.name = "file",
+                               .value = "FILE",
+                               .help = "The file with the tokens (default ~/.config/hondana/tokens)",
+                               .details = "If XDG_CONFIG_HOME is set, the default is $XDG_CONFIG_HOME/hondana/tokens.",
+                               .by = completion_kind::file};
+constexpr flag token_scope_flag{.name = "scope",
+                                .value = "SCOPE",
+                                .help = "A scope that the token grants; without any, it grants requests that need no scope",
+                                .is_repeatable = true};
+constexpr flag expires_flag{
+    .name = "expires", .value = "TIME", .help = "Lifetime, such as 12h, 30d or 8w (default: until it is revoked)"};
+
+namespace {
+
+constexpr std::array name_arguments{argument{.name = "NAME", .help = "The caller's name", .is_required = true}};
+constexpr std::array id_arguments{
+    argument{.name = "ID", .help = "As 'hondana token ls' shows it", .is_required = true, .is_repeatable = true}};
+constexpr std::array token_new_flags{&token_scope_flag, &expires_flag, &token_file_flag, &json_flag};
+constexpr std::array token_ls_flags{&token_file_flag, &json_flag};
+constexpr std::array token_revoke_flags{&token_file_flag};
+constexpr std::array token_new_examples{
+    example{"hondana token new laptop --expires 30d", "a token that is valid for a month"},
+    example{"hondana token new backup --scope read", "a token that never expires, with the scope read"}};
+
+}  // namespace
+
+constexpr command_entry token_new_entry{
+    .name = "token new",
+    .section = "Set up",
+    .summary = "Create a token that grants access to your server",
+    .details =
+        "The token is printed once. The file stores only its hash, name and scopes. All tokens of one name are the same "
+        "caller. A server started with --tokens FILE accepts it at once.",
+    .arguments = name_arguments,
+    .flags = token_new_flags,
+    .examples = token_new_examples};
+constexpr command_entry token_ls_entry{.name = "token ls",
+                                       .section = "Set up",
+                                       .summary = "Print ids, names, scopes and expiries of tokens",
+                                       .flags = token_ls_flags};
+constexpr command_entry token_revoke_entry{.name = "token revoke",
+                                           .section = "Set up",
+                                           .summary = "Revoke tokens",
+                                           .details = "A server that uses the file rejects them from the next request on.",
+                                           .arguments = id_arguments,
+                                           .flags = token_revoke_flags};
 
 constexpr flag config_flag{.name = "config",
                            .letter = 'c',
@@ -133,5 +187,132 @@ constexpr command_entry check_entry{.name = "check",
                                     .group = &what_group};
 constexpr command_entry schemes_entry{
     .name = "schemes", .section = "Serve", .summary = "Print the documentation of all URI schemes", .flags = schemes_flags};
+
+namespace {
+
+constexpr std::array file_arguments{argument{.name = "FILE",
+                                             .help = "Files of one audit log, in any order",
+                                             .by = completion_kind::file,
+                                             .is_required = true,
+                                             .is_repeatable = true}};
+constexpr std::array verify_flags{&json_flag};
+constexpr std::array verify_examples{
+    example{"hondana audit verify audit.jsonl audit.jsonl.*", "the current file and the older ones together"}};
+
+}  // namespace
+
+constexpr command_entry audit_verify_entry{
+    .name = "audit verify",
+    .section = "Serve",
+    .summary = "Check that an audit log was not changed",
+    .details =
+        "Every record contains the hash of the previous one, so a changed, removed or inserted record is detected. Records "
+        "removed from the end can be detected only by comparing the last hash, which this command prints, with an earlier "
+        "copy. The exit code is 5 at the first wrong record. docs/audit.md describes the format.",
+    .arguments = file_arguments,
+    .flags = verify_flags,
+    .examples = verify_examples};
+
+constexpr flag analysis_config_flag{
+    .name = "config",
+    .letter = 'c',
+    .value = "FILE",
+    .help = "The configuration with the source of analyses (default ~/.config/hondana/config.toml)",
+    .details = "If the file does not exist, the default store of a source of type analyses is used.",
+    .by = completion_kind::file};
+constexpr flag analysis_store_flag{
+    .name = "store", .value = "FILE", .help = "The store's file, instead of the configured one", .by = completion_kind::file};
+constexpr flag analysis_session_flag{.name = "session", .value = "NAME", .help = "Only analyses of this session"};
+constexpr flag analysis_tag_flag{.name = "tag", .value = "TAG", .help = "Only analyses with this tag"};
+
+namespace {
+
+constexpr std::array<std::string_view, 3> task_choices{"basic", "premium", "critical"};
+
+}  // namespace
+
+constexpr flag analysis_task_flag{.name = "task",
+                                  .value = "TYPE",
+                                  .help = "Only analyses of this task type: basic, premium or critical",
+                                  .by = completion_kind::choice,
+                                  .choices = task_choices};
+constexpr flag analysis_context_flag{.name = "context", .value = "URI", .help = "Only analyses based on this resource"};
+constexpr flag analysis_all_flag{.name = "all", .help = "All analyses"};
+constexpr flag analysis_limit_flag{.name = "limit",
+                                   .letter = 'n',
+                                   .value = "N",
+                                   .help = "At most this many (default 50)",
+                                   .number = number_bounds{1, 1'000'000, true}};
+constexpr flag analysis_after_flag{.name = "after", .value = "ID", .help = "Only analyses older than this one"};
+
+namespace {
+
+constexpr std::array put_arguments{argument{
+    .name = "FILE", .help = "A file with the analysis as JSON (default: standard input)", .by = completion_kind::file}};
+constexpr std::array get_arguments{
+    argument{.name = "ID", .help = "An id, the beginning of one, or a wallbounce: URI", .is_required = true}};
+constexpr std::array rm_arguments{
+    argument{.name = "ID", .help = "Ids, beginnings of ids, or wallbounce://analyses/ URIs", .is_repeatable = true}};
+
+constexpr std::array plain_analysis_flags{&json_flag, &analysis_config_flag, &analysis_store_flag};
+constexpr std::array list_analysis_flags{&analysis_session_flag, &analysis_tag_flag,   &analysis_task_flag,
+                                         &analysis_limit_flag,   &analysis_after_flag, &json_flag,
+                                         &analysis_config_flag,  &analysis_store_flag};
+constexpr std::array remove_analysis_flags{&analysis_session_flag, &analysis_tag_flag, &analysis_context_flag,
+                                           &analysis_all_flag,     &json_flag,         &analysis_config_flag,
+                                           &analysis_store_flag};
+
+constexpr std::array put_analysis_examples{
+    example{"hondana analysis put analysis.json", "store an analysis that was computed elsewhere"}};
+constexpr std::array get_analysis_examples{
+    example{"hondana analysis get 5a3f --json", "the analysis whose id begins with 5a3f, as it was stored"}};
+constexpr std::array list_analysis_examples{
+    example{"hondana analysis ls --task critical -n 10", "the ten newest critical analyses"}};
+constexpr std::array remove_analysis_examples{
+    example{"hondana analysis rm --session review-42", "delete all analyses of a session"}};
+
+constexpr std::string_view analysis_section = "Analyses";
+
+}  // namespace
+
+constexpr command_entry analysis_put_entry{
+    .name = "analysis put",
+    .section = analysis_section,
+    .summary = "Store an analysis of several models",
+    .details =
+        "Reads one JSON object (docs/analyses.md lists its members) and prints the URI of the stored analysis. It writes to "
+        "the store directly; a running server notifies its clients. An analysis below its thresholds is stored but never "
+        "served as final; a warning says so.",
+    .arguments = put_arguments,
+    .flags = plain_analysis_flags,
+    .examples = put_analysis_examples};
+constexpr command_entry analysis_get_entry{
+    .name = "analysis get",
+    .section = analysis_section,
+    .summary = "Print an analysis",
+    .details =
+        "As Markdown, or with --json as it was stored, with id, status, created and expires. A URI can also name a vote, the "
+        "flow, or a prompt (wallbounce://by-prompt/DIGEST).",
+    .arguments = get_arguments,
+    .flags = plain_analysis_flags,
+    .examples = get_analysis_examples};
+constexpr command_entry analysis_ls_entry{.name = "analysis ls",
+                                          .section = analysis_section,
+                                          .summary = "List analyses, the newest first",
+                                          .flags = list_analysis_flags,
+                                          .examples = list_analysis_examples};
+constexpr command_entry analysis_rm_entry{.name = "analysis rm",
+                                          .section = analysis_section,
+                                          .summary = "Delete analyses",
+                                          .details =
+                                              "Select by ids, or by one of --session, --tag, --context and --all. Prints the "
+                                              "number of deleted analyses. Claims on analyses in progress are cancelled.",
+                                          .arguments = rm_arguments,
+                                          .flags = remove_analysis_flags,
+                                          .examples = remove_analysis_examples};
+constexpr command_entry analysis_stats_entry{.name = "analysis stats",
+                                             .section = analysis_section,
+                                             .summary = "Print hits, misses, cost and time saved, by task type",
+                                             .flags = plain_analysis_flags};
 
 }  // namespace hondana::cli

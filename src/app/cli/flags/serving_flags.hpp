@@ -1,7 +1,7 @@
-/// The flags and commands that serve, check and document.
+/// Commands and flags that serve, check, and manage tokens, audit logs and analyses.
 #pragma once
 
-#include "app/cli/flags/table.hpp"
+#include "app/cli/flags/command_table.hpp"
 
 namespace hondana::cli {
 
@@ -33,5 +33,33 @@ extern const command_entry stdio_entry;
 extern const command_entry serve_entry;
 extern const command_entry check_entry;
 extern const command_entry schemes_entry;
+
+extern const flag tokens_flag;  ///< Of `serve` and `check`.
+
+extern const flag token_file_flag;
+extern const flag token_scope_flag;
+extern const flag expires_flag;
+
+extern const command_entry token_new_entry;
+extern const command_entry token_ls_entry;
+extern const command_entry token_revoke_entry;
+
+extern const command_entry audit_verify_entry;
+
+extern const flag analysis_config_flag;
+extern const flag analysis_store_flag;
+extern const flag analysis_session_flag;
+extern const flag analysis_tag_flag;
+extern const flag analysis_task_flag;
+extern const flag analysis_context_flag;
+extern const flag analysis_all_flag;
+extern const flag analysis_limit_flag;
+extern const flag analysis_after_flag;
+
+extern const command_entry analysis_put_entry;
+extern const command_entry analysis_get_entry;
+extern const command_entry analysis_ls_entry;
+extern const command_entry analysis_rm_entry;
+extern const command_entry analysis_stats_entry;
 
 }  // namespace hondana::cli

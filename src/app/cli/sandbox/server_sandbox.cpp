@@ -1,14 +1,17 @@
-/// From parts to a confined process.
+/// The sandbox of one server: put up before it serves, checked at each reload, and printed by `hondana check`.
 #include "app/cli/sandbox/server_sandbox.hpp"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
-#include "app/cli/sandbox/written_folders.hpp"
-#include "os/process/starting.hpp"
-#include "sources/mcp/chain.hpp"
+#include "app/cli/output.hpp"
+#include "app/cli/sandbox/permissions.hpp"
+#include "base/json/writer.hpp"
+#include "os/process/confined_child.hpp"
 #include "sources/mcp/mcp_provider.hpp"
-#include "text/rendering/rendering.hpp"
+#include "sources/mcp/mount_chain.hpp"
+#include "text/rendering/renderer.hpp"
 
 namespace hondana::cli {
 namespace {
@@ -111,6 +114,86 @@ result<void> server_sandbox::lets_read(const std::string& config) const {
   return fail(errc::access_denied, "restart the server: " + config +
                                        " was replaced. In such a shared folder, the sandbox allows reading only the file that "
                                        "existed at the start. Put it into a folder of its own to be able to replace it");
+}
+
+namespace {
+
+std::string_view name_of(config::sandbox_mode mode) {
+  switch (mode) {
+    case config::sandbox_mode::as_far_as_possible:
+      return "auto";
+    case config::sandbox_mode::required:
+      return "required";
+    case config::sandbox_mode::off:
+      return "off";
+  }
+  return "auto";
+}
+
+void write_list(json::writer& to, std::string_view name, const std::vector<std::string>& all) {
+  if (all.empty()) return;
+  to.key(name).begin_array();
+  for (const auto& one : all) to.string(one);
+  to.end_array();
+}
+
+void print_names(std::string_view verb, const std::vector<std::string>& all) {
+  for (const auto& one : all) print("  needs  " + std::string(verb) + ' ' + visible(one) + '\n');
+}
+
+}  // namespace
+
+void print_sandbox(const server_sandbox& of, bool as_json) {
+  const auto& now = of.in_force();
+  if (!as_json) {
+    const bool is_off = of.mode() == config::sandbox_mode::off;
+    print("sandbox  " + (is_off ? "off" : "restricts " + now.words()) + (now.lacks.empty() ? "" : "; " + visible(now.lacks)) +
+          '\n');
+    return;
+  }
+  std::string line;
+  json::writer to(line);
+  to.begin_object().key("sandbox").begin_object().member("mode", name_of(of.mode()));
+  to.key("landlock").integer(now.landlock).key("files").boolean(now.holds_files());
+  to.key("ports").boolean(now.holds_ports()).key("signals").boolean(now.holds_signals());
+  to.key("systemCalls").boolean(now.filters_calls).key("noNewPrivileges").boolean(now.no_new_privileges);
+  to.member_if("lacks", now.lacks).end_object().end_object();
+  print_json(line);
+}
+
+void print_record_needs(const config::settings& of, bool as_json) {
+  if (!of.audit) return;
+  const std::vector write{record_folder(of)};
+  if (!as_json) return print_names("to write", write);
+  std::string line;
+  json::writer to(line);
+  to.begin_object().member("audit", of.audit->path).key("needs").begin_object();
+  write_list(to, "write", write);
+  to.end_object().end_object();
+  print_json(line);
+}
+
+void print_needs(std::string_view source, const needs& needs, bool as_json) {
+  std::vector<std::string> read;
+  std::vector<std::string> write;
+  for (const auto& one : needs.folders) (one.writable ? write : read).push_back(one.path);
+  if (!as_json) {
+    print_names("to read", read);
+    print_names("to write", write);
+    print_names("to connect to", needs.sockets);
+    print_names("to start", needs.programs);
+    return;
+  }
+  if (read.empty() && write.empty() && needs.sockets.empty() && needs.programs.empty()) return;
+  std::string line;
+  json::writer to(line);
+  to.begin_object().member("source", source).key("needs").begin_object();
+  write_list(to, "read", read);
+  write_list(to, "write", write);
+  write_list(to, "connect", needs.sockets);
+  write_list(to, "start", needs.programs);
+  to.end_object().end_object();
+  print_json(line);
 }
 
 }  // namespace hondana::cli

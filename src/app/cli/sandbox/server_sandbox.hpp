@@ -1,15 +1,17 @@
-/// The sandbox of one server: put up when its sources are known and before anything else, and asked about at each reload.
+/// The sandbox of one server: put up before it serves, checked at each reload, and printed by `hondana check`.
 #pragma once
 
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <hondana/error.hpp>
+#include <hondana/provider.hpp>
 
 #include "app/cli/assembly.hpp"
-#include "app/cli/sandbox/permitted.hpp"
+#include "app/cli/sandbox/permissions.hpp"
 #include "os/process/launcher.hpp"
 #include "os/sandbox/sandbox.hpp"
 
@@ -38,5 +40,12 @@ class server_sandbox {
   std::optional<std::vector<std::uint16_t>> connects_;
   std::shared_ptr<process::launcher> launcher_;
 };
+
+/// Prints what is in force, for people or as a JSON line.
+void print_sandbox(const server_sandbox& of, bool as_json);
+/// Prints what the record of requests needs; nothing where there is none.
+void print_record_needs(const config::settings& of, bool as_json);
+/// Prints what a source needs of the machine; nothing where it needs nothing.
+void print_needs(std::string_view source, const needs& needs, bool as_json);
 
 }  // namespace hondana::cli

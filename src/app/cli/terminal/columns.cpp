@@ -1,11 +1,122 @@
-/// Sharing the width between columns.
+/// Tables fitted to the width of a terminal, and the width of texts in columns.
 #include "app/cli/terminal/columns.hpp"
 
 #include <algorithm>
-
-#include "app/cli/terminal/width.hpp"
+#include <array>
 
 namespace hondana::cli {
+namespace {
+
+struct range {
+  char32_t first;
+  char32_t last;
+};
+
+// Of EastAsianWidth.txt, W and F, with gaps of unassigned code points closed.
+constexpr std::array wide{
+    range{0x1100, 0x115F},   range{0x231A, 0x231B},   range{0x2329, 0x232A},   range{0x23E9, 0x23EC},   range{0x23F0, 0x23F0},
+    range{0x23F3, 0x23F3},   range{0x25FD, 0x25FE},   range{0x2614, 0x2615},   range{0x2648, 0x2653},   range{0x267F, 0x267F},
+    range{0x2693, 0x2693},   range{0x26A1, 0x26A1},   range{0x26AA, 0x26AB},   range{0x26BD, 0x26BE},   range{0x26C4, 0x26C5},
+    range{0x26CE, 0x26CE},   range{0x26D4, 0x26D4},   range{0x26EA, 0x26EA},   range{0x26F2, 0x26F3},   range{0x26F5, 0x26F5},
+    range{0x26FA, 0x26FA},   range{0x26FD, 0x26FD},   range{0x2705, 0x2705},   range{0x270A, 0x270B},   range{0x2728, 0x2728},
+    range{0x274C, 0x274C},   range{0x274E, 0x274E},   range{0x2753, 0x2755},   range{0x2757, 0x2757},   range{0x2795, 0x2797},
+    range{0x27B0, 0x27B0},   range{0x27BF, 0x27BF},   range{0x2B1B, 0x2B1C},   range{0x2B50, 0x2B50},   range{0x2B55, 0x2B55},
+    range{0x2E80, 0x303E},   range{0x3041, 0xA4CF},   range{0xA960, 0xA97C},   range{0xAC00, 0xD7A3},   range{0xF900, 0xFAFF},
+    range{0xFE10, 0xFE19},   range{0xFE30, 0xFE6F},   range{0xFF01, 0xFF60},   range{0xFFE0, 0xFFE6},   range{0x16FE0, 0x18DFF},
+    range{0x1AFF0, 0x1B2FF}, range{0x1F004, 0x1F004}, range{0x1F0CF, 0x1F0CF}, range{0x1F18E, 0x1F18E}, range{0x1F191, 0x1F19A},
+    range{0x1F200, 0x1F320}, range{0x1F32D, 0x1F335}, range{0x1F337, 0x1F37C}, range{0x1F37E, 0x1F393}, range{0x1F3A0, 0x1F3CA},
+    range{0x1F3CF, 0x1F3D3}, range{0x1F3E0, 0x1F3F0}, range{0x1F3F4, 0x1F3F4}, range{0x1F3F8, 0x1F43E}, range{0x1F440, 0x1F440},
+    range{0x1F442, 0x1F4FC}, range{0x1F4FF, 0x1F53D}, range{0x1F54B, 0x1F567}, range{0x1F57A, 0x1F57A}, range{0x1F595, 0x1F596},
+    range{0x1F5A4, 0x1F5A4}, range{0x1F5FB, 0x1F64F}, range{0x1F680, 0x1F6C5}, range{0x1F6CC, 0x1F6CC}, range{0x1F6D0, 0x1F6DF},
+    range{0x1F6EB, 0x1F6FF}, range{0x1F7E0, 0x1F7F0}, range{0x1F90C, 0x1F9FF}, range{0x1FA70, 0x1FAFF}, range{0x20000, 0x3FFFD},
+};
+
+// Combining marks of scripts that are common in names, joiners and variation selectors.
+constexpr std::array nothing{
+    range{0x0300, 0x036F}, range{0x0483, 0x0489}, range{0x0591, 0x05BD}, range{0x064B, 0x065F}, range{0x0900, 0x0902},
+    range{0x093C, 0x093C}, range{0x0941, 0x0948}, range{0x0E31, 0x0E31}, range{0x0E34, 0x0E3A}, range{0x0E47, 0x0E4E},
+    range{0x1AB0, 0x1AFF}, range{0x1DC0, 0x1DFF}, range{0x200B, 0x200F}, range{0x2060, 0x2064}, range{0x20D0, 0x20FF},
+    range{0x3099, 0x309A}, range{0xFE00, 0xFE0F}, range{0xFE20, 0xFE2F}, range{0xFEFF, 0xFEFF}, range{0xE0100, 0xE01EF},
+};
+
+template <class Ranges>
+bool is_in(const Ranges& ranges, char32_t point) {
+  const auto after =
+      std::upper_bound(ranges.begin(), ranges.end(), point, [](char32_t p, const range& r) { return p < r.first; });
+  return after != ranges.begin() && point <= std::prev(after)->last;
+}
+
+struct character {
+  std::size_t bytes = 1;
+  std::size_t width = 1;
+};
+
+/// The character at the front; `text` is not empty.
+character front_of(std::string_view text) {
+  const auto lead = static_cast<unsigned char>(text[0]);
+  const std::size_t bytes = lead < 0x80 ? 1 : lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC2 ? 2 : 1;
+  if (bytes == 1 || text.size() < bytes) return {};
+  auto point = static_cast<char32_t>(lead & (0x7Fu >> bytes));
+  for (std::size_t i = 1; i < bytes; ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if ((byte & 0xC0u) != 0x80) return {};
+    point = (point << 6u) | (byte & 0x3Fu);
+  }
+  return {bytes, is_in(nothing, point) ? 0u : is_in(wide, point) ? 2u : 1u};
+}
+
+/// The longest beginning of `text` that fits, with the marks that belong to its last character.
+std::string_view beginning(std::string_view text, std::size_t columns) {
+  std::size_t at = 0;
+  for (std::size_t used = 0; at < text.size();) {
+    const auto [bytes, width] = front_of(text.substr(at));
+    if (used + width > columns) break;
+    used += width;
+    at += bytes;
+  }
+  return text.substr(0, at);
+}
+
+/// The longest end of `text` that fits.
+std::string_view ending(std::string_view text, std::size_t columns) {
+  auto left = width_of(text);
+  std::size_t at = 0;
+  while (at < text.size() && left > columns) {
+    const auto [bytes, width] = front_of(text.substr(at));
+    left -= width;
+    at += bytes;
+  }
+  while (at < text.size() && front_of(text.substr(at)).width == 0) at += front_of(text.substr(at)).bytes;
+  return text.substr(at);
+}
+
+constexpr std::string_view ellipsis = "\xE2\x80\xA6";
+
+}  // namespace
+
+std::size_t width_of(std::string_view text) {
+  std::size_t columns = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto [bytes, width] = front_of(text.substr(at));
+    columns += width;
+    at += bytes;
+  }
+  return columns;
+}
+
+std::string cut_at_end(std::string_view text, std::size_t columns) {
+  if (width_of(text) <= columns) return std::string(text);
+  if (columns == 0) return {};
+  return std::string(beginning(text, columns - 1)) + std::string(ellipsis);
+}
+
+std::string cut_in_middle(std::string_view text, std::size_t columns) {
+  if (width_of(text) <= columns) return std::string(text);
+  if (columns == 0) return {};
+  const auto front = (columns - 1) / 2;
+  return std::string(beginning(text, front)) + std::string(ellipsis) + std::string(ending(text, columns - 1 - front));
+}
+
 namespace {
 
 constexpr std::size_t space_between = 2;

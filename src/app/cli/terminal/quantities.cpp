@@ -1,4 +1,4 @@
-/// Writing quantities.
+/// Sizes, times and shares for people.
 #include "app/cli/terminal/quantities.hpp"
 
 #include <array>

@@ -1,21 +1,44 @@
-/// The server of a command: chosen, served in this process if need be, and connected.
+/// Connects a command to its server, serves in this process if need be, and explains failures.
 #pragma once
 
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
 #include <hondana/client.hpp>
 #include <hondana/error.hpp>
 
-#include "app/cli/flags/line.hpp"
-#include "app/cli/target/choice.hpp"
+#include "app/cli/flags/command_line.hpp"
+#include "app/cli/signals.hpp"
+#include "app/cli/target.hpp"
 #include "app/cli/terminal/screen.hpp"
-#include "app/cli/verbs/interruption.hpp"
+#include "os/disk/file_descriptor.hpp"
 
 namespace hondana::cli {
+
+/// From now on SIGINT, SIGTERM and SIGHUP request a stop instead of ending the process; a second one ends it at once. Made in
+/// the main thread before any other; one at a time.
+class interruption {
+ public:
+  interruption();
+  interruption(const interruption&) = delete;
+  interruption& operator=(const interruption&) = delete;
+
+  [[nodiscard]] std::stop_token stop() const noexcept { return source_.get_token(); }
+  [[nodiscard]] bool has_come() const noexcept { return source_.stop_requested(); }
+  /// Readable once it has come.
+  [[nodiscard]] int descriptor() const noexcept { return event_.get(); }
+
+ private:
+  void come();
+
+  std::stop_source source_;
+  disk::handle event_;
+  signals watch_;  // last: its thread uses the others, so it ends first
+};
 
 class trace_file;
 

@@ -1,4 +1,4 @@
-/// Appending to the trace.
+/// A file that records the messages of a connection as the transcripts of the tests do.
 #include "app/cli/verbs/trace_file.hpp"
 
 #include <fcntl.h>
@@ -13,7 +13,6 @@
 #include <hondana/value.hpp>
 
 #include "app/cli/output.hpp"
-#include "app/cli/visible.hpp"
 #include "base/json/base64.hpp"
 
 namespace hondana::cli {

@@ -1,4 +1,4 @@
-/// A file that records the wire as the transcripts of the tests do.
+/// A file that records the messages of a connection as the transcripts of the tests do.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 #include <hondana/value.hpp>
 
 #include "base/bytes/sha256.hpp"
-#include "os/disk/handle.hpp"
+#include "os/disk/file_descriptor.hpp"
 
 namespace hondana::cli {
 

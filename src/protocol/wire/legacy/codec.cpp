@@ -1,22 +1,94 @@
-/// Method table, differences and answers of the handshake era.
+/// The handshake era: revisions 2024-11-05 to 2025-11-25, with a table of their differences.
 #include "protocol/wire/legacy/codec.hpp"
 
 #include <array>
+#include <string_view>
 #include <utility>
 
 #include "base/json/writer.hpp"
-#include "protocol/wire/changes.hpp"
-#include "protocol/wire/entries.hpp"
-#include "protocol/wire/inputs.hpp"
-#include "protocol/wire/legacy/differences.hpp"
-#include "protocol/wire/logging.hpp"
-#include "protocol/wire/names.hpp"
-#include "protocol/wire/params.hpp"
-#include "protocol/wire/prompts.hpp"
-#include "protocol/wire/tools.hpp"
-#include "protocol/wire/versioned/dialect.hpp"
+#include "protocol/wire/entry_json.hpp"
+#include "protocol/wire/notifications.hpp"
+#include "protocol/wire/request_params.hpp"
+#include "protocol/wire/tools_and_prompts.hpp"
+#include "protocol/wire/versioned_resources.hpp"
+#include "protocol/wire/wire_constants.hpp"
 
 namespace hondana::wire::legacy {
+
+/// How one revision differs from its neighbours.
+struct differences {
+  std::string_view revision;
+  bool has_batches;
+  bool writes_null_ids;
+  bool has_completions_capability;
+  bool has_server_title;
+  bool has_updated_title;
+  bool misfits_are_results;
+  bool has_completion_context;
+  entry_members members;
+  input_members inputs;
+  bool may_poll = false;
+};
+
+/// The same revision as peers see it that know the versioned dialect.
+[[nodiscard]] constexpr differences with_dialect(differences plain) noexcept {
+  plain.members.versioned = true;
+  return plain;
+}
+
+// Columns as in the specification's changelogs: batches came and went with 2025-03-26, which brought audio and hints about
+// tools; title, lastModified, _meta, structured content, links, forms and what completions know of came with 2025-06-18, whose
+// page alone shows names beside contents; icons, links for the user and sampling with tools came with 2025-11-25, which also
+// made error ids optional misfitting arguments something for the model, and let clients poll.
+inline constexpr entry_members members_2025_11_25{true, true, true, true, false, true, true, false};
+inline constexpr entry_members members_2025_06_18{true, true, false, true, true, true, true, false};
+inline constexpr entry_members members_2025_03_26{false, false, false, false, false, true, false, false};
+inline constexpr entry_members members_2024_11_05{};
+
+inline constexpr std::array revisions_of_era{
+    differences{"2025-11-25",
+                false,
+                false,
+                true,
+                true,
+                false,
+                true,
+                true,
+                members_2025_11_25,
+                {true, true, true, true, true, members_2025_11_25},
+                true},
+    differences{"2025-06-18",
+                false,
+                true,
+                true,
+                true,
+                true,
+                false,
+                true,
+                members_2025_06_18,
+                {true, false, false, false, false, members_2025_06_18}},
+    differences{"2025-03-26",
+                true,
+                true,
+                true,
+                false,
+                false,
+                false,
+                false,
+                members_2025_03_26,
+                {false, false, false, false, false, members_2025_03_26}},
+    differences{"2024-11-05",
+                false,
+                true,
+                false,
+                false,
+                false,
+                false,
+                false,
+                members_2024_11_05,
+                {false, false, false, false, false, members_2024_11_05}},
+};
+
 namespace {
 
 using decoder = decoded<model::operation> (*)(std::string_view method, const json::object& params);

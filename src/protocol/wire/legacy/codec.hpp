@@ -1,4 +1,4 @@
-/// The handshake era: revisions 2024-11-05 to 2025-11-25 as one vocabulary with a table of differences.
+/// The handshake era: revisions 2024-11-05 to 2025-11-25, with a table of their differences.
 #pragma once
 
 #include <span>

@@ -1,23 +1,18 @@
-/// Answers of the stateless era.
+/// The stateless era: revision 2026-07-28.
 #include "protocol/wire/modern/codec.hpp"
 
 #include <array>
 #include <utility>
 
 #include "base/json/writer.hpp"
-#include "protocol/wire/changes.hpp"
-#include "protocol/wire/entries.hpp"
-#include "protocol/wire/inputs.hpp"
-#include "protocol/wire/logging.hpp"
-#include "protocol/wire/modern/headers.hpp"
-#include "protocol/wire/modern/listen.hpp"
+#include "protocol/wire/entry_json.hpp"
 #include "protocol/wire/modern/requests.hpp"
-#include "protocol/wire/names.hpp"
-#include "protocol/wire/params.hpp"
-#include "protocol/wire/prompts.hpp"
-#include "protocol/wire/skills/skills.hpp"
-#include "protocol/wire/tools.hpp"
-#include "protocol/wire/versioned/dialect.hpp"
+#include "protocol/wire/notifications.hpp"
+#include "protocol/wire/request_params.hpp"
+#include "protocol/wire/skills.hpp"
+#include "protocol/wire/tools_and_prompts.hpp"
+#include "protocol/wire/versioned_resources.hpp"
+#include "protocol/wire/wire_constants.hpp"
 
 namespace hondana::wire::modern {
 namespace {

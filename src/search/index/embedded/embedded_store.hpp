@@ -1,4 +1,4 @@
-/// An index in a file of SQLite's, or in memory.
+/// An index in a SQLite file or in memory.
 #pragma once
 
 #include <functional>
@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "search/index/store.hpp"
-#include "text/tokenizer/tokens.hpp"
+#include "text/tokenizer/tokenizer.hpp"
 
 namespace hondana::search {
 

@@ -1,12 +1,159 @@
-/// Calls of libpq, and what its errors mean for people.
+/// One connection to PostgreSQL by libpq, which is loaded on first use, with binary parameters and results.
 #include "search/index/postgres/postgres_connection.hpp"
+
+#include <dlfcn.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace hondana::search {
+namespace {
+
+// Of pg_type, where these never change.
+constexpr std::uint32_t oid_of_text = 25;
+constexpr std::uint32_t oid_of_bytea = 17;
+constexpr std::uint32_t oid_of_bigint = 20;
+constexpr std::uint32_t oid_of_tsvector = 3614;
+
+template <class Number>
+void append_number(std::string& to, Number number) {
+  for (int i = sizeof(Number) - 1; i >= 0; --i) to += static_cast<char>(number >> (8 * i) & 0xFF);
+}
+
+void append_head(std::string& to, std::uint32_t element, std::size_t count) {
+  append_number<std::uint32_t>(to, count == 0 ? 0 : 1);  // dimensions
+  append_number<std::uint32_t>(to, 0);                   // none is NULL
+  append_number(to, element);
+  if (count == 0) return;
+  append_number(to, static_cast<std::uint32_t>(count));
+  append_number<std::uint32_t>(to, 1);  // the first has this number
+}
+
+std::string array_of(std::uint32_t element, std::span<const std::string> values) {
+  std::string out;
+  std::size_t size = 20;
+  for (const auto& one : values) size += 4 + one.size();
+  out.reserve(size);
+  append_head(out, element, values.size());
+  for (const auto& one : values) {
+    append_number(out, static_cast<std::uint32_t>(one.size()));
+    out += one;
+  }
+  return out;
+}
+
+}  // namespace
+
+arguments& arguments::text(std::string_view value) { return bytes(value); }
+arguments& arguments::bytes(std::string_view value) {
+  all_.push_back({std::string(value), false});
+  return *this;
+}
+arguments& arguments::number(std::int64_t value) {
+  std::string out;
+  append_number(out, static_cast<std::uint64_t>(value));
+  all_.push_back({std::move(out), false});
+  return *this;
+}
+arguments& arguments::real(double value) { return number(std::bit_cast<std::int64_t>(value)); }
+arguments& arguments::null() {
+  all_.push_back({{}, true});
+  return *this;
+}
+arguments& arguments::texts(std::span<const std::string> values) { return bytes(array_of(oid_of_text, values)); }
+arguments& arguments::blobs(std::span<const std::string> values) { return bytes(array_of(oid_of_bytea, values)); }
+arguments& arguments::vectors(std::span<const std::string> values) { return bytes(array_of(oid_of_tsvector, values)); }
+arguments& arguments::numbers(std::span<const std::int64_t> values) {
+  std::string out;
+  out.reserve(20 + 12 * values.size());
+  append_head(out, oid_of_bigint, values.size());
+  for (const auto one : values) {
+    append_number<std::uint32_t>(out, 8);
+    append_number(out, static_cast<std::uint64_t>(one));
+  }
+  return bytes(out);
+}
+
+std::int64_t number_of(std::string_view bytes) noexcept {
+  if (bytes.size() != 8) return 0;
+  std::uint64_t out = 0;
+  for (const char one : bytes) out = out << 8 | static_cast<unsigned char>(one);
+  return static_cast<std::int64_t>(out);
+}
+
+double real_of(std::string_view bytes) noexcept { return std::bit_cast<double>(number_of(bytes)); }
+
+namespace {
+
+constexpr const char* libpq_name = "libpq.so.5";
+
+}  // namespace
+
+result<libpq_library> load_libpq(const char* name) {
+  const auto why_not = [name](std::string_view advice) {
+    const char* const said = ::dlerror();
+    return fail(errc::source_unavailable,
+                "libpq cannot be loaded, which a search index in PostgreSQL requires; " + std::string(advice) + ' ' + name +
+                    " (Debian: libpq5), or store the index in a file",
+                said != nullptr ? said : std::string());
+  };
+  void* const handle = ::dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) return why_not("install");
+  libpq_library out{};
+  bool is_whole = true;
+  const auto find = [&](auto& into, const char* function) {
+    into = reinterpret_cast<std::remove_reference_t<decltype(into)>>(::dlsym(handle, function));
+    is_whole = is_whole && into != nullptr;
+  };
+  find(out.conninfo_parse, "PQconninfoParse");
+  find(out.conninfo_free, "PQconninfoFree");
+  find(out.freemem, "PQfreemem");
+  find(out.connect, "PQconnectdbParams");
+  find(out.finish, "PQfinish");
+  find(out.status, "PQstatus");
+  find(out.transaction_status, "PQtransactionStatus");
+  find(out.server_version, "PQserverVersion");
+  find(out.parameter_status, "PQparameterStatus");
+  find(out.error_message, "PQerrorMessage");
+  find(out.needs_password, "PQconnectionNeedsPassword");
+  find(out.used_password, "PQconnectionUsedPassword");
+  find(out.set_notice_processor, "PQsetNoticeProcessor");
+  find(out.exec, "PQexec");
+  find(out.exec_params, "PQexecParams");
+  find(out.result_status, "PQresultStatus");
+  find(out.result_error_field, "PQresultErrorField");
+  find(out.command_status, "PQcmdStatus");
+  find(out.clear, "PQclear");
+  find(out.rows, "PQntuples");
+  find(out.is_null, "PQgetisnull");
+  find(out.length, "PQgetlength");
+  find(out.value, "PQgetvalue");
+  if (!is_whole) return why_not("it lacks functions; install a newer");
+  return out;
+}
+
+result<const libpq_library*> loaded_libpq() {
+  static std::atomic<const libpq_library*> known{nullptr};
+  if (const auto* const already = known.load(std::memory_order_acquire)) return already;
+  static std::mutex one_at_a_time;
+  const std::lock_guard lock(one_at_a_time);
+  if (const auto* const already = known.load(std::memory_order_acquire)) return already;
+  HONDANA_TRY(auto loaded, load_libpq(libpq_name));
+  static libpq_library table;
+  table = loaded;
+  known.store(&table, std::memory_order_release);
+  return &table;
+}
+
 namespace {
 
 constexpr std::size_t longest_name = 63;  // of anything in PostgreSQL

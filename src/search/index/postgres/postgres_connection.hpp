@@ -1,18 +1,79 @@
-/// One connection to PostgreSQL, and what it answers.
+/// One connection to PostgreSQL by libpq, which is loaded on first use, with binary parameters and results.
 #pragma once
+
+#include <libpq-fe.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <hondana/error.hpp>
 
-#include "search/index/postgres/arguments.hpp"
-#include "search/index/postgres/libpq_library.hpp"
-
 namespace hondana::search {
+
+/// The arguments of one statement, `$1` first, whose types the statement says by casts.
+class arguments {
+ public:
+  arguments& text(std::string_view value);   ///< ::text. Without NUL.
+  arguments& bytes(std::string_view value);  ///< ::bytea, and what has a binary form of its own.
+  arguments& number(std::int64_t value);     ///< ::bigint
+  arguments& real(double value);             ///< ::float8
+  arguments& null();
+  arguments& texts(std::span<const std::string> values);     ///< ::text[]
+  arguments& blobs(std::span<const std::string> values);     ///< ::bytea[]
+  arguments& vectors(std::span<const std::string> values);   ///< ::tsvector[]
+  arguments& numbers(std::span<const std::int64_t> values);  ///< ::bigint[]
+
+  struct value {
+    std::string bytes{};
+    bool is_null = false;
+  };
+  [[nodiscard]] const std::vector<value>& all() const noexcept { return all_; }
+
+ private:
+  std::vector<value> all_;
+};
+
+/// Big-endian, as the protocol has it. Of other lengths: 0.
+[[nodiscard]] std::int64_t number_of(std::string_view bytes) noexcept;
+[[nodiscard]] double real_of(std::string_view bytes) noexcept;
+
+/// What is used of libpq, under its own names less their prefix.
+struct libpq_library {
+  decltype(&::PQconninfoParse) conninfo_parse;
+  decltype(&::PQconninfoFree) conninfo_free;
+  decltype(&::PQfreemem) freemem;
+  decltype(&::PQconnectdbParams) connect;
+  decltype(&::PQfinish) finish;
+  decltype(&::PQstatus) status;
+  decltype(&::PQtransactionStatus) transaction_status;
+  decltype(&::PQserverVersion) server_version;
+  decltype(&::PQparameterStatus) parameter_status;
+  decltype(&::PQerrorMessage) error_message;
+  decltype(&::PQconnectionNeedsPassword) needs_password;
+  decltype(&::PQconnectionUsedPassword) used_password;
+  decltype(&::PQsetNoticeProcessor) set_notice_processor;
+  decltype(&::PQexec) exec;
+  decltype(&::PQexecParams) exec_params;
+  decltype(&::PQresultStatus) result_status;
+  decltype(&::PQresultErrorField) result_error_field;
+  decltype(&::PQcmdStatus) command_status;
+  decltype(&::PQclear) clear;
+  decltype(&::PQntuples) rows;
+  decltype(&::PQgetisnull) is_null;
+  decltype(&::PQgetlength) length;
+  decltype(&::PQgetvalue) value;
+};
+
+/// Loads the library of that name. Never unloaded. Threads: any. Errors: source_unavailable: there is none (the loader's words
+/// are private), or it is another library or too old.
+[[nodiscard]] result<libpq_library> load_libpq(const char* name);
+/// Loads libpq with the first call that can. Errors: as `load_libpq`; the next call tries again. Threads: any.
+[[nodiscard]] result<const libpq_library*> loaded_libpq();
 
 /// Where an index is. Secrets are in none of it: libpq finds them in ~/.pgpass, the file that PGPASSFILE names, or PGPASSWORD.
 struct postgres_place {

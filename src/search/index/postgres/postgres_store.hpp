@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "search/index/store.hpp"
-#include "text/tokenizer/tokens.hpp"
+#include "text/tokenizer/tokenizer.hpp"
 
 namespace hondana::search {
 

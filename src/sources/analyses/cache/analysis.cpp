@@ -1,4 +1,4 @@
-/// What analyses are called, and whether they reach what they have to.
+/// One analysis: the question, the answers of several language models, and their consensus.
 #include "sources/analyses/cache/analysis.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-/// One analysis: what several language models were asked, what each said, and what they agreed on.
+/// One analysis: the question, the answers of several language models, and their consensus.
 #pragma once
 
 #include <chrono>
@@ -45,7 +45,7 @@ struct basis {
   auto operator<=>(const basis&) const = default;
 };
 
-/// What was asked: all of it makes the key (key.hpp).
+/// What was asked: all of it makes the key (analysis_key.hpp).
 struct question {
   std::string prompt{};
   value options = value::object{};    ///< An object.

@@ -1,4 +1,4 @@
-/// Analyses as JSON.
+/// Analyses decoded from JSON and encoded as JSON.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,7 @@
-/// What keeps analyses, whoever keeps them: one contract for SQLite and Redis.
+/// The contract of stores of analyses, with the statistics and input checks that all stores share.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -12,10 +13,39 @@
 #include <hondana/error.hpp>
 
 #include "sources/analyses/cache/analysis.hpp"
-#include "sources/analyses/cache/key.hpp"
-#include "sources/analyses/cache/statistics.hpp"
+#include "sources/analyses/cache/analysis_key.hpp"
 
 namespace hondana::analyses {
+
+/// Sums of milliseconds stay here when they would be above.
+inline constexpr std::uint64_t most_milliseconds = 9'000'000'000'000'000'000u;
+
+/// Of one task type, since the store was made. Costs are what the analyses that were served had cost.
+struct task_statistics {
+  std::uint64_t hits = 0;        ///< Served fresh.
+  std::uint64_t stale_hits = 0;  ///< Served and marked as stale.
+  std::uint64_t misses = 0;      ///< Nothing that could be served.
+  std::uint64_t failures = 0;    ///< Answered with a failure that is still remembered.
+  std::uint64_t computed = 0;    ///< Analyses that were put whole.
+  std::uint64_t below = 0;       ///< Of these, below their thresholds.
+  double cost_saved = 0;
+  double cost_spent = 0;  ///< Of those computed.
+  std::uint64_t milliseconds_saved = 0;
+  std::uint64_t milliseconds_spent = 0;
+
+  task_statistics& operator+=(const task_statistics& more) noexcept;
+  bool operator==(const task_statistics&) const = default;
+};
+
+struct statistics {
+  std::array<task_statistics, count_of_tasks> by_task{};
+
+  [[nodiscard]] task_statistics& of(task_type which) noexcept { return by_task[static_cast<std::size_t>(which)]; }
+  [[nodiscard]] const task_statistics& of(task_type which) const noexcept { return by_task[static_cast<std::size_t>(which)]; }
+  [[nodiscard]] task_statistics all() const noexcept;
+  statistics& operator+=(const statistics& more) noexcept;
+  bool operator==(const statistics&) const = default;
+};
 
 /// What is known of an analysis without its contents.
 struct summary {
@@ -276,5 +306,27 @@ class store {
   [[nodiscard]] virtual result<changes> changes_since(std::uint64_t after, milliseconds wait,
                                                       const std::stop_token& stop) const = 0;
 };
+
+inline constexpr std::size_t longest_who = 128;
+inline constexpr std::size_t longest_reason = 4096;
+
+/// That nothing is written of what could not be read again, or would fall apart on the way to a store. Errors:
+/// invalid_argument.
+[[nodiscard]] result<void> check(const wish& what);
+[[nodiscard]] result<void> check(const putting& what);
+[[nodiscard]] result<void> check(const forgetting& what);
+[[nodiscard]] result<void> check_lease(milliseconds lease);
+
+[[nodiscard]] tl::unexpected<failure> no_such_claim();
+[[nodiscard]] tl::unexpected<failure> already_put();
+[[nodiscard]] tl::unexpected<failure> another_question();
+[[nodiscard]] tl::unexpected<failure> too_many_claims();
+/// `most_computing` are reached.
+[[nodiscard]] tl::unexpected<failure> too_much_computed();
+
+/// Of a failure: what is kept, in whole characters of well-formed UTF-8.
+[[nodiscard]] std::string kept_reason(std::string_view why);
+/// What stands in the place of an analysis that was only claimed: the question.
+[[nodiscard]] result<putting> prepared_for(const wish& what);
 
 }  // namespace hondana::analyses

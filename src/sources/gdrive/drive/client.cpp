@@ -1,19 +1,70 @@
-/// The calls of Drive API v3 that only read: their paths, parameters and answers.
+/// A read-only client of the Google Drive API v3, and its search queries.
 #include "sources/gdrive/drive/client.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include <hondana/uri.hpp>
 #include <hondana/value.hpp>
 
-#include "auth/oauth/places.hpp"
-#include "sources/gdrive/drive/answers.hpp"
+#include "auth/oauth/authorization_urls.hpp"
+#include "sources/gdrive/drive/api_types.hpp"
 #include "sources/gdrive/drive/exchange.hpp"
-#include "sources/gdrive/drive/links.hpp"
-#include "sources/gdrive/drive/page_sizes.hpp"
 
 namespace hondana::drive {
+
+std::string quoted(std::string_view text) {
+  std::string out = "'";
+  for (const char c : text) {
+    if (c == '\'' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + '\'';
+}
+
+query& query::add(std::string_view term) {
+  if (!text_.empty()) text_ += " and ";
+  text_ += term;
+  return *this;
+}
+
+query& query::in_folder(std::string_view id) { return add(quoted(id) + " in parents"); }
+query& query::name_is(std::string_view name) { return add("name = " + quoted(name)); }
+query& query::name_begins(std::string_view begin) { return add("name contains " + quoted(begin)); }
+query& query::text_has(std::string_view words) { return add("fullText contains " + quoted(words)); }
+query& query::is_type(std::string_view mime_type) { return add("mimeType = " + quoted(mime_type)); }
+query& query::is_not_type(std::string_view mime_type) { return add("mimeType != " + quoted(mime_type)); }
+query& query::trashed(bool is_so) { return add(is_so ? "trashed = true" : "trashed = false"); }
+query& query::starred(bool is_so) { return add(is_so ? "starred = true" : "starred = false"); }
+query& query::shared_with_me() { return add("sharedWithMe = true"); }
+query& query::modified_after(std::string_view time) { return add("modifiedTime > " + quoted(time)); }
+query& query::also(std::string_view term) { return term.empty() ? *this : add('(' + std::string(term) + ')'); }
+
+/// All that Drive gives, fewer where an answer was too large, and more again with each that was not: whoever may share files
+/// with us says how large an answer is. A page token goes with any size. Threads: any.
+/// Spec: Google, AIP-158 (pagination), page size.
+class page_sizes {
+ public:
+  static constexpr int most = 1'000;
+
+  /// For one who wants so many.
+  [[nodiscard]] int next(int wanted) const noexcept { return std::clamp(std::min(wanted, now_.load()), 1, most); }
+  /// So many were not too many.
+  void fits(int size) noexcept { now_ = std::clamp(2 * size, std::min(now_.load(), most), most); }
+  /// So many were, and half of it is to be asked for. Whether it is less than ever before.
+  bool is_too_large(int size) noexcept {
+    now_ = std::max(size / 2, 1);
+    if (now_ >= least_) return false;
+    least_ = now_.load();
+    return true;
+  }
+
+ private:
+  std::atomic<int> now_{most};
+  std::atomic<int> least_{most};
+};
+
 namespace {
 
 using std::chrono::milliseconds;

@@ -1,4 +1,4 @@
-/// Google Drive API v3, asked over HTTP: reading, and nothing else.
+/// A read-only client of the Google Drive API v3, and its search queries.
 #pragma once
 
 #include <chrono>
@@ -14,13 +14,39 @@
 
 #include <hondana/error.hpp>
 
-#include "auth/google/tokens.hpp"
-#include "sources/gdrive/drive/budget.hpp"
-#include "sources/gdrive/drive/entries.hpp"
-#include "sources/gdrive/drive/ids.hpp"
-#include "sources/gdrive/drive/refusal.hpp"
+#include "auth/google/access_tokens.hpp"
+#include "sources/gdrive/drive/api_types.hpp"
+#include "sources/gdrive/drive/drive_error.hpp"
+#include "sources/gdrive/drive/request_budget.hpp"
 
 namespace hondana::drive {
+
+/// `'…'` with quotes and backslashes escaped. Spec: Google, "Search query terms and operators".
+[[nodiscard]] std::string quoted(std::string_view text);
+
+/// Terms that are all to hold. Empty: everything.
+class query {
+ public:
+  query& in_folder(std::string_view id);       ///< `'ID' in parents`
+  query& name_is(std::string_view name);       ///< `name = '…'`
+  query& name_begins(std::string_view begin);  ///< `name contains '…'`, which is by words and ignores case.
+  query& text_has(std::string_view words);     ///< `fullText contains '…'`
+  query& is_type(std::string_view mime_type);
+  query& is_not_type(std::string_view mime_type);
+  query& trashed(bool is_so);
+  query& starred(bool is_so);
+  query& shared_with_me();
+  /// RFC 3339.
+  query& modified_after(std::string_view time);
+  /// A term in Drive's own words, which is trusted: from the configuration. It is put into parentheses.
+  query& also(std::string_view term);
+
+  [[nodiscard]] const std::string& text() const noexcept { return text_; }
+
+ private:
+  query& add(std::string_view term);
+  std::string text_;
+};
 
 inline constexpr std::string_view usual_base = "https://www.googleapis.com";
 
@@ -57,7 +83,7 @@ struct list_request {
     drive,       ///< One shared drive: `drive_id`.
     all_drives,  ///< Everything; may be incomplete.
   };
-  std::string q{};  ///< See query.hpp. Empty: everything.
+  std::string q{};  ///< A search query of the Drive API (files.list, q). Empty: everything.
   corpus in = corpus::user;
   std::string drive_id{};
   std::string order_by{};  ///< "modifiedTime desc". Empty: any order.

@@ -1,15 +1,157 @@
-/// Asks until there is an answer, or no sense in asking.
+/// One request to Drive with token, retries and rate limit, and the checked content that comes back.
 #include "sources/gdrive/drive/exchange.hpp"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <string_view>
 #include <utility>
 
 #include <hondana/clock.hpp>
+#include <hondana/uri.hpp>
 
 #include "auth/google/backoff.hpp"
-#include "sources/gdrive/drive/content_taker.hpp"
+#include "auth/oauth/authorization_urls.hpp"
+#include "base/ascii/ascii.hpp"
+#include "base/uri/web_url.hpp"
 
 namespace hondana::drive {
+namespace {
+
+bool is_below(std::string_view host, std::string_view domain) noexcept {
+  if (host == domain) return true;
+  return host.size() > domain.size() && host.ends_with(domain) && host[host.size() - domain.size() - 1] == '.';
+}
+
+std::uint16_t port_of(const uri::host_port& where, std::string_view scheme) {
+  return where.port.value_or(scheme == "https" ? std::uint16_t{443} : std::uint16_t{80});
+}
+
+}  // namespace
+
+link_place place_of_link(const std::string& url, const std::string& base) {
+  if (!oauth::check_endpoint(url, "the link")) return {};
+  const auto parts = split_uri(url);
+  const auto scheme = ascii::in_lower_case(std::string(parts.scheme));
+  const auto where = uri::parse_host_port(parts.authority.value_or(std::string_view()));
+  if (!where) return {};
+  const auto own = split_uri(base);
+  const auto own_scheme = ascii::in_lower_case(std::string(own.scheme));
+  const auto own_place = uri::parse_host_port(own.authority.value_or(std::string_view()));
+  if (own_place && scheme == own_scheme && where->host == own_place->host &&
+      port_of(*where, scheme) == port_of(*own_place, own_scheme))
+    return {.is_allowed = true, .has_token = true};
+  constexpr std::array<std::string_view, 3> domains{"google.com", "googleapis.com", "googleusercontent.com"};
+  if (scheme != "https" || where->port.value_or(443) != 443 ||
+      std::none_of(domains.begin(), domains.end(), [&](std::string_view one) { return is_below(where->host, one); }))
+    return {};
+  return {.is_allowed = true,
+          .has_token = where->host == "docs.google.com" || where->host == "www.googleapis.com",
+          .is_log_in = where->host == "accounts.google.com"};
+}
+
+std::string next_link(const std::string& url, const std::string& location) {
+  auto to = location.substr(0, location.find('#'));
+  if (to.empty()) return {};
+  const auto parts = split_uri(url);
+  if (to.starts_with("//")) return std::string(parts.scheme) + ':' + to;
+  if (to.starts_with('/')) return oauth::base_of(url) + to;
+  return to.find("://") == std::string::npos ? std::string() : to;
+}
+
+namespace {
+
+/// Takes a number from the front. False: there is none.
+bool take_number(std::string_view& from, std::uint64_t& into) noexcept {
+  const auto [end, error] = std::from_chars(from.data(), from.data() + from.size(), into);
+  if (error != std::errc()) return false;
+  from.remove_prefix(static_cast<std::size_t>(end - from.data()));
+  return true;
+}
+
+bool take_sign(std::string_view& from, char sign) noexcept {
+  if (!from.starts_with(sign)) return false;
+  from.remove_prefix(1);
+  return true;
+}
+
+}  // namespace
+
+std::optional<content_range> content_range_in(std::string_view field) noexcept {
+  constexpr std::string_view unit = "bytes ";
+  content_range out;
+  if (field.size() < unit.size() || !ascii::is_same(unit, field.substr(0, unit.size()))) return {};
+  field.remove_prefix(unit.size());
+  if (!take_number(field, out.first) || !take_sign(field, '-') || !take_number(field, out.last) || !take_sign(field, '/'))
+    return {};
+  if (field != "*") {
+    std::uint64_t whole = 0;
+    if (!take_number(field, whole) || !field.empty() || whole <= out.last) return {};
+    out.whole = whole;
+  }
+  if (out.last < out.first) return {};
+  return out;
+}
+
+result<void> content_taker::not_this(std::string_view why) {
+  is_of_server_ = true;
+  return fail(errc::broken_protocol, std::string(why));
+}
+
+result<void> content_taker::begin(const endpoint::answer& head) {
+  has_begun_ = true;
+  content_head told{.type = head.content_type, .is_by_link = is_by_link_};
+  if (!type_.empty() && !ascii::in_lower_case(type_).starts_with("text/html") &&
+      ascii::in_lower_case(head.content_type).starts_with("text/html"))
+    return not_this("the answer is an HTML page instead of the content");
+  if (range_ && range_->last) left_ = *range_->last - range_->first + 1;
+  if (head.status == 206) {
+    const auto came = content_range_in(head.content_range);
+    if (!range_ || !came) return not_this("the answer is a part without a range, or no part was requested");
+    if (came->first != range_->first || (range_->last && came->last > *range_->last))
+      return not_this("the answer is a different part than requested");
+    told.whole = came->whole;
+  } else if (range_) {
+    is_sending_whole_ = true;
+    skip_ = range_->first;
+  }
+  told.first = range_ ? range_->first : 0;
+  if (!into_.begins) return {};
+  auto fine = into_.begins(told);
+  is_of_sink_ = !fine;
+  return fine;
+}
+
+result<void> content_taker::take(std::string_view piece) {
+  const auto skipped = std::min<std::uint64_t>(skip_, piece.size());
+  skip_ -= skipped;
+  piece.remove_prefix(static_cast<std::size_t>(skipped));
+  if (left_) {
+    piece = piece.substr(0, static_cast<std::size_t>(std::min<std::uint64_t>(*left_, piece.size())));
+    *left_ -= piece.size();
+  }
+  if (!piece.empty()) {
+    passed_ += piece.size();
+    if (auto fine = into_.takes(piece); !fine) {
+      is_of_sink_ = true;
+      return fine;
+    }
+  }
+  if (left_ != std::uint64_t{0}) return {};
+  // A server that knows no ranges sends on and on. What it has of the last piece is thrown away with the connection.
+  is_enough_ = true;
+  if (!is_sending_whole_) return {};
+  return fail(errc::cancelled, "all requested content was read");
+}
+
+result<void> content_taker::finish(const endpoint::answer& head) {
+  if (!has_begun_) {
+    HONDANA_TRY(begin(head));
+  }
+  if (skip_ == 0) return {};
+  return fail(errc::invalid_argument, "the range starts after the end of the file");
+}
+
 namespace {
 
 using std::chrono::milliseconds;

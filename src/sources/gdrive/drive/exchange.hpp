@@ -1,4 +1,4 @@
-/// One request to Drive with its turns, its token, its attempts and their pauses.
+/// One request to Drive with token, retries and rate limit, and the checked content that comes back.
 #pragma once
 
 #include <atomic>
@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <hondana/clock.hpp>
@@ -19,6 +20,62 @@
 #include "transport/endpoint/endpoint.hpp"
 
 namespace hondana::drive {
+
+struct link_place {
+  bool is_allowed = false;
+  bool has_token = false;
+  /// Where Google asks people to log in: a redirect there means that the token was not taken.
+  bool is_log_in = false;
+};
+
+/// `url`: as Drive or a redirect says it. `base`: the client's own. Allowed: the base's origin; by https: at its usual port,
+/// google.com, googleapis.com, googleusercontent.com and what lies below them. The token is for docs.google.com,
+/// *.googleapis.com and the base.
+[[nodiscard]] link_place place_of_link(const std::string& url, const std::string& base);
+
+/// `location` as seen from `url`, without its fragment. Empty: it leads nowhere.
+[[nodiscard]] std::string next_link(const std::string& url, const std::string& location);
+
+/// `bytes 0-99/1000`; the whole is nothing where it is `*`.
+struct content_range {
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+  std::optional<std::uint64_t> whole{};
+};
+/// Nothing for what is none. Spec: RFC 9110 section 14.4.
+[[nodiscard]] std::optional<content_range> content_range_in(std::string_view field) noexcept;
+
+/// Threads: one at a time.
+class content_taker {
+ public:
+  /// `type`: what the content is to be when it comes by a link; empty: whatever it is.
+  content_taker(const content_sink& into, const std::optional<byte_range>& range, std::string type, bool is_by_link)
+      : into_(into), range_(range), type_(std::move(type)), is_by_link_(is_by_link) {}
+
+  result<void> begin(const endpoint::answer& head);
+  result<void> take(std::string_view piece);
+  /// After a success: nothing may have come. Errors: those of the sink; invalid_argument for a range behind the end.
+  result<void> finish(const endpoint::answer& head);
+
+  [[nodiscard]] bool has_begun() const noexcept { return has_begun_; }
+  [[nodiscard]] bool is_enough() const noexcept { return is_enough_; }        ///< The end of it was ours, and in order.
+  [[nodiscard]] bool is_of_sink() const noexcept { return is_of_sink_; }      ///< The error was the sink's.
+  [[nodiscard]] bool is_of_server() const noexcept { return is_of_server_; }  ///< The error was what came.
+  [[nodiscard]] std::uint64_t passed() const noexcept { return passed_; }
+
+ private:
+  result<void> not_this(std::string_view why);
+
+  const content_sink& into_;
+  std::optional<byte_range> range_;
+  std::string type_;
+  bool is_by_link_;
+  bool has_begun_ = false, is_enough_ = false, is_of_sink_ = false, is_of_server_ = false;
+  bool is_sending_whole_ = false;        // though a part was asked for
+  std::uint64_t skip_ = 0;               // of a whole content of which a part was asked for
+  std::optional<std::uint64_t> left_{};  // of the part
+  std::uint64_t passed_ = 0;
+};
 
 /// What is asked for.
 struct wanted {

@@ -1,9 +1,9 @@
-/// A walk through members that takes what it finds: masked and cut records are no JSON any more.
+/// Parses what log lines are made of: escape sequences and syslog priorities in front, and fields of JSON or logfmt.
 #include "sources/logs/records/fields.hpp"
 
 #include <algorithm>
 
-#include "base/ascii/characters.hpp"
+#include "base/ascii/ascii.hpp"
 
 namespace hondana::records {
 namespace {

@@ -1,4 +1,4 @@
-/// The log in files, put together.
+/// The log in files: the live file and the files it was rotated into, compressed or not.
 #include "sources/logs/records/file_log.hpp"
 
 #include <algorithm>
@@ -12,13 +12,13 @@
 
 #include "base/bytes/digest.hpp"
 #include "os/disk/spool.hpp"
-#include "sources/logs/records/following.hpp"
 #include "sources/logs/records/framing.hpp"
-#include "sources/logs/records/match.hpp"
-#include "sources/logs/records/member.hpp"
-#include "sources/logs/records/page_reading.hpp"
-#include "sources/logs/records/walking.hpp"
-#include "sources/logs/records/zone.hpp"
+#include "sources/logs/records/log_watcher.hpp"
+#include "sources/logs/records/matcher.hpp"
+#include "sources/logs/records/opened_files.hpp"
+#include "sources/logs/records/page_reader.hpp"
+#include "sources/logs/records/record_walker.hpp"
+#include "sources/logs/records/time_stamp.hpp"
 
 namespace hondana::records {
 namespace {

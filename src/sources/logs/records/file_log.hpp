@@ -1,4 +1,4 @@
-/// A log in files: one that is written, and those that it was rotated into, compressed or not.
+/// The log in files: the live file and the files it was rotated into, compressed or not.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace hondana::records {
 struct file_log_options {
   /// Of the file that is written; absolute. It need not be there (yet). What it was rotated into is found beside it.
   std::string path;
-  /// Of rotated members: an RE2 expression that their whole names match. Empty: the usual names (see `file_names.hpp`).
+  /// Of rotated members: an RE2 expression that their whole names match. Empty: the usual names (see `rotated_files.hpp`).
   std::string pattern{};
   /// Where records begin: "auto", "never" (every line is one), or an RE2 expression that the first line of each matches.
   std::string multi_line = "auto";

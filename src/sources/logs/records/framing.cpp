@@ -1,4 +1,4 @@
-/// Telling first lines from those that belong to the record before.
+/// Decides at which lines of a log file records begin.
 #include "sources/logs/records/framing.hpp"
 
 #include <re2/re2.h>
@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <array>
 
-#include "base/ascii/characters.hpp"
-#include "sources/logs/records/line.hpp"
-#include "sources/logs/records/match.hpp"
+#include "base/ascii/ascii.hpp"
+#include "sources/logs/records/fields.hpp"
+#include "sources/logs/records/matcher.hpp"
 
 namespace hondana::records {
 namespace {

@@ -1,4 +1,4 @@
-/// Where records begin.
+/// Decides at which lines of a log file records begin.
 #pragma once
 
 #include <cstddef>

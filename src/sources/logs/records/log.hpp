@@ -1,6 +1,8 @@
-/// A log, wherever it is kept.
+/// The interface of a log, and its queries, records and pages.
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -12,9 +14,67 @@
 
 #include <hondana/provider.hpp>
 
-#include "sources/logs/records/query.hpp"
-
 namespace hondana::records {
+
+/// Microseconds since 1970 in UTC.
+using instant = std::int64_t;
+
+inline constexpr instant one_second = 1'000'000;
+
+/// How grave a record is, in the order of their gravity; syslog's emergency and alert are `critical`.
+enum class severity : std::uint8_t { trace, debug, info, notice, warning, error, critical };
+
+[[nodiscard]] std::string_view name_of(severity of) noexcept;
+/// By any usual name ("WARN", "err", "fatal", "3" no); case does not matter. Nothing for what is none.
+[[nodiscard]] std::optional<severity> severity_named(std::string_view name) noexcept;
+
+/// One record: a line, with the lines that belong to it.
+struct record {
+  std::optional<instant> time{};  ///< As it says itself; of one that says none, that of the record before it in the same file.
+  bool has_own_time = false;
+  std::optional<severity> level{};
+  /// Masked, well-formed UTF-8 without NUL, lines ended by '\n' but the last; cut at `budget::record_bytes`.
+  std::string text{};
+  std::uint64_t cut = 0;  ///< Bytes that were cut off its end.
+  std::string source{};   ///< The file's name without folders, or the unit; for people.
+};
+
+/// Which records. All that is set must hold of a record; text is matched as it is answered, so masked.
+struct query {
+  std::optional<instant> since{};  ///< At or after.
+  std::optional<instant> until{};  ///< Before.
+  std::optional<severity> at_least{};
+  std::string grep{};  ///< An RE2 expression; empty: any.
+  /// Of records that are JSON, or logfmt: path with dots, text of the value.
+  std::vector<std::pair<std::string, std::string>> fields{};
+  std::size_t lines = 100;  ///< Records at most.
+  std::string cursor{};     ///< `page::next` of an answer to the same query; empty: from the newest on.
+};
+
+/// How far one answer goes.
+struct budget {
+  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+  std::uint64_t scanned_bytes = 256u << 20;  ///< Of a log, after decompression.
+  std::size_t record_bytes = 64u << 10;      ///< Of one record; the rest of it is left out.
+  std::size_t answer_bytes = 4u << 20;       ///< Of all texts together.
+};
+
+struct page {
+  std::vector<record> records{};      ///< The newest first.
+  std::optional<std::string> next{};  ///< Where older ones may be; absent at the beginning of the log.
+  /// Why it ends before `lines` records though there may be more ("256 MiB were searched, the limit of one answer"); empty: it
+  /// does not.
+  std::string ended_early{};
+  std::vector<std::string> remarks{};  ///< For people: members that could not be read, clocks that went back, what was lost.
+  std::size_t masked = 0;              ///< Secrets.
+};
+
+/// What going through a log came to.
+struct walk_end {
+  bool is_whole = true;                ///< All that can be read was gone through.
+  std::vector<std::string> remarks{};  ///< For people: members that are damaged or left out.
+  bool is_lasting = true;              ///< The remarks stay true as long as the files are what they are.
+};
 
 /// Kept in files or in a journal. Threads: any, several at once.
 class log {

@@ -1,6 +1,5 @@
-/// Names of levels, and where they stand.
+/// Finds the severity of a record in its text.
 #include "sources/logs/records/severity.hpp"
-#include "base/ascii/characters.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,8 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "base/ascii/ascii.hpp"
 #include "sources/logs/records/fields.hpp"
-#include "sources/logs/records/line.hpp"
 
 namespace hondana::records {
 namespace {

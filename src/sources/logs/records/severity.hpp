@@ -1,11 +1,11 @@
-/// How grave a record is, found out from its text.
+/// Finds the severity of a record in its text.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string_view>
 
-#include "sources/logs/records/query.hpp"
+#include "sources/logs/records/log.hpp"
 
 namespace hondana::records {
 

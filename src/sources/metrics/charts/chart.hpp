@@ -1,4 +1,4 @@
-/// Draws time series: axes, units, legend and gaps, as SVG or PNG.
+/// Draws time series as an SVG or PNG chart with axes, legend, thresholds and gaps.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 #include <hondana/error.hpp>
 
-#include "sources/metrics/series/sample.hpp"
+#include "sources/metrics/series/data_model.hpp"
 
 namespace hondana::charts {
 

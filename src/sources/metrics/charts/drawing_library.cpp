@@ -1,4 +1,4 @@
-/// Finding Cairo and Pango.
+/// Loads Cairo, Pango, Fontconfig and GLib at run time, when a chart is first drawn.
 #include "sources/metrics/charts/drawing_library.hpp"
 
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-/// Cairo and Pango, which are loaded when a chart is first drawn.
+/// Loads Cairo, Pango, Fontconfig and GLib at run time, when a chart is first drawn.
 #pragma once
 
 #include <fontconfig/fontconfig.h>

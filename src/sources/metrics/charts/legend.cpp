@@ -1,4 +1,4 @@
-/// Which line is which.
+/// The legend of a chart, which fits names into columns.
 #include "sources/metrics/charts/legend.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-/// Which line is which.
+/// The legend of a chart, which fits names into columns.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "sources/metrics/charts/canvas.hpp"
-#include "sources/metrics/charts/palette.hpp"
 #include "sources/metrics/charts/typesetter.hpp"
 
 namespace hondana::charts {

@@ -1,4 +1,4 @@
-/// Numbers on an axis, and as words.
+/// The value axis of a chart: tick marks, number formats and unit prefixes.
 #pragma once
 
 #include <string>
@@ -6,6 +6,16 @@
 #include <vector>
 
 namespace hondana::charts {
+
+/// How numbers of some size are written: divided by `divisor`, with `suffix` behind them.
+struct unit_scale {
+  double divisor = 1;
+  std::string suffix{};   ///< With the space before it; empty: none.
+  std::string caption{};  ///< A unit too long to stand behind each number; empty: it has none, or the suffix shows it.
+};
+
+/// For numbers as large as `magnitude` (finite, not negative).
+[[nodiscard]] unit_scale unit_scale_for(std::string_view unit, double magnitude);
 
 /// Beyond ±1e300 is infinite, and nearer to zero than 1e-300 is zero: no span of what is left overflows or vanishes.
 [[nodiscard]] double tamed(double value) noexcept;

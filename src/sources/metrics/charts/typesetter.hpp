@@ -1,4 +1,4 @@
-/// Measures text, and shortens it to what there is room for.
+/// Measures, shortens and wraps text with Pango.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-/// What an exporter says of its metrics: the Prometheus text format 0.0.4 and OpenMetrics 1.0.
+/// A streaming parser for the Prometheus text format and OpenMetrics.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +10,8 @@
 
 #include <hondana/error.hpp>
 
-#include "base/counters/text_format.hpp"
-#include "sources/metrics/series/identity.hpp"
-#include "sources/metrics/series/sample.hpp"
+#include "base/counters/prometheus_text.hpp"
+#include "sources/metrics/series/data_model.hpp"
 
 namespace hondana::exposition {
 

@@ -1,4 +1,4 @@
-/// Families and samples as text.
+/// Writes metrics in the Prometheus text format or OpenMetrics.
 #include "sources/metrics/exposition/writer.hpp"
 
 #include <cstdint>

@@ -1,14 +1,13 @@
-/// Writes metrics for Prometheus and others to read.
+/// Writes metrics in the Prometheus text format or OpenMetrics.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "base/counters/text_format.hpp"
+#include "base/counters/prometheus_text.hpp"
 #include "sources/metrics/exposition/parser.hpp"
-#include "sources/metrics/series/identity.hpp"
-#include "sources/metrics/series/sample.hpp"
+#include "sources/metrics/series/data_model.hpp"
 
 namespace hondana::exposition {
 

@@ -1,4 +1,4 @@
-/// Reads and splits.
+/// Reads small files of /proc and /sys, and splits them into lines, words and numbers.
 #include "sources/metrics/host/kernel_text.hpp"
 
 #include <dirent.h>
@@ -11,8 +11,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "os/disk/folder_stream.hpp"
-#include "os/disk/handle.hpp"
+#include "os/disk/file_descriptor.hpp"
 
 namespace hondana::host {
 namespace {

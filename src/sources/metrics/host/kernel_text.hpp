@@ -1,4 +1,4 @@
-/// What the kernel writes for people and programs: lines of words and numbers.
+/// Reads small files of /proc and /sys, and splits them into lines, words and numbers.
 #pragma once
 
 #include <cstddef>

@@ -15,7 +15,7 @@
 
 #include <hondana/error.hpp>
 
-#include "sources/metrics/series/sample.hpp"
+#include "sources/metrics/series/data_model.hpp"
 #include "sources/metrics/series/selector.hpp"
 
 namespace hondana::samples {

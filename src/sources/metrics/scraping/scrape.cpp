@@ -1,16 +1,63 @@
-/// Asks a target, reads what it says, and says how that went.
+/// One scrape of one target: the request, labels and timestamps of its samples, and stale markers of series that ended.
 #include "sources/metrics/scraping/scrape.hpp"
 
+#include <algorithm>
 #include <array>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
 #include <hondana/clock.hpp>
 
-#include "sources/metrics/scraping/intake.hpp"
-
 namespace hondana::scraping {
+namespace {
+
+bool is_before(const series::label& one, std::string_view name) noexcept { return one.first < name; }
+
+void put_label(series::identity& of, std::string name, const std::string& value) {
+  const auto at = std::lower_bound(of.labels.begin(), of.labels.end(), name, is_before);
+  of.labels.insert(at, {std::move(name), value});
+}
+
+void label_with(series::identity& of, std::string_view name, const std::string& value, bool honours) {
+  if (value.empty()) return;
+  const auto at = std::lower_bound(of.labels.begin(), of.labels.end(), name, is_before);
+  if (at == of.labels.end() || at->first != name) {
+    of.labels.insert(at, {std::string(name), value});
+    return;
+  }
+  if (honours) return;
+  const auto own = std::exchange(at->second, value);
+  std::string other = "exported_" + std::string(name);
+  while (!of.value_of(other).empty()) other.insert(0, "exported_");
+  put_label(of, std::move(other), own);
+}
+
+}  // namespace
+
+void label_as(series::identity& of, const target& by) {
+  label_with(of, "job", by.job, by.honours_labels);
+  label_with(of, "instance", by.instance, by.honours_labels);
+}
+
+void intake::family(std::string_view name, const series::metadata& of) {
+  into_.families.insert_or_assign(std::string(name), of);
+}
+
+bool intake::sample(const series::identity& of, double value, std::optional<series::instant> at) {
+  ++samples_;
+  // What is said of targets themselves is of the scrape: a time ahead would keep out what comes after it.
+  const bool is_of_targets = of.name == "up" || of.name.starts_with("scrape_");
+  const auto when = at && from_.honours_timestamps && !is_of_targets ? *at : at_;
+  if (when > at_ + most_ahead) return true;
+  auto& entry = into_.entries.emplace_back();
+  entry.of = of;
+  label_as(entry.of, from_);
+  entry.what = {when, value};
+  return true;
+}
+
 namespace {
 
 using steady = monotonic_clock;
@@ -93,6 +140,39 @@ scraped scrape(const target& of, series::instant at, const std::stop_token& stop
     into.families.insert_or_assign(std::string(metric.name),
                                    series::metadata{series::kind::gauge, std::string(metric.unit), std::string(metric.help)});
   return out;
+}
+
+void standing_series::mark_ended(samples::batch& into, std::size_t first, series::instant at) const {
+  // Exporters keep their order: nearly always each stands behind the one before it.
+  std::vector<const series::identity*> missing;
+  std::size_t next = first;
+  for (const auto& one : all_) {
+    if (next < into.entries.size() && into.entries[next].of == one) {
+      ++next;
+    } else {
+      missing.push_back(&one);
+    }
+  }
+  if (missing.empty()) return;
+  const auto in_order = [](const series::identity* a, const series::identity* b) { return *a < *b; };
+  std::vector<const series::identity*> present;
+  present.reserve(into.entries.size());
+  for (const auto& entry : into.entries) present.push_back(&entry.of);
+  std::sort(present.begin(), present.end(), in_order);
+  std::vector<samples::batch::entry> markers;
+  for (const auto* one : missing) {
+    if (!std::binary_search(present.begin(), present.end(), one, in_order))
+      markers.push_back({*one, {at, series::stale_marker()}});
+  }
+  into.entries.insert(into.entries.end(), std::make_move_iterator(markers.begin()), std::make_move_iterator(markers.end()));
+}
+
+void standing_series::replace(samples::batch kept, std::size_t first, series::instant at) {
+  all_.clear();
+  for (std::size_t i = first; i < kept.entries.size(); ++i) {
+    auto& entry = kept.entries[i];
+    if (entry.what.at == at && !series::is_stale(entry.what.value)) all_.push_back(std::move(entry.of));
+  }
 }
 
 }  // namespace hondana::scraping

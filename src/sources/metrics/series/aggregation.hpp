@@ -1,4 +1,4 @@
-/// What is made of the samples of series: over time, and then across series.
+/// Aggregations over time and across series: parsing, defaults by kind, durations, and translation to PromQL.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 #include <hondana/error.hpp>
 
-#include "sources/metrics/series/sample.hpp"
+#include "sources/metrics/series/data_model.hpp"
 #include "sources/metrics/series/selector.hpp"
 
 namespace hondana::series {

@@ -1,4 +1,4 @@
-/// Series at regular steps, as Prometheus evaluates them.
+/// Evaluates aggregations at regular steps, as Prometheus does: over time, across series, and quantiles of histograms.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 #include <hondana/error.hpp>
 
 #include "sources/metrics/series/aggregation.hpp"
-#include "sources/metrics/series/sample.hpp"
+#include "sources/metrics/series/data_model.hpp"
 
 namespace hondana::series {
 

@@ -1,4 +1,4 @@
-/// Office files as text, in the process that is confined for it.
+/// Renders an Office file of any kind: its parts, its properties, and hidden text beside the main text.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,10 @@
 
 #include <hondana/error.hpp>
 
-#include "text/rendering/office/libraries.hpp"
-#include "text/rendering/office/package.hpp"
+#include "text/rendering/office/office_libraries.hpp"
 #include "text/rendering/office/text_output.hpp"
-#include "text/rendering/rendering.hpp"
+#include "text/rendering/office/zip_package.hpp"
+#include "text/rendering/renderer.hpp"
 
 namespace hondana::rendering {
 
@@ -21,8 +21,8 @@ namespace hondana::rendering {
 /// invalid_argument: damaged, or of another format; response_too_large: a bomb.
 [[nodiscard]] result<document> render_office(format what, byte_source& from, const limits& most, const office_libraries& by);
 
-/// The sheets of a workbook as `line_of` a sheet (sheet_list.hpp) writes them one after the other, in place of the text.
-/// Errors: the same.
+/// The sheets of a workbook as `line_of` a sheet (text/rendering/render_protocol.hpp) writes them one after the other, in place
+/// of the text. Errors: the same.
 [[nodiscard]] result<document> render_office_sheets(byte_source& from, const limits& most, const office_libraries& by);
 
 /// A reference from one part to another.

@@ -1,5 +1,5 @@
 /// Targets as advice repeats them.
-#include "app/cli/target/again.hpp"
+#include "app/cli/target.hpp"
 
 #include <string>
 #include <variant>
@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "app/cli/shell_word.hpp"
+#include "app/cli/output.hpp"
 
 namespace hondana::cli {
 namespace {

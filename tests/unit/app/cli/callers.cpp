@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "app/cli/callers/tokens.hpp"
-#include "app/cli/callers/ways.hpp"
+#include "app/cli/callers/authenticators.hpp"
+#include "app/cli/callers/token_command.hpp"
 #include "auth/authentication/token_file.hpp"
 #include "os/disk/private_file.hpp"
 

@@ -1,5 +1,5 @@
 /// Which server a command asks, and what goes with each request.
-#include "app/cli/target/choice.hpp"
+#include "app/cli/target.hpp"
 
 #include <stdlib.h>
 #include <sys/stat.h>

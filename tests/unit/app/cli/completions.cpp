@@ -13,7 +13,7 @@
 
 #include <gtest/gtest.h>
 
-#include "app/cli/flags/table.hpp"
+#include "app/cli/flags/command_table.hpp"
 
 namespace hondana::cli {
 namespace {

@@ -9,11 +9,9 @@
 #include <gtest/gtest.h>
 
 #include "app/cli/exit_codes.hpp"
+#include "app/cli/flags/command_line.hpp"
+#include "app/cli/flags/command_table.hpp"
 #include "app/cli/flags/help.hpp"
-#include "app/cli/flags/line.hpp"
-#include "app/cli/flags/manual.hpp"
-#include "app/cli/flags/table.hpp"
-#include "app/cli/flags/topics.hpp"
 
 namespace hondana::cli {
 namespace {

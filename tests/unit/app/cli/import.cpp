@@ -14,8 +14,7 @@
 
 #include <gtest/gtest.h>
 
-#include "app/cli/import/hosts.hpp"
-#include "app/cli/import/plain_json.hpp"
+#include "app/cli/known_servers.hpp"
 #include "sources/config/settings.hpp"
 #include "sources/mcp/settings.hpp"
 

@@ -1,5 +1,5 @@
 /// Files that the configuration names for the server itself.
-#include "app/cli/kept_back.hpp"
+#include "app/cli/assembly.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 /// A command line taken apart: values, letters, words, and what a wrong one is answered with.
-#include "app/cli/flags/line.hpp"
+#include "app/cli/flags/command_line.hpp"
 
 #include <algorithm>
 #include <string>
@@ -8,7 +8,6 @@
 #include <gtest/gtest.h>
 
 #include "app/cli/flags/client_flags.hpp"
-#include "app/cli/flags/nearest.hpp"
 #include "app/cli/flags/serving_flags.hpp"
 
 namespace hondana::cli {

@@ -1,5 +1,5 @@
 /// A log whose reader reads, reads late, or never.
-#include "app/cli/log_output.hpp"
+#include "app/cli/log.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 /// What servers mean by one code.
-#include "app/cli/verbs/meanings.hpp"
+#include "app/cli/verbs/typed_words.hpp"
 
 #include <cstdint>
 #include <memory>

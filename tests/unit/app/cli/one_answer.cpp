@@ -1,5 +1,5 @@
 /// Answers that come, come late, and never come.
-#include "app/cli/one_answer.hpp"
+#include "app/cli/access_explanation.hpp"
 
 #include <functional>
 #include <thread>

@@ -1,5 +1,5 @@
 /// What a server keeps the right to do: which files, folders and ports are meant.
-#include "app/cli/sandbox/permitted.hpp"
+#include "app/cli/sandbox/permissions.hpp"
 
 #include <algorithm>
 #include <cstdint>

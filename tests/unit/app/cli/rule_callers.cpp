@@ -1,5 +1,5 @@
 /// Rules about callers that never come.
-#include "app/cli/callers/rule_callers.hpp"
+#include "app/cli/callers/rule_checks.hpp"
 
 #include <string>
 #include <vector>

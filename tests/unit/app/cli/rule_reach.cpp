@@ -1,5 +1,5 @@
 /// Rules about what nobody serves.
-#include "app/cli/callers/rule_reach.hpp"
+#include "app/cli/callers/rule_checks.hpp"
 
 #include <memory>
 #include <string>

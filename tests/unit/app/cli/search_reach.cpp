@@ -1,5 +1,5 @@
 /// What of [search] is served, and who may ask.
-#include "app/cli/search_reach.hpp"
+#include "app/cli/search_checks.hpp"
 
 #include <memory>
 #include <string>

@@ -6,10 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "app/cli/terminal/columns.hpp"
-#include "app/cli/terminal/progress.hpp"
 #include "app/cli/terminal/quantities.hpp"
-#include "app/cli/terminal/text_filter.hpp"
-#include "app/cli/terminal/width.hpp"
+#include "app/cli/terminal/screen.hpp"
 
 namespace hondana::cli {
 namespace {

@@ -1,5 +1,5 @@
 /// Words of a command line as the values that the schema of a tool wants.
-#include "app/cli/verbs/typed_values.hpp"
+#include "app/cli/verbs/typed_words.hpp"
 
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
 /// What reaches a terminal of names and messages that others chose.
-#include "app/cli/visible.hpp"
+#include "app/cli/output.hpp"
 
 #include <gtest/gtest.h>
 

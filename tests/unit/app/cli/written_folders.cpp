@@ -1,5 +1,5 @@
 /// Folders that a server writes to: which are its own, and which have something in them that must not be written.
-#include "app/cli/sandbox/written_folders.hpp"
+#include "app/cli/sandbox/permissions.hpp"
 
 #include <cstdlib>
 #include <filesystem>

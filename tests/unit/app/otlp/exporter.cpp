@@ -10,7 +10,6 @@
 #include <gtest/gtest.h>
 #include <boost/json/src.hpp>
 
-#include "app/otlp/encoding.hpp"
 #include "deadline.hpp"
 #include "unit/transport/http_client/scripted_server.hpp"
 

@@ -1,5 +1,5 @@
 /// Tokens that the authorization server is asked about.
-#include "auth/authentication/introspection.hpp"
+#include "auth/authentication/authorization_server.hpp"
 
 #include <gtest/gtest.h>
 

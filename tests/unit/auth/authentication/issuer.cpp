@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "auth/jose/openssl.hpp"
+#include "auth/jose/openssl_signature.hpp"
 #include "deadline.hpp"
 
 namespace hondana_test {

@@ -14,8 +14,8 @@
 #include <hondana/value.hpp>
 
 #include "auth/authentication/clocks.hpp"
-#include "auth/jose/signing_key.hpp"
-#include "transport/http_client/small_call.hpp"
+#include "auth/jose/keys.hpp"
+#include "transport/http_client/small_request.hpp"
 
 namespace hondana_test {
 

@@ -1,5 +1,5 @@
 /// Where keys come from, how long they are kept, and what is no key set.
-#include "auth/authentication/key_ring.hpp"
+#include "auth/authentication/authorization_server.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,7 @@
 #include <future>
 #include <thread>
 
-#include "auth/authentication/issuer_metadata.hpp"
-#include "base/executor/pool.hpp"
+#include "base/executor/thread_pool.hpp"
 #include "deadline.hpp"
 #include "unit/auth/authentication/issuer.hpp"
 

@@ -1,5 +1,5 @@
 /// Credentials as text: what is written is read again, and what is damaged is named.
-#include "auth/credentials/document.hpp"
+#include "auth/credentials/credential_document.hpp"
 
 #include <chrono>
 #include <string>

@@ -1,5 +1,5 @@
 /// Where log-ins are kept, and who can read them there.
-#include "auth/credentials/store.hpp"
+#include "auth/credentials/credential_store.hpp"
 
 #include <sys/stat.h>
 
@@ -16,7 +16,7 @@
 
 #include <hondana/clock.hpp>
 
-#include "auth/credentials/document.hpp"
+#include "auth/credentials/credential_document.hpp"
 #include "deadline.hpp"
 
 namespace {

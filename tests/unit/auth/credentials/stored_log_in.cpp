@@ -1,5 +1,5 @@
 /// Log-ins of before as the tokens of a client.
-#include "auth/credentials/stored_log_in.hpp"
+#include "auth/credentials/stored_login.hpp"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -7,7 +7,6 @@
 
 #include <gtest/gtest.h>
 
-#include "auth/google/scopes.hpp"
 #include "unit/auth/google/token_place.hpp"
 
 namespace {

@@ -1,5 +1,5 @@
 /// Logging in to Google with a browser that is played, and keeping what came of it.
-#include "auth/google/log_in.hpp"
+#include "auth/google/login.hpp"
 
 #include <sys/stat.h>
 
@@ -16,7 +16,7 @@
 #include <gtest/gtest.h>
 
 #include "auth/login/browser_login.hpp"
-#include "auth/oauth/secrets.hpp"
+#include "auth/oauth/code_request.hpp"
 #include "transport/endpoint/endpoint.hpp"
 #include "unit/auth/google/token_place.hpp"
 

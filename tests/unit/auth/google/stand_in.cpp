@@ -8,8 +8,8 @@
 
 #include <gtest/gtest.h>
 
-#include "auth/google/log_in.hpp"
-#include "auth/google/tokens.hpp"
+#include "auth/google/access_tokens.hpp"
+#include "auth/google/login.hpp"
 #include "drive/stand_in/server.hpp"
 #include "transport/endpoint/endpoint.hpp"
 #include "unit/auth/google/token_place.hpp"

@@ -20,8 +20,8 @@
 #include <hondana/clock.hpp>
 #include <hondana/value.hpp>
 
-#include "auth/google/tokens.hpp"
-#include "auth/jose/token.hpp"
+#include "auth/google/access_tokens.hpp"
+#include "auth/jose/jwt.hpp"
 #include "auth/oauth/form.hpp"
 #include "base/crypto/openssl.hpp"
 #include "deadline.hpp"

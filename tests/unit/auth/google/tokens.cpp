@@ -1,5 +1,5 @@
 /// Access tokens: how they are asked for, how long they are kept, and what is said when there are none.
-#include "auth/google/tokens.hpp"
+#include "auth/google/access_tokens.hpp"
 
 #include <chrono>
 #include <future>
@@ -15,10 +15,9 @@
 
 #include <hondana/clock.hpp>
 
-#include "auth/google/token_refusals.hpp"
 #include "auth/google/token_request.hpp"
-#include "auth/jose/signing_key.hpp"
-#include "auth/jose/token.hpp"
+#include "auth/jose/jwt.hpp"
+#include "auth/jose/keys.hpp"
 #include "unit/auth/google/token_place.hpp"
 
 namespace {

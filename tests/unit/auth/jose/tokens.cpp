@@ -7,9 +7,9 @@
 #include <chrono>
 #include <limits>
 
-#include "auth/jose/openssl.hpp"
-#include "auth/jose/signing_key.hpp"
-#include "auth/jose/token.hpp"
+#include "auth/jose/jwt.hpp"
+#include "auth/jose/keys.hpp"
+#include "auth/jose/openssl_signature.hpp"
 #include "base/json/base64.hpp"
 
 namespace hondana::jose {

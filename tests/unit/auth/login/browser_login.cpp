@@ -25,7 +25,6 @@
 
 #include <hondana/clock.hpp>
 
-#include "auth/login/browser.hpp"
 #include "deadline.hpp"
 
 namespace {

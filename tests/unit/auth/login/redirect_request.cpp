@@ -1,5 +1,5 @@
 /// Which requests at the port for the browser are the redirect.
-#include "auth/login/redirect_request.hpp"
+#include "auth/login/redirect_listener.hpp"
 
 #include <string>
 

@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "auth/oauth/identity.hpp"
+#include "auth/oauth/client_identity.hpp"
 #include "auth/oauth/metadata.hpp"
-#include "auth/oauth/token_answer.hpp"
+#include "auth/oauth/token_requests.hpp"
 #include "unit/auth/oauth/scripted_places.hpp"
 
 namespace {

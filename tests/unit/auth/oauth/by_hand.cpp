@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "auth/oauth/secrets.hpp"
+#include "auth/oauth/code_request.hpp"
 #include "auth/oauth/session.hpp"
 #include "unit/auth/oauth/scripted_places.hpp"
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "auth/jose/openssl.hpp"
-#include "auth/jose/token.hpp"
+#include "auth/jose/jwt.hpp"
+#include "auth/jose/openssl_signature.hpp"
 #include "auth/oauth/session.hpp"
 #include "unit/auth/oauth/scripted_places.hpp"
 

@@ -4,11 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "auth/oauth/challenge.hpp"
+#include "auth/oauth/authorization_urls.hpp"
+#include "auth/oauth/code_request.hpp"
 #include "auth/oauth/form.hpp"
-#include "auth/oauth/places.hpp"
 #include "auth/oauth/scopes.hpp"
-#include "auth/oauth/secrets.hpp"
 
 namespace {
 

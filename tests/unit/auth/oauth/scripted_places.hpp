@@ -16,7 +16,7 @@
 
 #include "auth/oauth/form.hpp"
 #include "auth/oauth/session.hpp"
-#include "transport/http_client/small_call.hpp"
+#include "transport/http_client/small_request.hpp"
 
 namespace hondana_test {
 

@@ -1,5 +1,5 @@
 /// Character classes of ASCII, and lower case.
-#include "base/ascii/characters.hpp"
+#include "base/ascii/ascii.hpp"
 
 #include <string>
 

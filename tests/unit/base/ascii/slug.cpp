@@ -1,5 +1,5 @@
 /// Names of sources: which are some, and which are made of other texts.
-#include "base/ascii/slug.hpp"
+#include "base/ascii/ascii.hpp"
 
 #include <string>
 

@@ -1,5 +1,5 @@
 /// Text or blob: every place of a piece counts, however the content is cut.
-#include "base/bytes/form.hpp"
+#include "base/bytes/prepared_content.hpp"
 
 #include <cstddef>
 #include <string>

@@ -7,8 +7,6 @@
 
 #include <gtest/gtest.h>
 
-#include "base/bytes/active.hpp"
-
 namespace {
 
 using namespace hondana;

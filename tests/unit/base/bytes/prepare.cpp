@@ -1,5 +1,5 @@
 /// The first pass over readings: form, size, digest, and readers that misbehave.
-#include "base/bytes/prepare.hpp"
+#include "base/bytes/prepared_content.hpp"
 
 #include <chrono>
 #include <cstddef>

@@ -1,13 +1,11 @@
 /// Bytes that nobody guesses, and bytes as digits.
-#include "base/bytes/random.hpp"
+#include "base/bytes/random_token.hpp"
 
 #include <set>
 #include <string>
 #include <string_view>
 
 #include <gtest/gtest.h>
-
-#include "base/bytes/hex.hpp"
 
 namespace {
 

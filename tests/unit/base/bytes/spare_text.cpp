@@ -1,5 +1,5 @@
 /// Buffers that are used again.
-#include "base/bytes/spare_text.hpp"
+#include "base/bytes/buffer_pool.hpp"
 
 #include <string>
 #include <thread>

@@ -1,5 +1,5 @@
 /// What may be a bearer token.
-#include "base/bytes/token68.hpp"
+#include "base/bytes/random_token.hpp"
 
 #include <string>
 #include <string_view>

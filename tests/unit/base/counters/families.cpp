@@ -1,5 +1,5 @@
 /// What is counted and measured, and how it is told.
-#include "base/counters/families.hpp"
+#include "base/counters/metrics.hpp"
 
 #include <map>
 #include <string>
@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/counters/process.hpp"
+#include "base/counters/process_metrics.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
 /// Whose turn it is.
-#include "base/executor/callers.hpp"
+#include "base/executor/thread_pool.hpp"
 
 #include <limits>
 #include <string>

@@ -1,5 +1,5 @@
 /// Pools: bounds, stuck threads, and letting go.
-#include "base/executor/pool.hpp"
+#include "base/executor/thread_pool.hpp"
 
 #include <time.h>
 

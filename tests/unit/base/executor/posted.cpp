@@ -1,5 +1,5 @@
 /// What is posted, as the threads see it that read it.
-#include "base/executor/posted.hpp"
+#include "base/executor/published.hpp"
 
 #include <atomic>
 #include <memory>

@@ -1,5 +1,5 @@
 /// Rounds have numbers of their own.
-#include "base/executor/round.hpp"
+#include "base/executor/batching.hpp"
 
 #include <cstdint>
 #include <thread>

@@ -1,5 +1,5 @@
 /// Signals are kept from threads that are started meanwhile, and from nobody afterwards.
-#include "base/executor/signals_blocked.hpp"
+#include "base/executor/thread_guards.hpp"
 
 #include <signal.h>
 

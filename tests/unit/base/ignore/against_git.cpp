@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/ignore/stack.hpp"
+#include "base/ignore/gitignore.hpp"
 #include "git_repository.hpp"
 
 namespace hondana::ignore {

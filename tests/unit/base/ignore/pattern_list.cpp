@@ -1,5 +1,5 @@
 /// One ignore file at a time: syntax, precedence of lines, caps and warnings.
-#include "base/ignore/pattern_list.hpp"
+#include "base/ignore/gitignore.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 /// Several ignore files together: precedence, scope and ancestors.
-#include "base/ignore/stack.hpp"
+#include "base/ignore/gitignore.hpp"
 
 #include <gtest/gtest.h>
 

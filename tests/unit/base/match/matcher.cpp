@@ -1,5 +1,5 @@
 /// What fits, in which way, and in what order.
-#include "base/match/matcher.hpp"
+#include "base/match/fuzzy_match.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -10,8 +10,6 @@
 #include <gtest/gtest.h>
 
 #include <hondana/completion.hpp>
-
-#include "base/match/ranking.hpp"
 
 namespace hondana::match {
 namespace {

@@ -1,5 +1,5 @@
 /// Token buckets: what is granted, what is owed, and who is forgotten.
-#include "base/rate_limit/ledger.hpp"
+#include "base/rate_limit/rate_limiter.hpp"
 
 #include <chrono>
 #include <string>

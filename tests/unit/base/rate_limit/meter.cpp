@@ -1,5 +1,5 @@
 /// Who is counted as whom, and what refusals say.
-#include "base/rate_limit/meter.hpp"
+#include "base/rate_limit/rate_limiter.hpp"
 
 #include <chrono>
 #include <memory>

@@ -1,5 +1,5 @@
 /// Variables of a thread's own.
-#include "base/threads/own.hpp"
+#include "base/threads/thread_variable.hpp"
 
 #include <gtest/gtest.h>
 

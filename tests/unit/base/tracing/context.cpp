@@ -1,5 +1,5 @@
 /// `traceparent` and its companions, read and written.
-#include "base/tracing/context.hpp"
+#include "base/tracing/tracing.hpp"
 
 #include <string>
 

@@ -1,5 +1,5 @@
 /// What is traced, and what waits to be sent.
-#include "base/tracing/tracer.hpp"
+#include "base/tracing/tracing.hpp"
 
 #include <chrono>
 #include <memory>

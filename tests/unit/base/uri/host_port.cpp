@@ -1,5 +1,5 @@
 /// Hosts and web origins, as header fields and configurations spell them.
-#include "base/uri/host_port.hpp"
+#include "base/uri/web_url.hpp"
 
 #include <string>
 #include <string_view>

@@ -1,5 +1,5 @@
 /// Walking through the parameters of a query.
-#include "base/uri/query.hpp"
+#include "base/uri/uri_syntax.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 /// Which URIs in others are written in which other ways.
-#include "base/uri/spellings.hpp"
+#include "base/uri/equivalent_uris.hpp"
 
 #include <algorithm>
 #include <cstddef>

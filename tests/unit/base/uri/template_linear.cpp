@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/uri/template_matcher.hpp"
-#include "base/uri/template_program.hpp"
 #include "unit/base/uri/template_values.hpp"
 
 namespace {

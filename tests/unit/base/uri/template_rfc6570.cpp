@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "base/uri/template_expansion.hpp"
 #include "base/uri/template_syntax.hpp"
 
 namespace {

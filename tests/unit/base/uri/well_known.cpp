@@ -1,5 +1,5 @@
 /// Where servers publish what they say of themselves.
-#include "base/uri/well_known.hpp"
+#include "base/uri/web_url.hpp"
 
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
 /// Open folders whose paths come to name others.
-#include "os/disk/in_place.hpp"
+#include "os/disk/opened_folder.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -10,8 +10,7 @@
 #include <fstream>
 #include <string>
 
-#include "os/disk/handle.hpp"
-#include "os/disk/read_at.hpp"
+#include "os/disk/file_descriptor.hpp"
 
 namespace hondana::disk {
 namespace {

@@ -1,5 +1,5 @@
 /// Files of the server's own, and what may look like them.
-#include "os/disk/own_files.hpp"
+#include "os/disk/private_file.hpp"
 
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 /// Paths beneath a folder, and what kind of folder one is.
-#include "os/disk/resolve.hpp"
+#include "os/disk/opened_folder.hpp"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -14,8 +14,7 @@
 #include <set>
 #include <string>
 
-#include "os/disk/folder_kinds.hpp"
-#include "os/disk/folder_stream.hpp"
+#include "os/disk/file_descriptor.hpp"
 
 namespace hondana::disk {
 namespace {

@@ -1,5 +1,5 @@
 /// Stamps: which changes they show, and when they may hide one.
-#include "os/disk/stamp.hpp"
+#include "os/disk/file_stamp.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 /// A wall clock that stands still.
 #pragma once
 
-#include "os/disk/stamp.hpp"
+#include "os/disk/file_stamp.hpp"
 
 namespace hondana::disk {
 

@@ -1,5 +1,5 @@
 /// Children that do as they are told, and others.
-#include "os/process/confined.hpp"
+#include "os/process/confined_child.hpp"
 
 #include <fcntl.h>
 #include <sys/prctl.h>
@@ -18,9 +18,7 @@
 #include <hondana/clock.hpp>
 
 #include "deadline.hpp"
-#include "os/disk/handle.hpp"
-#include "os/process/starting.hpp"
-#include "os/process/told.hpp"
+#include "os/disk/file_descriptor.hpp"
 
 namespace hondana::process {
 namespace {

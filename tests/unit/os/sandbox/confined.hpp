@@ -18,8 +18,7 @@
 
 #include <gtest/gtest.h>
 
-#include "os/disk/handle.hpp"
-#include "os/sandbox/landlock.hpp"
+#include "os/disk/file_descriptor.hpp"
 #include "os/sandbox/sandbox.hpp"
 
 namespace hondana_test {

@@ -13,8 +13,8 @@
 
 #include <gtest/gtest.h>
 
-#include "base/executor/round.hpp"
-#include "os/disk/handle.hpp"
+#include "base/executor/batching.hpp"
+#include "os/disk/file_descriptor.hpp"
 
 namespace hondana::watch {
 namespace {

@@ -1,5 +1,5 @@
 /// Folders that are looked at when something has happened in them.
-#include "os/watch/lookout.hpp"
+#include "os/watch/folder_watcher.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 /// When something that is being written counts as written.
-#include "os/watch/settling.hpp"
+#include "os/watch/debounce.hpp"
 
 #include <string>
 

@@ -1,5 +1,5 @@
 /// Messages whose sink is found by their id, wherever in the message that stands, and however long it takes to come.
-#include "protocol/channel/routed_intake.hpp"
+#include "protocol/channel/message_intake.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 /// How much may come that nobody has asked for.
-#include "protocol/channel/unsolicited_limit.hpp"
+#include "protocol/channel/channel.hpp"
 
 #include <gtest/gtest.h>
 

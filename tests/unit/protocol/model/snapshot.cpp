@@ -16,7 +16,7 @@
 
 #include <hondana/uri.hpp>
 
-#include "protocol/model/packed.hpp"
+#include "protocol/model/entry_snapshot.hpp"
 
 namespace {
 

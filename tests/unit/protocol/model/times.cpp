@@ -1,5 +1,5 @@
 /// Times as they are sent.
-#include "protocol/model/times.hpp"
+#include "protocol/model/iso_8601.hpp"
 
 #include <chrono>
 #include <string>

@@ -1,5 +1,5 @@
 /// Pulling from a thread that waits: whatever a reader does ends its own answer and nothing else.
-#include "protocol/rpc/blocking_pull.hpp"
+#include "protocol/rpc/message_body.hpp"
 
 #include <stdexcept>
 

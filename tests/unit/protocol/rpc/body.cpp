@@ -1,5 +1,5 @@
 /// Bodies: text and contents in order, pulled in pieces, cut off when content changes.
-#include "protocol/rpc/body.hpp"
+#include "protocol/rpc/message_body.hpp"
 
 #include <cstdint>
 #include <memory>

@@ -1,5 +1,5 @@
 /// Envelopes: what each shape is, and the path named where it is none.
-#include "protocol/rpc/envelope.hpp"
+#include "protocol/rpc/message.hpp"
 
 #include <cstdint>
 #include <optional>

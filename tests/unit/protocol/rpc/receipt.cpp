@@ -1,5 +1,5 @@
 /// Receipts: whoever wants to know how an answer left is told once, whatever becomes of it.
-#include "protocol/rpc/receipt.hpp"
+#include "protocol/rpc/message_body.hpp"
 
 #include <memory>
 #include <string>
@@ -8,7 +8,6 @@
 
 #include <gtest/gtest.h>
 
-#include "protocol/rpc/body.hpp"
 #include "unit/base/bytes/scripted_reader.hpp"
 
 namespace {

@@ -4,14 +4,13 @@
 #include <algorithm>
 
 #include "base/json/reader.hpp"
-#include "base/value/take.hpp"
-#include "protocol/wire/asking/asked_back.hpp"
-#include "protocol/wire/asking/errors.hpp"
-#include "protocol/wire/asking/news.hpp"
+#include "base/value/value.hpp"
+#include "protocol/wire/asking/requests.hpp"
 #include "protocol/wire/asking/results.hpp"
-#include "protocol/wire/asking/speech.hpp"
+#include "protocol/wire/asking/server_errors.hpp"
+#include "protocol/wire/asking/server_messages.hpp"
 #include "protocol/wire/choose.hpp"
-#include "protocol/wire/names.hpp"
+#include "protocol/wire/wire_constants.hpp"
 
 namespace hondana::wire {
 namespace {

@@ -1,5 +1,5 @@
 /// Filters from JSON: what they mean, and the names of what is wrong with them.
-#include "protocol/wire/versioned/filter.hpp"
+#include "protocol/wire/versioned_resources.hpp"
 
 #include <chrono>
 #include <string>

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/json/reader.hpp"
-#include "protocol/rpc/envelope.hpp"
+#include "protocol/rpc/message.hpp"
 
 namespace hondana::wire::legacy {
 namespace {

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "base/json/reader.hpp"
-#include "protocol/rpc/envelope.hpp"
-#include "protocol/wire/modern/headers.hpp"
+#include "protocol/rpc/message.hpp"
+#include "protocol/wire/modern/requests.hpp"
 
 namespace hondana::wire::modern {
 namespace {

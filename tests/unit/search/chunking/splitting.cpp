@@ -1,5 +1,5 @@
 /// Ends of sentences, also where there are a million of them in a row.
-#include "search/chunking/splitting.hpp"
+#include "search/chunking/passage_packer.hpp"
 
 #include <string>
 #include <string_view>

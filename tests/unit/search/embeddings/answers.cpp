@@ -1,5 +1,5 @@
 /// What services answer: vectors in all spellings, what is none, and refusals.
-#include "search/embeddings/answers.hpp"
+#include "search/embeddings/embedding_response.hpp"
 
 #include <cmath>
 #include <string>

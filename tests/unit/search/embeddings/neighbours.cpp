@@ -1,5 +1,5 @@
 /// Which vectors are nearest: of all, of a graph, and while one becomes the other.
-#include "search/embeddings/neighbours.hpp"
+#include "search/embeddings/vector_index.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -14,7 +14,7 @@
 
 #include <gtest/gtest.h>
 
-#include "search/embeddings/products.hpp"
+#include "search/embeddings/inner_product.hpp"
 
 namespace {
 

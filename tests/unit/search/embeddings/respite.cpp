@@ -1,5 +1,5 @@
 /// How long a service that fails is left alone.
-#include "search/embeddings/respite.hpp"
+#include "search/embeddings/backoff.hpp"
 
 #include <chrono>
 

@@ -1,5 +1,5 @@
 /// URIs of searches.
-#include "search/index/address.hpp"
+#include "search/index/search_query.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 /// What is read for an index, and what is said of its troubles.
-#include "search/index/alone.hpp"
+#include "search/index/document_reader.hpp"
 
 #include <memory>
 #include <string>
@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "search/index/troubles.hpp"
+#include "search/index/index_state.hpp"
 
 namespace hondana::search {
 namespace {

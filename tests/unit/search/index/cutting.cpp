@@ -1,5 +1,5 @@
 /// What is cut of texts that are no UTF-8: as people read them, without their secrets.
-#include "search/index/cutting.hpp"
+#include "search/index/document_reader.hpp"
 
 #include <memory>
 #include <string>

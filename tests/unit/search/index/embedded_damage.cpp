@@ -1,7 +1,7 @@
 /// An index in a file that is damaged, while it is closed and while it is open: it is moved aside and made anew.
 #include <fstream>
 
-#include "os/sqlite/owned_file.hpp"
+#include "os/sqlite/database_file.hpp"
 #include "unit/search/index/embedded_file.hpp"
 
 namespace hondana::search {

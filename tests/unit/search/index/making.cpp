@@ -1,5 +1,5 @@
 /// How texts are made is named by versions: whoever changes what becomes of a text has to raise them.
-#include "search/index/making.hpp"
+#include "search/index/document_reader.hpp"
 
 #include <string>
 

@@ -1,5 +1,5 @@
 /// What an index needs of the machine.
-#include "search/index/needs.hpp"
+#include "search/index/index_location.hpp"
 
 #include <cstdlib>
 #include <string>

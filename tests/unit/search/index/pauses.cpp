@@ -1,5 +1,5 @@
 /// How long a store that fails is left alone.
-#include "search/index/pauses.hpp"
+#include "search/index/index_state.hpp"
 
 #include <gtest/gtest.h>
 

@@ -16,7 +16,7 @@
 #include <gtest/gtest.h>
 
 #include "deadline.hpp"
-#include "search/index/postgres/libpq_library.hpp"
+#include "search/index/postgres/postgres_connection.hpp"
 #include "unit/started/program.hpp"
 
 namespace hondana::search {

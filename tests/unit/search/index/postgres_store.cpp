@@ -20,7 +20,7 @@
 #include <thread>
 
 #include "deadline.hpp"
-#include "search/index/postgres/libpq_library.hpp"
+#include "search/index/postgres/postgres_connection.hpp"
 #include "unit/search/index/postgres_server.hpp"
 #include "unit/search/index/store_contract.hpp"
 

@@ -1,5 +1,5 @@
 /// Beginnings of URIs, as they are asked for and as they are listed.
-#include "search/index/prefixes.hpp"
+#include "search/index/search_query.hpp"
 
 #include <algorithm>
 #include <string>
@@ -7,8 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "search/index/address.hpp"
-#include "server/catalog/prefixes.hpp"
+#include "server/catalog/list_filter.hpp"
 
 namespace hondana::search {
 namespace {

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "search/index/store.hpp"
-#include "text/tokenizer/tokens.hpp"
+#include "text/tokenizer/tokenizer.hpp"
 
 namespace hondana::search {
 

@@ -1,5 +1,5 @@
 /// Words in PostgreSQL's forms.
-#include "search/index/postgres/word_vector.hpp"
+#include "search/index/postgres/tsvector.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "server/access/judge.hpp"
+#include "server/access/access_views.hpp"
 
 namespace hondana::access {
 namespace {

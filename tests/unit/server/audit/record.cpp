@@ -1,5 +1,5 @@
 /// Records: what stands in them, and how they are bound together.
-#include "server/audit/record.hpp"
+#include "server/audit/audit_record.hpp"
 
 #include <chrono>
 #include <string>

@@ -1,5 +1,5 @@
 /// Refusals that come by the thousand: one record a second for each caller, and none of them forgotten.
-#include "server/audit/refusals.hpp"
+#include "server/audit/refusal_summary.hpp"
 
 #include <string>
 

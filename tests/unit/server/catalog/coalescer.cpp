@@ -1,5 +1,5 @@
 /// Many changes of one thing become few, and the last is always told.
-#include "server/catalog/coalescer.hpp"
+#include "server/catalog/change_feed.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -1,5 +1,5 @@
 /// Who hears of which changes.
-#include "server/catalog/feed.hpp"
+#include "server/catalog/change_feed.hpp"
 
 #include <atomic>
 #include <functional>

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "server/catalog/feed.hpp"
+#include "server/catalog/change_feed.hpp"
 
 namespace hondana::catalog {
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <variant>
 
-#include "base/bytes/prepare.hpp"
+#include "base/bytes/prepared_content.hpp"
 #include "base/json/escape.hpp"
 
 namespace hondana::test {

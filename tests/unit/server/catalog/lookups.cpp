@@ -1,5 +1,5 @@
 /// One lookup for many who ask, and never one from before the change.
-#include "server/catalog/lookups.hpp"
+#include "server/catalog/entry_lookups.hpp"
 
 #include <algorithm>
 #include <atomic>

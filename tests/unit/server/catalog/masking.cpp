@@ -1,5 +1,5 @@
 /// What sources leave to the server to mask.
-#include "server/catalog/masking.hpp"
+#include "server/catalog/secret_masking.hpp"
 
 #include <cstddef>
 #include <memory>

@@ -21,10 +21,10 @@
 #include <hondana/uri.hpp>
 
 #include "deadline.hpp"
-#include "search/index/engine.hpp"
+#include "search/index/search_engine.hpp"
 #include "server/core/core.hpp"
 #include "server/session/session.hpp"
-#include "server/tools/search_index.hpp"
+#include "server/tools/search_engine.hpp"
 
 namespace hondana::searched {
 

@@ -25,10 +25,10 @@
 #include <hondana/server.hpp>
 
 #include "deadline.hpp"
-#include "search/index/engine.hpp"
+#include "search/index/search_engine.hpp"
 #include "server/core/core.hpp"
 #include "server/session/session.hpp"
-#include "server/tools/search_index.hpp"
+#include "server/tools/search_engine.hpp"
 #include "unit/search/index/postgres_server.hpp"
 #include "unit/server/core/fast_time.hpp"
 #include "unit/text/secrets/corpus.hpp"

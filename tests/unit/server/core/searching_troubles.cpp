@@ -15,7 +15,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "protocol/model/index_caller.hpp"
+#include "protocol/model/caller_checks.hpp"
 #include "unit/server/core/searched_server.hpp"
 
 namespace {

@@ -7,7 +7,7 @@
 
 #include <hondana/fields.hpp>
 
-#include "server/handlers/table.hpp"
+#include "server/handlers/handler_table.hpp"
 
 namespace hondana::handlers {
 namespace {

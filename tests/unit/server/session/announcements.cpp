@@ -1,5 +1,5 @@
 /// Changes coalesced until a stream has room for them.
-#include "server/session/announcements.hpp"
+#include "server/session/change_stream.hpp"
 
 #include <gtest/gtest.h>
 

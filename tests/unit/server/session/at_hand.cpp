@@ -1,5 +1,5 @@
 /// Reads that are answered in the call that brings them: admitted, recorded, counted and shown as all others.
-#include "server/session/at_hand.hpp"
+#include "server/session/answer_cache.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -14,7 +14,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/rate_limit/meter.hpp"
+#include "base/rate_limit/rate_limiter.hpp"
 #include "deadline.hpp"
 #include "server/session/session.hpp"
 #include "unit/server/catalog/switched.hpp"

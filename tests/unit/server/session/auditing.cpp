@@ -1,5 +1,5 @@
 /// What the record of requests is told: a decision before anything is done, and one completion.
-#include "server/session/auditing.hpp"
+#include "server/session/request_accounting.hpp"
 
 #include <memory>
 #include <string>

@@ -15,7 +15,7 @@
 
 #include "deadline.hpp"
 #include "protocol/wire/choose.hpp"
-#include "server/session/announcements.hpp"
+#include "server/session/change_stream.hpp"
 
 namespace hondana::session {
 namespace {

@@ -1,6 +1,6 @@
 /// Pages that are answered without asking their source: only what has not changed, only to who may have it, and recorded as
 /// ever.
-#include "server/session/kept_pages.hpp"
+#include "server/session/answer_cache.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -14,9 +14,8 @@
 
 #include <gtest/gtest.h>
 
-#include "base/rate_limit/meter.hpp"
+#include "base/rate_limit/rate_limiter.hpp"
 #include "protocol/wire/choose.hpp"
-#include "server/session/known_requests.hpp"
 #include "server/session/session.hpp"
 #include "unit/server/catalog/switched.hpp"
 #include "unit/server/session/recorded.hpp"

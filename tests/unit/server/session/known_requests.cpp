@@ -1,5 +1,5 @@
 /// Which messages are the same but for their ids, and what is found again of them.
-#include "server/session/known_requests.hpp"
+#include "server/session/answer_cache.hpp"
 
 #include <memory>
 #include <optional>

@@ -1,5 +1,5 @@
 /// Log messages as peers get them.
-#include "server/session/log_text.hpp"
+#include "server/session/log_messages.hpp"
 
 #include <string>
 

@@ -1,5 +1,5 @@
 /// Lines about refusals, and their bound.
-#include "server/session/refusal_log.hpp"
+#include "server/session/refusals.hpp"
 
 #include <chrono>
 #include <string>

@@ -10,7 +10,7 @@
 
 #include <hondana/provider.hpp>
 
-#include "server/session/announcements.hpp"
+#include "server/session/change_stream.hpp"
 
 namespace hondana::session {
 namespace {

@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "server/tools/words.hpp"
+#include "server/tools/scanning_search.hpp"
 #include "unit/server/tools/shelf.hpp"
 
 namespace hondana::tools {

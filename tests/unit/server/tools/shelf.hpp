@@ -11,8 +11,8 @@
 
 #include <gtest/gtest.h>
 
-#include "server/tools/scan.hpp"
-#include "server/tools/tools.hpp"
+#include "server/tools/resource_tools.hpp"
+#include "server/tools/scanning_search.hpp"
 #include "unit/server/catalog/scripted_provider.hpp"
 
 namespace hondana::tools {

@@ -1,5 +1,5 @@
 /// The URIs of analyses: read, written, and those that cannot be.
-#include "sources/analyses/address.hpp"
+#include "sources/analyses/analysis_resources.hpp"
 
 #include <string>
 #include <vector>

@@ -17,8 +17,8 @@
 #include <hondana/value.hpp>
 
 #include "deadline.hpp"
-#include "sources/analyses/address.hpp"
-#include "sources/analyses/cache/key.hpp"
+#include "sources/analyses/analysis_resources.hpp"
+#include "sources/analyses/cache/analysis_key.hpp"
 #include "unit/sources/analyses/made.hpp"
 
 namespace hondana::analyses_source {

@@ -21,7 +21,7 @@
 #include <hondana/value.hpp>
 
 #include "deadline.hpp"
-#include "sources/analyses/address.hpp"
+#include "sources/analyses/analysis_resources.hpp"
 #include "unit/sources/analyses/made.hpp"
 
 namespace hondana::analyses_source {

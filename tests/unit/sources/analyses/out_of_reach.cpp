@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "deadline.hpp"
-#include "protocol/model/index_caller.hpp"
+#include "protocol/model/caller_checks.hpp"
 #include "sources/analyses/cache/redis/redis_store.hpp"
 #include "unit/sources/analyses/cache/redis_server.hpp"
 #include "unit/sources/analyses/made.hpp"

@@ -15,9 +15,8 @@
 #include <hondana/value.hpp>
 
 #include "deadline.hpp"
-#include "sources/analyses/address.hpp"
-#include "sources/analyses/cache/key.hpp"
-#include "sources/analyses/describe.hpp"
+#include "sources/analyses/analysis_resources.hpp"
+#include "sources/analyses/cache/analysis_key.hpp"
 #include "unit/server/gate/ruled_view.hpp"
 #include "unit/sources/analyses/made.hpp"
 #include "unit/sources/ear.hpp"

@@ -1,5 +1,5 @@
 /// The table `[access]`: what it may say, and where a mistake is.
-#include "sources/config/access_settings.hpp"
+#include "sources/config/auth_settings.hpp"
 
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
 /// The table `[audit]`.
-#include "sources/config/audit_settings.hpp"
+#include "sources/config/observability_settings.hpp"
 
 #include <string>
 #include <utility>

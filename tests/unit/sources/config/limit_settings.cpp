@@ -1,13 +1,11 @@
 /// The table `[limits]`, and what sources say of how they are shared.
-#include "sources/config/limit_settings.hpp"
+#include "sources/config/settings.hpp"
 
 #include <chrono>
 #include <string>
 #include <utility>
 
 #include <gtest/gtest.h>
-
-#include "sources/config/settings.hpp"
 
 namespace hondana::config {
 namespace {

@@ -1,13 +1,11 @@
 /// The table `[sandbox]`: what it may say, and where a mistake is.
-#include "sources/config/sandbox_settings.hpp"
+#include "sources/config/settings.hpp"
 
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
-
-#include "sources/config/settings.hpp"
 
 namespace hondana::config {
 namespace {

@@ -4,8 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sources/config/toml.hpp"
-
 namespace hondana::config {
 namespace {
 

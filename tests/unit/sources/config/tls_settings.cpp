@@ -1,5 +1,5 @@
 /// The table `[http.tls]`: what it may say, and where a mistake is.
-#include "sources/config/tls_settings.hpp"
+#include "sources/config/http_settings.hpp"
 
 #include <string>
 #include <utility>

@@ -1,5 +1,5 @@
 /// The table `[tracing]`, and the variables that stand for it.
-#include "sources/config/tracing_settings.hpp"
+#include "sources/config/observability_settings.hpp"
 
 #include <map>
 #include <string>

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sources/config_files/kept_values.hpp"
+#include "sources/config_files/value_cache.hpp"
 #include "unit/sources/config_files/served_set.hpp"
 
 namespace hondana::config_files {
@@ -50,7 +50,9 @@ TEST_F(broken_files, say_what_they_said_before_and_that_they_are_broken) {
               StartsWith("line 3: "));
   EXPECT_THAT(*json_at(*from, "config://conf/layers/site").at("/stale/error")->as_string(), StartsWith("line 3: "));
   EXPECT_EQ(text_at(*from, "config://conf/file/other.toml?format=json"), R"({"x":1})");
-  EXPECT_THAT(from->health().detail, HasSubstr("not read yet"));
+  EXPECT_THAT(from->health().detail, HasSubstr("not listed yet"));
+  EXPECT_FALSE(from->health().ok) << "also while nobody has listed";
+  EXPECT_THAT(from->health().detail, HasSubstr("app.toml: line 3: "));
   ASSERT_TRUE(from->list({}));
   EXPECT_FALSE(from->health().ok);
   EXPECT_THAT(from->health().detail, HasSubstr("app.toml: line 3: "));

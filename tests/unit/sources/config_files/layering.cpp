@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sources/config_files/set_provider.hpp"
+#include "sources/config_files/config_files_provider.hpp"
 #include "unit/sources/config_files/served_set.hpp"
 
 namespace hondana::config_files {

@@ -1,5 +1,5 @@
 /// Texts that cannot be read, with their values masked.
-#include "sources/config_files/outline.hpp"
+#include "sources/config_files/masked_values.hpp"
 
 #include <string>
 

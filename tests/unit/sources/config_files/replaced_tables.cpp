@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sources/config_files/variables.hpp"
+#include "sources/config_files/variable_layers.hpp"
 #include "unit/sources/config_files/served_set.hpp"
 
 namespace hondana::config_files {

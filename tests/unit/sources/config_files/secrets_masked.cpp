@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/json/writer.hpp"
-#include "sources/config_files/set_provider.hpp"
+#include "sources/config_files/config_files_provider.hpp"
 #include "unit/sources/config_files/served_set.hpp"
 #include "unit/text/secrets/corpus.hpp"
 

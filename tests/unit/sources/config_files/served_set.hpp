@@ -22,8 +22,8 @@
 #include <hondana/uri.hpp>
 
 #include "deadline.hpp"
-#include "os/disk/stamp.hpp"
-#include "sources/config/toml.hpp"
+#include "os/disk/file_stamp.hpp"
+#include "sources/config/section.hpp"
 
 namespace hondana::config_files {
 

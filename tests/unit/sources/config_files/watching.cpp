@@ -112,7 +112,7 @@ TEST_F(watched_configuration, tells_of_a_folder_that_is_exchanged_by_a_link) {
 TEST_F(watched_configuration, knows_what_was_good_although_nobody_asked) {
   serve_watched();
   from->attach("config://app/merged");
-  ASSERT_TRUE(hondana_test::eventually([&] { return from->health().detail != "not read yet"; }));
+  ASSERT_TRUE(hondana_test::eventually([&] { return from->health().detail != "not listed yet"; }));
   told->take();
   replace("etc/site.yaml", "port: [1,\n");  // never empty, however slow this is
   EXPECT_TRUE(told->hears("config://app/merged"));

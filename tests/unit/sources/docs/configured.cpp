@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sources/config/toml.hpp"
+#include "sources/config/section.hpp"
 #include "unit/sources/docs/served_documents.hpp"
 
 namespace hondana::docs {

@@ -5,13 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sources/docs/address.hpp"
-#include "sources/docs/kept_texts.hpp"
-#include "sources/docs/prose_text.hpp"
-#include "sources/docs/rules.hpp"
-#include "sources/docs/statements.hpp"
-#include "sources/docs/weighing.hpp"
-#include "sources/docs/worth.hpp"
+#include "sources/docs/document_rules.hpp"
+#include "sources/docs/document_text.hpp"
+#include "sources/docs/document_uri.hpp"
+#include "sources/docs/snapshot.hpp"
 
 namespace hondana::docs {
 namespace {

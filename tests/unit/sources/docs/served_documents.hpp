@@ -28,7 +28,7 @@
 #include <hondana/value.hpp>
 
 #include "deadline.hpp"
-#include "os/disk/stamp.hpp"
+#include "os/disk/file_stamp.hpp"
 #include "sources/docs/docs_provider.hpp"
 #include "unit/sources/recorded_changes.hpp"
 

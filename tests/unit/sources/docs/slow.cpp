@@ -14,7 +14,7 @@
 #include <hondana/clock.hpp>
 
 #include "deadline.hpp"
-#include "sources/docs/press.hpp"
+#include "sources/docs/render_queue.hpp"
 #include "unit/sources/docs/served_documents.hpp"
 
 namespace hondana::docs {

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sources/config/toml.hpp"
+#include "sources/config/section.hpp"
 #include "unit/sources/env/env_folders.hpp"
 
 namespace hondana::env {

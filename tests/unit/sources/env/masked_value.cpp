@@ -10,7 +10,6 @@
 #include <gtest/gtest.h>
 
 #include "base/json/utf8.hpp"
-#include "sources/env/drawn.hpp"
 #include "unit/text/secrets/corpus.hpp"
 
 namespace {

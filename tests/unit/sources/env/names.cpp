@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "sources/env/allow_list.hpp"
-#include "sources/env/naming.hpp"
+#include "sources/env/env_file.hpp"
+#include "sources/env/variables.hpp"
 
 namespace {
 

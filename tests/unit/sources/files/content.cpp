@@ -1,5 +1,5 @@
 /// Files that change while they are read: whatever is sent was the file's content at one moment.
-#include "sources/files/content.hpp"
+#include "sources/files/file_content.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -11,9 +11,9 @@
 #include <string>
 #include <utility>
 
-#include "base/bytes/prepare.hpp"
+#include "base/bytes/prepared_content.hpp"
 #include "scratch_folder.hpp"
-#include "sources/files/reader.hpp"
+#include "sources/files/open_file.hpp"
 
 namespace hondana::files {
 namespace {

@@ -1,5 +1,5 @@
 /// Titles and descriptions from the fronts of files.
-#include "sources/files/describe.hpp"
+#include "sources/files/description.hpp"
 
 #include <gtest/gtest.h>
 

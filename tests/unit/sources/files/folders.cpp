@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "scratch_folder.hpp"
-#include "sources/files/folder_reading.hpp"
+#include "sources/files/folder_content.hpp"
 #include "unit/os/disk/stopped_wall_clock.hpp"
 
 namespace hondana::files {

@@ -24,7 +24,7 @@
 #include <hondana/clock.hpp>
 
 #include "deadline.hpp"
-#include "os/disk/stamp.hpp"
+#include "os/disk/file_stamp.hpp"
 #include "server/catalog/catalog.hpp"
 #include "unit/server/catalog/scripted_provider.hpp"
 #include "unit/sources/files/scratch_folder.hpp"

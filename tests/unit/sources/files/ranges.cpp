@@ -4,7 +4,7 @@
 #include <string>
 
 #include "scratch_folder.hpp"
-#include "sources/files/ranges.hpp"
+#include "sources/files/file_range.hpp"
 
 namespace hondana::files {
 namespace {

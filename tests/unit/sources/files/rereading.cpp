@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "deadline.hpp"
-#include "os/disk/stamp.hpp"
+#include "os/disk/file_stamp.hpp"
 #include "server/catalog/catalog.hpp"
 #include "unit/server/catalog/scripted_provider.hpp"
 #include "unit/sources/files/scratch_folder.hpp"

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "scratch_folder.hpp"
-#include "sources/files/rules.hpp"
-#include "text/secrets/file_names.hpp"
+#include "sources/files/serving_rules.hpp"
+#include "text/secrets/secret_file_names.hpp"
 
 namespace hondana::files {
 namespace {

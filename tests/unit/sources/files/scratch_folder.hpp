@@ -10,7 +10,7 @@
 #include <hondana/provider.hpp>
 
 #include "deadline.hpp"
-#include "sources/files/files.hpp"
+#include "sources/files/files_provider.hpp"
 
 namespace hondana::files {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/bytes/prepare.hpp"
+#include "base/bytes/prepared_content.hpp"
 #include "scratch_folder.hpp"
 #include "sources/files/completion.hpp"
 #include "unit/text/secrets/corpus.hpp"

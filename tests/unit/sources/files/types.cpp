@@ -5,9 +5,8 @@
 #include <string_view>
 #include <variant>
 
-#include "sources/files/mime.hpp"
+#include "sources/files/media_type.hpp"
 #include "sources/files/priority.hpp"
-#include "sources/files/sniff.hpp"
 
 namespace hondana::files {
 namespace {

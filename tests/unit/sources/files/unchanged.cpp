@@ -1,5 +1,5 @@
 /// Pages of the list that say for how long they are what a list would give: never beyond a change.
-#include "sources/files/unchanged.hpp"
+#include "sources/files/freshness.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -6,7 +6,7 @@
 
 #include "base/bytes/digest.hpp"
 #include "deadline.hpp"
-#include "os/disk/stamp.hpp"
+#include "os/disk/file_stamp.hpp"
 #include "scratch_folder.hpp"
 #include "unit/os/disk/stopped_wall_clock.hpp"
 

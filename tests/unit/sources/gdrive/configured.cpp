@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sources/config/toml.hpp"
+#include "sources/config/section.hpp"
 #include "sources/gdrive/settings.hpp"
 #include "unit/sources/gdrive/paper_drive.hpp"
 

@@ -1,5 +1,5 @@
 /// Texts in other encodings, and names with nothing to see.
-#include "sources/gdrive/converting.hpp"
+#include "sources/gdrive/charset_conversion.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "sources/gdrive/describe.hpp"
+#include "sources/gdrive/catalog_entries.hpp"
 #include "unit/sources/gdrive/paper_drive.hpp"
 
 namespace hondana::gdrive {

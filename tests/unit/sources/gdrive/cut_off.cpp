@@ -1,5 +1,5 @@
 /// Reads while Drive cannot be reached.
-#include "sources/gdrive/describe.hpp"
+#include "sources/gdrive/catalog_entries.hpp"
 #include "unit/sources/gdrive/paper_drive.hpp"
 
 namespace hondana::gdrive {

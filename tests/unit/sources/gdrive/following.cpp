@@ -1,5 +1,5 @@
 /// Crawls that go on, changes that are told, and errors in between.
-#include "protocol/model/index_caller.hpp"
+#include "protocol/model/caller_checks.hpp"
 #include "unit/sources/gdrive/paper_drive.hpp"
 
 namespace hondana::gdrive {

@@ -1,5 +1,5 @@
 /// What the index reads, and who is taken for it.
-#include "protocol/model/index_caller.hpp"
+#include "protocol/model/caller_checks.hpp"
 #include "unit/sources/gdrive/paper_drive.hpp"
 
 namespace hondana::gdrive {

@@ -1,5 +1,5 @@
 /// What is on disk, and what is left of it.
-#include "sources/gdrive/kept.hpp"
+#include "sources/gdrive/store.hpp"
 
 #include <future>
 

@@ -1,5 +1,5 @@
 /// Notices of Drive: which are ours, what they do, and channels that are replaced in time.
-#include "sources/gdrive/channels.hpp"
+#include "sources/gdrive/notification_channels.hpp"
 #include "unit/sources/gdrive/paper_drive.hpp"
 
 namespace hondana::gdrive {

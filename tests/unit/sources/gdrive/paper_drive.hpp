@@ -28,7 +28,7 @@
 #include <hondana/provider.hpp>
 
 #include "deadline.hpp"
-#include "sources/gdrive/provider.hpp"
+#include "sources/gdrive/gdrive_provider.hpp"
 #include "unit/sources/recorded_changes.hpp"
 
 namespace hondana::gdrive {

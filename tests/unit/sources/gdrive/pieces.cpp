@@ -7,9 +7,7 @@
 #include <hondana/uri.hpp>
 
 #include "sources/gdrive/address.hpp"
-#include "sources/gdrive/formats.hpp"
-#include "sources/gdrive/naming.hpp"
-#include "sources/gdrive/weighing.hpp"
+#include "sources/gdrive/item.hpp"
 
 namespace hondana::gdrive {
 namespace {

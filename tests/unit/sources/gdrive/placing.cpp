@@ -1,5 +1,5 @@
 /// Where files are in the URIs.
-#include "sources/gdrive/scene.hpp"
+#include "sources/gdrive/snapshot.hpp"
 #include "unit/sources/gdrive/paper_drive.hpp"
 
 namespace hondana::gdrive {

@@ -1,5 +1,5 @@
 /// What reads give, and what they say when they give nothing.
-#include "sources/gdrive/describe.hpp"
+#include "sources/gdrive/catalog_entries.hpp"
 #include "unit/sources/gdrive/paper_drive.hpp"
 
 namespace hondana::gdrive {

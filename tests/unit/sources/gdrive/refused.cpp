@@ -1,6 +1,6 @@
 /// What is kept, and when it is not given: refusals, downloads that the owner forbids, and what lacks something.
-#include "protocol/model/index_caller.hpp"
-#include "sources/gdrive/describe.hpp"
+#include "protocol/model/caller_checks.hpp"
+#include "sources/gdrive/catalog_entries.hpp"
 #include "unit/sources/gdrive/paper_drive.hpp"
 
 namespace hondana::gdrive {

@@ -3,9 +3,9 @@
 #include <fstream>
 #include <optional>
 
-#include "auth/google/tokens.hpp"
+#include "auth/google/access_tokens.hpp"
 #include "drive/stand_in/server.hpp"
-#include "sources/gdrive/describe.hpp"
+#include "sources/gdrive/catalog_entries.hpp"
 #include "unit/sources/gdrive/paper_drive.hpp"
 
 namespace hondana::gdrive {

@@ -1,5 +1,5 @@
 /// URIs of repositories, read and written.
-#include "sources/git/address.hpp"
+#include "sources/git/git_uri.hpp"
 
 #include <algorithm>
 #include <string>

@@ -9,7 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sources/git/markdown.hpp"
+#include "sources/git/text_escaping.hpp"
 #include "unit/server/gate/ruled_view.hpp"
 #include "unit/sources/git/served_repository.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sources/git/library.hpp"
+#include "sources/git/libgit2.hpp"
 
 namespace hondana::git {
 

@@ -1,5 +1,5 @@
 /// Who follows resources of a repository hears of what the git program does to it, and of nothing else.
-#include "sources/git/followed.hpp"
+#include "sources/git/repository_watcher.hpp"
 
 #include <sys/stat.h>
 

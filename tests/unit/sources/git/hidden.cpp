@@ -10,8 +10,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "sources/git/commit_walk.hpp"
 #include "sources/git/history.hpp"
-#include "sources/git/walk_cursor.hpp"
 #include "unit/sources/git/made_history.hpp"
 #include "unit/sources/git/served_repository.hpp"
 

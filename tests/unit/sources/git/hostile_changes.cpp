@@ -13,7 +13,7 @@
 #include <git2/sys/mempack.h>
 #include <git2/sys/odb_backend.h>
 
-#include "sources/git/changes.hpp"
+#include "sources/git/diff.hpp"
 #include "unit/sources/git/made_repository.hpp"
 #include "unit/sources/git/patch_judge.hpp"
 

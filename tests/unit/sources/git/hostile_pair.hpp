@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sources/git/place.hpp"
+#include "sources/git/repository_location.hpp"
 #include "unit/sources/git/made_repository.hpp"
 
 namespace hondana::git {

@@ -16,7 +16,7 @@
 #include <gtest/gtest.h>
 
 #include "deadline.hpp"
-#include "os/disk/handle.hpp"
+#include "os/disk/file_descriptor.hpp"
 #include "unit/sources/git/served_repository.hpp"
 
 namespace hondana::git {

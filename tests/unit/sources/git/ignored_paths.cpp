@@ -15,11 +15,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "os/disk/own_files.hpp"
-#include "sources/git/changes.hpp"
+#include "os/disk/private_file.hpp"
+#include "sources/git/change_list.hpp"
+#include "sources/git/diff.hpp"
 #include "sources/git/ignored_paths.hpp"
 #include "sources/git/rendering.hpp"
-#include "sources/git/tree_pair.hpp"
 #include "unit/descriptors_left.hpp"
 #include "unit/sources/git/made_history.hpp"
 #include "unit/sources/git/served_repository.hpp"

@@ -6,8 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sources/config/toml.hpp"
-#include "sources/git/own_paths.hpp"
+#include "sources/config/section.hpp"
+#include "sources/git/access_filter.hpp"
 #include "unit/sources/git/served_repository.hpp"
 
 namespace hondana::git {

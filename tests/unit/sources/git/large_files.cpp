@@ -12,8 +12,8 @@
 #include <gtest/gtest.h>
 
 #include "sources/git/blame.hpp"
-#include "sources/git/comparison_limits.hpp"
-#include "sources/git/line_differences.hpp"
+#include "sources/git/diff.hpp"
+#include "sources/git/line_diff.hpp"
 #include "unit/sources/git/made_history.hpp"
 #include "unit/sources/git/served_repository.hpp"
 

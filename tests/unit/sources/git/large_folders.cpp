@@ -13,9 +13,9 @@
 
 #include <hondana/uri.hpp>
 
-#include "os/disk/own_files.hpp"
-#include "sources/git/entries.hpp"
+#include "os/disk/private_file.hpp"
 #include "sources/git/ignored_paths.hpp"
+#include "sources/git/resource_entries.hpp"
 #include "unit/sources/git/made_history.hpp"
 #include "unit/sources/git/served_repository.hpp"
 

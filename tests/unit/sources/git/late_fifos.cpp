@@ -15,7 +15,7 @@
 #include <gtest/gtest.h>
 
 #include "deadline.hpp"
-#include "sources/git/reference_marks.hpp"
+#include "sources/git/repository_watcher.hpp"
 #include "unit/sources/git/served_repository.hpp"
 
 namespace hondana::git {

@@ -1,5 +1,5 @@
 /// What every call of libgit2 rests on.
-#include "sources/git/library.hpp"
+#include "sources/git/libgit2.hpp"
 
 #include <gtest/gtest.h>
 

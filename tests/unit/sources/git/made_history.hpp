@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sources/git/library.hpp"
+#include "sources/git/libgit2.hpp"
 #include "unit/sources/git/made_repository.hpp"
 
 namespace hondana::git {

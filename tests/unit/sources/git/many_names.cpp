@@ -13,8 +13,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "os/disk/own_files.hpp"
-#include "sources/git/completing.hpp"
+#include "os/disk/private_file.hpp"
+#include "sources/git/completion.hpp"
 #include "sources/git/ignored_paths.hpp"
 #include "unit/sources/git/made_history.hpp"
 #include "unit/sources/git/served_repository.hpp"

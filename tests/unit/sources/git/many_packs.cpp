@@ -12,8 +12,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sources/git/enclosure.hpp"
-#include "sources/git/place.hpp"
+#include "sources/git/confined_roots.hpp"
+#include "sources/git/repository_location.hpp"
 #include "unit/sources/git/served_repository.hpp"
 
 namespace hondana::git {

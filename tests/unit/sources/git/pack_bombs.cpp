@@ -14,7 +14,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sources/git/allocations.hpp"
+#include "sources/git/libgit2.hpp"
 #include "unit/sources/git/served_repository.hpp"
 
 namespace hondana::git {

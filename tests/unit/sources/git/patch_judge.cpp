@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sources/git/changes.hpp"
+#include "sources/git/diff.hpp"
 #include "unit/sources/git/made_repository.hpp"
 
 namespace hondana::git {

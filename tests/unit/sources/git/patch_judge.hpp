@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sources/git/library.hpp"
+#include "sources/git/libgit2.hpp"
 
 namespace hondana::git {
 

@@ -1,5 +1,5 @@
 /// Repositories of all kinds, found and screened.
-#include "sources/git/place.hpp"
+#include "sources/git/repository_location.hpp"
 
 #include <filesystem>
 #include <string>

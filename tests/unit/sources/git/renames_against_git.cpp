@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sources/git/changes.hpp"
+#include "sources/git/diff.hpp"
 #include "sources/git/similarity.hpp"
 #include "unit/sources/git/made_repository.hpp"
 #include "unit/sources/git/patch_judge.hpp"

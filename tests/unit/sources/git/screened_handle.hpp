@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include "sources/git/opening.hpp"
-#include "sources/git/surveyed.hpp"
+#include "sources/git/repository_handle.hpp"
+#include "sources/git/repository_location.hpp"
 
 namespace hondana::git {
 

@@ -1,5 +1,5 @@
 /// What a configuration may ask for.
-#include "sources/git/screening.hpp"
+#include "sources/git/git_config.hpp"
 
 #include <string>
 #include <string_view>

@@ -6,7 +6,7 @@
 #include <hondana/uri.hpp>
 
 #include "deadline.hpp"
-#include "sources/git/surveyed.hpp"
+#include "sources/git/repository_location.hpp"
 
 namespace hondana::git {
 

@@ -1,5 +1,5 @@
 /// Reading configuration files, with git as the judge.
-#include "sources/git/settings.hpp"
+#include "sources/git/git_config.hpp"
 
 #include <array>
 #include <fstream>

@@ -1,5 +1,5 @@
 /// Encodings, said and guessed.
-#include "sources/git/text.hpp"
+#include "sources/git/text_encoding.hpp"
 
 #include <string>
 #include <string_view>
@@ -9,7 +9,6 @@
 #include <gtest/gtest.h>
 
 #include "base/json/utf8.hpp"
-#include "sources/git/encodings.hpp"
 
 namespace hondana::git {
 namespace {

@@ -1,5 +1,5 @@
 /// Packs and indexes that become shorter while they are mapped.
-#include "sources/git/torn_files.hpp"
+#include "sources/git/mapped_packs.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -19,7 +19,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "os/disk/handle.hpp"
+#include "os/disk/file_descriptor.hpp"
 #include "sources/git/repository.hpp"
 #include "sources/git/revision.hpp"
 #include "unit/sources/git/served_repository.hpp"

@@ -10,7 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sources/git/changes.hpp"
+#include "sources/git/diff.hpp"
 #include "unit/sources/git/made_history.hpp"
 #include "unit/sources/git/served_repository.hpp"
 

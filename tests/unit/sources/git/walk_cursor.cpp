@@ -8,8 +8,8 @@
 
 #include "base/bytes/digest.hpp"
 #include "base/json/base64.hpp"
+#include "sources/git/commit_walk.hpp"
 #include "sources/git/history.hpp"
-#include "sources/git/walk_cursor.hpp"
 #include "unit/sources/git/made_history.hpp"
 #include "unit/sources/git/made_repository.hpp"
 

@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sources/git/changes.hpp"
+#include "sources/git/diff.hpp"
 #include "unit/sources/git/made_repository.hpp"
 #include "unit/sources/git/patch_judge.hpp"
 

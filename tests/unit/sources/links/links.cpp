@@ -1,5 +1,5 @@
 /// Links are listed and never fetched.
-#include "sources/links/links.hpp"
+#include "sources/links/links_provider.hpp"
 
 #include <string>
 #include <utility>

@@ -7,7 +7,7 @@
 
 #include <hondana/uri.hpp>
 
-#include "sources/logs/describe.hpp"
+#include "sources/logs/catalog_entries.hpp"
 #include "unit/sources/logs/made_source.hpp"
 
 namespace hondana::logs {

@@ -1,5 +1,5 @@
 /// Counting templates.
-#include "sources/logs/message_counter.hpp"
+#include "sources/logs/message_templates.hpp"
 
 #include <string>
 

@@ -27,7 +27,7 @@
 #include "sources/logs/moment.hpp"
 #include "sources/logs/records/file_log.hpp"
 #include "sources/logs/records/log.hpp"
-#include "sources/logs/records/match.hpp"
+#include "sources/logs/records/matcher.hpp"
 #include "unit/sources/recorded_changes.hpp"
 
 namespace hondana::logs {

@@ -1,5 +1,5 @@
 /// What messages have in common.
-#include "sources/logs/message_template.hpp"
+#include "sources/logs/message_templates.hpp"
 
 #include <chrono>
 #include <string>

@@ -7,8 +7,8 @@
 
 #include <hondana/clock.hpp>
 
+#include "sources/logs/rendering.hpp"
 #include "sources/logs/summary.hpp"
-#include "sources/logs/summary_text.hpp"
 #include "unit/sources/logs/made_source.hpp"
 
 namespace hondana::logs {

@@ -1,5 +1,5 @@
 /// Mounts in a row, and the circles they can make.
-#include "sources/mcp/chain.hpp"
+#include "sources/mcp/mount_chain.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 /// What other servers say is bounded and harmless before it is passed on.
-#include "sources/mcp/foreign.hpp"
+#include "sources/mcp/sanitizer.hpp"
 
 #include <cmath>
 #include <limits>

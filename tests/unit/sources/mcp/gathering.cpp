@@ -1,5 +1,5 @@
 /// Lists of another server while they come.
-#include "sources/mcp/gathering.hpp"
+#include "sources/mcp/upstream_lists.hpp"
 
 #include <gtest/gtest.h>
 

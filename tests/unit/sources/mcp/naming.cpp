@@ -1,5 +1,5 @@
 /// URIs of another server under our prefix, and back.
-#include "sources/mcp/naming.hpp"
+#include "sources/mcp/uri_mapping.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 /// How often a server that says its lists have changed is asked for them.
-#include "sources/mcp/pacing.hpp"
+#include "sources/mcp/upstream.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include <mutex>
 #include <set>
 
-#include "base/tracing/tracer.hpp"
+#include "base/tracing/tracing.hpp"
 #include "unit/sources/mcp/mounting.hpp"
 
 namespace hondana::test {

@@ -12,8 +12,8 @@
 #include <hondana/authorization.hpp>
 #include <hondana/skills.hpp>
 
-#include "auth/credentials/store.hpp"
-#include "auth/credentials/stored_log_in.hpp"
+#include "auth/credentials/credential_store.hpp"
+#include "auth/credentials/stored_login.hpp"
 #include "unit/sources/mcp/mounting.hpp"
 
 namespace hondana::test {

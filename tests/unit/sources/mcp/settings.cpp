@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sources/config/toml.hpp"
+#include "sources/config/section.hpp"
 
 namespace hondana::mcp {
 namespace {

@@ -1,9 +1,9 @@
 /// Lists of another server as they are served here.
-#include "sources/mcp/shelf.hpp"
+#include "sources/mcp/upstream_lists.hpp"
 
 #include <gtest/gtest.h>
 
-#include "sources/mcp/foreign.hpp"
+#include "sources/mcp/sanitizer.hpp"
 
 namespace hondana::mcp {
 namespace {

@@ -8,7 +8,6 @@
 
 #include "sources/metrics/address.hpp"
 #include "sources/metrics/moment.hpp"
-#include "sources/metrics/span.hpp"
 #include "unit/sources/metrics/made_backend.hpp"
 
 namespace hondana::metrics {

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sources/metrics/describe.hpp"
+#include "sources/metrics/catalog_entries.hpp"
 #include "unit/sources/metrics/made_backend.hpp"
 
 namespace hondana::metrics {

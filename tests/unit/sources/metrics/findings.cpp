@@ -11,8 +11,8 @@
 
 #include <hondana/clock.hpp>
 
+#include "sources/metrics/anomaly_detection.hpp"
 #include "sources/metrics/summary.hpp"
-#include "sources/metrics/unusual.hpp"
 #include "unit/sources/metrics/made_backend.hpp"
 
 namespace hondana::metrics {

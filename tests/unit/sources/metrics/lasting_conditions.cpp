@@ -1,8 +1,8 @@
 /// Conditions that must hold for less than the usual step, and those of metrics that have never been there.
 #include <gtest/gtest.h>
 
+#include "sources/metrics/address.hpp"
 #include "sources/metrics/condition.hpp"
-#include "sources/metrics/span.hpp"
 #include "unit/sources/metrics/made_backend.hpp"
 
 namespace hondana::metrics {

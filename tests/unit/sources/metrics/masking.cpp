@@ -8,8 +8,7 @@
 
 #include <hondana/clock.hpp>
 
-#include "sources/metrics/promql_labels.hpp"
-#include "sources/metrics/secret_labels.hpp"
+#include "sources/metrics/masking.hpp"
 #include "unit/sources/metrics/made_backend.hpp"
 
 namespace hondana::metrics {

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sources/metrics/names.hpp"
+#include "sources/metrics/metric_names.hpp"
 #include "unit/sources/metrics/made_backend.hpp"
 
 namespace hondana::metrics {

@@ -1,12 +1,12 @@
 /// The server's own figures, as they are kept.
-#include "sources/metrics/own_figures.hpp"
+#include "sources/metrics/embedded_backend.hpp"
 
 #include <memory>
 #include <string>
 
 #include <gtest/gtest.h>
 
-#include "base/counters/registry.hpp"
+#include "base/counters/metrics.hpp"
 
 namespace hondana::metrics {
 

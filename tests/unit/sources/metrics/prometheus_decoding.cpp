@@ -1,13 +1,12 @@
 /// Answers of a Prometheus as they are, and as they must not be.
-#include "sources/metrics/prometheus_answers.hpp"
+#include "sources/metrics/prometheus_response.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <string>
 
-#include "sources/metrics/prometheus_facts.hpp"
-#include "sources/metrics/prometheus_names.hpp"
+#include "sources/metrics/prometheus_metadata.hpp"
 
 namespace {
 

@@ -8,7 +8,7 @@
 
 #include <hondana/clock.hpp>
 
-#include "sources/metrics/summaries.hpp"
+#include "sources/metrics/summary.hpp"
 #include "unit/sources/metrics/made_backend.hpp"
 
 namespace hondana::metrics {

@@ -7,7 +7,7 @@
 
 #include <hondana/skills.hpp>
 
-#include "base/bytes/prepare.hpp"
+#include "base/bytes/prepared_content.hpp"
 #include "base/bytes/sha256.hpp"
 #include "unit/sources/skills/skill_folders.hpp"
 #include "unit/text/secrets/corpus.hpp"

@@ -16,7 +16,7 @@
 #include <gtest/gtest.h>
 
 #include "deadline.hpp"
-#include "sources/skills/folder_skills.hpp"
+#include "sources/skills/folder_skills_provider.hpp"
 #include "unit/sources/skills/skill_texts.hpp"
 
 namespace hondana::skills {

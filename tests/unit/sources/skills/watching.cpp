@@ -1,5 +1,5 @@
 /// Folders of skills that are watched.
-#include "os/watch/lookout.hpp"
+#include "os/watch/folder_watcher.hpp"
 
 #include <atomic>
 #include <chrono>

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "text/charsets/charsets.hpp"
+#include "text/charsets/charset_decoder.hpp"
 
 namespace hondana::charsets {
 namespace {

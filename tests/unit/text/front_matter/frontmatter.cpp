@@ -1,5 +1,5 @@
 /// Frontmatter: where it begins and ends, and the rules of Agent Skills.
-#include "text/front_matter/frontmatter.hpp"
+#include "text/front_matter/front_matter.hpp"
 
 #include <string>
 

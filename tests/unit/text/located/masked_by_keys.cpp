@@ -5,9 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include "text/located/as_json.hpp"
 #include "text/located/format.hpp"
 #include "text/located/masking.hpp"
+#include "text/located/node.hpp"
 #include "text/secrets/scanner.hpp"
 #include "unit/text/secrets/corpus.hpp"
 

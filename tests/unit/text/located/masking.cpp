@@ -10,8 +10,8 @@
 
 #include "base/json/utf8.hpp"
 #include "base/json/writer.hpp"
-#include "text/located/as_json.hpp"
 #include "text/located/format.hpp"
+#include "text/located/node.hpp"
 #include "text/secrets/scanner.hpp"
 #include "unit/text/located/told.hpp"
 #include "unit/text/secrets/corpus.hpp"

@@ -1,7 +1,7 @@
 /// Writing trees down.
 #include "unit/text/located/told.hpp"
 
-#include "text/located/as_json.hpp"
+#include "text/located/node.hpp"
 
 namespace hondana::test {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "text/located/as_json.hpp"
+#include "text/located/node.hpp"
 #include "unit/text/located/told.hpp"
 
 namespace {

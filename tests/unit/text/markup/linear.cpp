@@ -8,8 +8,8 @@
 
 #include <gtest/gtest.h>
 
-#include "text/markup/harmless.hpp"
 #include "text/markup/html.hpp"
+#include "text/markup/html_writer.hpp"
 #include "text/markup/outline.hpp"
 
 namespace hondana::markup {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "text/rendering/office/package.hpp"
+#include "text/rendering/office/zip_package.hpp"
 #include "unit/text/rendering/files.hpp"
 
 namespace hondana::rendering {

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "text/rendering/pdf_facts.hpp"
+#include "text/rendering/poppler.hpp"
 #include "unit/text/rendering/files.hpp"
 
 namespace hondana::rendering {

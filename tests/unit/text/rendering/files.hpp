@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "os/disk/handle.hpp"
+#include "os/disk/file_descriptor.hpp"
 #include "text/rendering/office/office.hpp"
 #include "unit/text/rendering/documents.hpp"
 

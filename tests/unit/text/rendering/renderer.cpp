@@ -15,10 +15,9 @@
 #include <hondana/clock.hpp>
 
 #include "deadline.hpp"
-#include "text/rendering/head.hpp"
-#include "text/rendering/names.hpp"
-#include "text/rendering/pdf_facts.hpp"
-#include "text/rendering/rendering.hpp"
+#include "text/rendering/poppler.hpp"
+#include "text/rendering/render_protocol.hpp"
+#include "text/rendering/renderer.hpp"
 #include "unit/text/rendering/files.hpp"
 
 namespace hondana::rendering {

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "text/rendering/office/sheet_numbers.hpp"
-#include "text/rendering/sheet_list.hpp"
+#include "text/rendering/office/spreadsheet.hpp"
+#include "text/rendering/render_protocol.hpp"
 #include "unit/text/rendering/files.hpp"
 
 namespace hondana::rendering {

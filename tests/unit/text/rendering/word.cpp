@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "text/rendering/office/word_styles.hpp"
+#include "text/rendering/office/word_document.hpp"
 #include "unit/text/rendering/files.hpp"
 
 namespace hondana::rendering {

@@ -10,9 +10,8 @@
 #include <hondana/value.hpp>
 
 #include "base/json/base64.hpp"
+#include "text/secrets/json_web_key.hpp"
 #include "text/secrets/redactor.hpp"
-#include "text/secrets/values.hpp"
-#include "text/secrets/web_keys.hpp"
 #include "unit/text/secrets/corpus.hpp"
 
 namespace {

@@ -1,5 +1,5 @@
 /// Keys that come line by line.
-#include "text/secrets/line_masker.hpp"
+#include "text/secrets/masking_reader.hpp"
 
 #include <sstream>
 #include <string>

@@ -1,5 +1,5 @@
 /// By which names settings are known.
-#include "text/secrets/policy.hpp"
+#include "text/secrets/scanner.hpp"
 
 #include <gtest/gtest.h>
 

@@ -11,9 +11,9 @@
 
 #include <gtest/gtest.h>
 
-#include "text/secrets/anchors.hpp"
+#include "text/secrets/anchor_search.hpp"
+#include "text/secrets/provider_tokens.hpp"
 #include "text/secrets/redactor.hpp"
-#include "text/secrets/tokens.hpp"
 #include "unit/text/secrets/corpus.hpp"
 
 namespace {

@@ -1,5 +1,5 @@
 /// What names tell of their values.
-#include "text/secrets/telling_names.hpp"
+#include "text/secrets/secret_names.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 /// Secrets in JSON values.
-#include "text/secrets/values.hpp"
+#include "text/secrets/redactor.hpp"
 
 #include <string>
 

@@ -1,5 +1,5 @@
 /// UTF-16 and UTF-32 of Japanese, with marks and without.
-#include "text/secrets/widths.hpp"
+#include "text/secrets/redactor.hpp"
 
 #include <cstddef>
 #include <memory>
@@ -10,7 +10,6 @@
 #include <gtest/gtest.h>
 
 #include "text/secrets/masking_reader.hpp"
-#include "text/secrets/redactor.hpp"
 #include "unit/base/bytes/scripted_reader.hpp"
 #include "unit/text/secrets/corpus.hpp"
 

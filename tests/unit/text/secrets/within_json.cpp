@@ -9,7 +9,6 @@
 #include <hondana/value.hpp>
 
 #include "text/secrets/redactor.hpp"
-#include "text/secrets/values.hpp"
 #include "unit/text/secrets/corpus.hpp"
 
 namespace {

@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include "text/tokenizer/mecab_library.hpp"
-#include "text/tokenizer/tokens.hpp"
+#include "text/tokenizer/mecab_tokenizer.hpp"
+#include "text/tokenizer/tokenizer.hpp"
 
 namespace hondana::tokenizer {
 namespace {

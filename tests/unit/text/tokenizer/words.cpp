@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "text/tokenizer/tokens.hpp"
+#include "text/tokenizer/tokenizer.hpp"
 
 namespace hondana::tokenizer {
 namespace {

@@ -16,7 +16,7 @@
 #include <hondana/value.hpp>
 
 #include "deadline.hpp"
-#include "transport/child/messages.hpp"
+#include "transport/child/child_messages.hpp"
 #include "unit/protocol/channel/open_descriptors.hpp"
 #include "unit/transport/child/talk.hpp"
 

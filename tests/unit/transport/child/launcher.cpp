@@ -19,8 +19,7 @@
 
 #include <gtest/gtest.h>
 
-#include "os/disk/handle.hpp"
-#include "os/process/launching.hpp"
+#include "os/disk/file_descriptor.hpp"
 #include "os/process/program.hpp"
 #include "unit/transport/child/started_by.hpp"
 

@@ -16,7 +16,7 @@
 #include <hondana/clock.hpp>
 
 #include "deadline.hpp"
-#include "os/disk/handle.hpp"
+#include "os/disk/file_descriptor.hpp"
 #include "os/process/program.hpp"
 #include "unit/transport/child/started_by.hpp"
 #include "unit/transport/child/talk.hpp"

@@ -15,7 +15,7 @@
 #include <gtest/gtest.h>
 
 #include "deadline.hpp"
-#include "os/disk/handle.hpp"
+#include "os/disk/file_descriptor.hpp"
 #include "os/process/launcher.hpp"
 
 namespace hondana_test {

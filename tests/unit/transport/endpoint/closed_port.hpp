@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "os/disk/handle.hpp"
+#include "os/disk/file_descriptor.hpp"
 
 namespace hondana_test {
 

@@ -14,7 +14,7 @@
 #include <gtest/gtest.h>
 
 #include "deadline.hpp"
-#include "transport/endpoint/addresses.hpp"
+#include "transport/endpoint/address_rules.hpp"
 #include "transport/endpoint/endpoint.hpp"
 #include "unit/transport/http_client/scripted_server.hpp"
 

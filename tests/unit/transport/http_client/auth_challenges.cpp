@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "transport/http_client/auth_challenge.hpp"
+#include "transport/http_client/response_head.hpp"
 
 namespace {
 

@@ -9,7 +9,7 @@
 
 #include "transport/http_client/checked_target.hpp"
 #include "transport/http_client/http_channel.hpp"
-#include "transport/http_client/small_call.hpp"
+#include "transport/http_client/small_request.hpp"
 #include "unit/transport/http_client/scripted_server.hpp"
 #include "unit/transport/tls/certificates.hpp"
 

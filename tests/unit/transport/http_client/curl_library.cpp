@@ -1,5 +1,5 @@
 /// libcurl is there whole or not at all, and who cannot have it is told what helps.
-#include "transport/http_client/curl_library.hpp"
+#include "transport/http_client/curl.hpp"
 
 #include <string>
 

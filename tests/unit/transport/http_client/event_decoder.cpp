@@ -1,5 +1,5 @@
 /// Server-sent events: the rules of the standard, and our caps.
-#include "transport/http_client/event_decoder.hpp"
+#include "transport/http_client/event_stream.hpp"
 
 #include <chrono>
 #include <string>

@@ -13,7 +13,7 @@
 
 #include "deadline.hpp"
 #include "transport/http_client/http_channel.hpp"
-#include "transport/http_client/small_call.hpp"
+#include "transport/http_client/small_request.hpp"
 #include "unit/transport/http_client/scripted_server.hpp"
 
 namespace {

@@ -1,5 +1,5 @@
 /// Small calls: what is sent and taken, and where they never lead.
-#include "transport/http_client/small_call.hpp"
+#include "transport/http_client/small_request.hpp"
 
 #include <chrono>
 #include <memory>

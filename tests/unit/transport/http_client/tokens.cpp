@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "transport/http_client/auth_challenge.hpp"
+#include "transport/http_client/response_head.hpp"
 #include "unit/transport/http_client/protected_talk.hpp"
 #include "unit/transport/http_client/set_variable.hpp"
 

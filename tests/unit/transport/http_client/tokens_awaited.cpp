@@ -8,8 +8,8 @@
 
 #include <gtest/gtest.h>
 
-#include "transport/http_client/loop.hpp"
-#include "transport/http_client/token_worker.hpp"
+#include "transport/http_client/transfer.hpp"
+#include "transport/http_client/transfer_loop.hpp"
 #include "unit/transport/http_client/protected_talk.hpp"
 
 namespace {

@@ -1,5 +1,5 @@
 /// Caps on connections, in all and from one address.
-#include "transport/http_server/admission.hpp"
+#include "transport/http_server/connection_limits.hpp"
 
 #include <sys/resource.h>
 
@@ -9,8 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "os/disk/descriptors.hpp"
-#include "transport/http_server/descriptors.hpp"
+#include "os/disk/descriptor_limit.hpp"
 #include "transport/http_server/peer_address.hpp"
 #include "unit/descriptors_left.hpp"
 

@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/executor/round.hpp"
+#include "base/executor/batching.hpp"
 #include "unit/transport/http_server/client.hpp"
 #include "unit/transport/http_server/shelf.hpp"
 

@@ -1,5 +1,5 @@
 /// What large messages that are still arriving may hold together: who is refused, who is not, and when room returns.
-#include "transport/http_server/byte_budget.hpp"
+#include "transport/http_server/limits.hpp"
 
 #include <memory>
 #include <string>

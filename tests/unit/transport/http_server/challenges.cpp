@@ -1,13 +1,11 @@
 /// Challenges, metadata and the tokens of requests, as text.
-#include "transport/http_server/challenges.hpp"
+#include "transport/http_server/authentication.hpp"
 
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
-
-#include "transport/http_server/credentials.hpp"
 
 namespace {
 

@@ -19,7 +19,7 @@
 #include <utility>
 
 #include "deadline.hpp"
-#include "transport/tls/descriptor_bio.hpp"
+#include "transport/tls/socket_bio.hpp"
 #include "unit/transport/http_server/run_over_tls.hpp"
 
 namespace hondana_test {

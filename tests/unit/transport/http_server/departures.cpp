@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "protocol/rpc/receipt.hpp"
+#include "protocol/rpc/message_body.hpp"
 #include "transport/http_server/message_stream.hpp"
 #include "unit/base/bytes/scripted_reader.hpp"
 #include "unit/transport/http_server/script.hpp"

@@ -1,5 +1,5 @@
 /// The HTTP/1 state machine, event by event: requests, refusals, deadlines and endings.
-#include "transport/http_server/dialogue.hpp"
+#include "transport/http_server/http1_dialogue.hpp"
 
 #include <chrono>
 #include <optional>

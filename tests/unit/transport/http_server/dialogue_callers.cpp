@@ -7,7 +7,7 @@
 
 #include <hondana/clock.hpp>
 
-#include "transport/http_server/dialogue.hpp"
+#include "transport/http_server/http1_dialogue.hpp"
 #include "unit/transport/http_server/script.hpp"
 
 namespace {

@@ -9,9 +9,9 @@
 
 #include <hondana/clock.hpp>
 
-#include "base/bytes/prepare.hpp"
-#include "base/executor/pool.hpp"
-#include "protocol/rpc/body.hpp"
+#include "base/bytes/prepared_content.hpp"
+#include "base/executor/thread_pool.hpp"
+#include "protocol/rpc/message_body.hpp"
 #include "unit/transport/http_server/script.hpp"
 
 namespace {

@@ -1,5 +1,5 @@
 /// Which hosts, origins and media types are let in.
-#include "transport/http_server/field_values.hpp"
+#include "transport/http_server/request_head.hpp"
 
 #include <string>
 #include <string_view>

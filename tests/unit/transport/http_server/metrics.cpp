@@ -1,5 +1,5 @@
 /// The figures of a server, as Prometheus and its tools take them.
-#include "transport/http_server/metrics_page.hpp"
+#include "transport/http_server/status_pages.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -22,7 +22,7 @@
 
 #include <gtest/gtest.h>
 
-#include "transport/http_server/field_values.hpp"
+#include "transport/http_server/request_head.hpp"
 #include "unit/transport/http_server/client.hpp"
 #include "unit/transport/http_server/shelf.hpp"
 

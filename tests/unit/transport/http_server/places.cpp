@@ -23,7 +23,7 @@
 #include <gtest/gtest.h>
 #include <hondana/audit.hpp>
 
-#include "transport/http_server/places.hpp"
+#include "transport/http_server/listener.hpp"
 #include "unit/transport/http_server/client.hpp"
 #include "unit/transport/http_server/guarded.hpp"
 #include "unit/transport/http_server/shelf.hpp"

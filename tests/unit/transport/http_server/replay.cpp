@@ -1,5 +1,5 @@
 /// What a session keeps of what it has sent.
-#include "transport/http_server/replay.hpp"
+#include "transport/http_server/event_replay.hpp"
 
 #include <memory>
 #include <string>

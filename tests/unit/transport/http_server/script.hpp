@@ -8,9 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "protocol/rpc/body.hpp"
-#include "transport/http_server/byte_budget.hpp"
-#include "transport/http_server/dialogue.hpp"
+#include "protocol/rpc/message_body.hpp"
+#include "transport/http_server/http1_dialogue.hpp"
 #include "transport/http_server/limits.hpp"
 
 namespace hondana_test {

@@ -1,13 +1,11 @@
 /// Which hosts and origins a listening address lets in.
-#include "transport/http_server/site.hpp"
+#include "transport/http_server/routes.hpp"
 
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
-
-#include "transport/http_server/routes.hpp"
 
 namespace {
 

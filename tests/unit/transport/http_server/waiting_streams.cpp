@@ -7,8 +7,8 @@
 #include <gtest/gtest.h>
 
 #include "protocol/wire/choose.hpp"
-#include "server/catalog/feed.hpp"
-#include "server/session/announcements.hpp"
+#include "server/catalog/change_feed.hpp"
+#include "server/session/change_stream.hpp"
 #include "transport/http_server/message_stream.hpp"
 #include "unit/transport/http_server/script.hpp"
 

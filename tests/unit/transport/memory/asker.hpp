@@ -12,10 +12,10 @@
 #include <hondana/server.hpp>
 
 #include "deadline.hpp"
-#include "protocol/rpc/blocking_pull.hpp"
+#include "protocol/rpc/message_body.hpp"
 #include "server/core/core.hpp"
 #include "server/session/session.hpp"
-#include "transport/memory/mailbox.hpp"
+#include "transport/memory/memory_channel.hpp"
 
 namespace hondana::transport {
 

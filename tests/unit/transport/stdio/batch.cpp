@@ -18,7 +18,7 @@
 #include <gtest/gtest.h>
 
 #include "deadline.hpp"
-#include "transport/stdio/writer.hpp"
+#include "transport/stdio/line_writer.hpp"
 #include "unit/transport/stdio/watched_answers.hpp"
 
 namespace hondana::transport::stdio {

@@ -1,5 +1,5 @@
 /// Cutting lines: pieces cut anywhere, caps, carriage returns.
-#include "transport/stdio/lines.hpp"
+#include "transport/stdio/input.hpp"
 
 #include <string>
 #include <vector>

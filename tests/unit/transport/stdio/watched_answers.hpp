@@ -12,9 +12,8 @@
 #include <vector>
 
 #include "deadline.hpp"
-#include "protocol/rpc/body.hpp"
-#include "protocol/rpc/outlet.hpp"
-#include "protocol/rpc/receipt.hpp"
+#include "protocol/rpc/message_body.hpp"
+#include "protocol/rpc/message_sink.hpp"
 
 namespace hondana::transport::stdio {
 

@@ -1,5 +1,5 @@
 /// The thread that writes answers: whoever wants to know is told once how each left.
-#include "transport/stdio/writer.hpp"
+#include "transport/stdio/line_writer.hpp"
 
 #include <sys/socket.h>
 #include <unistd.h>

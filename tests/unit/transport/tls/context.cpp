@@ -1,5 +1,5 @@
 /// What files a server takes for TLS, and what it says of those it does not take.
-#include "transport/tls/context.hpp"
+#include "transport/tls/tls_session.hpp"
 
 #include <openssl/err.h>
 #include <sys/stat.h>

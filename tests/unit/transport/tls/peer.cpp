@@ -1,5 +1,5 @@
 /// What is told of a client's certificate.
-#include "transport/tls/peer.hpp"
+#include "transport/tls/certificate.hpp"
 
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>

@@ -1,5 +1,5 @@
 /// The server's side of TLS over a pair of sockets, step by step.
-#include "transport/tls/session.hpp"
+#include "transport/tls/tls_session.hpp"
 
 #include <openssl/err.h>
 #include <sys/socket.h>
@@ -16,7 +16,7 @@
 
 #include <gtest/gtest.h>
 
-#include "transport/tls/descriptor_bio.hpp"
+#include "transport/tls/socket_bio.hpp"
 #include "unit/transport/tls/certificates.hpp"
 
 namespace {

@@ -1,4 +1,4 @@
-/// Analyses in one SQLite file.
+/// The store of analyses in one SQLite file.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-/// Taking URLs of Redis apart.
+/// The address of a Redis server, parsed from a URL, and its password.
 #include "sources/analyses/cache/redis/redis_address.hpp"
 
 #include <algorithm>

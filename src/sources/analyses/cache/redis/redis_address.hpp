@@ -1,4 +1,4 @@
-/// Where a Redis server is.
+/// The address of a Redis server, parsed from a URL, and its password.
 #pragma once
 
 #include <cstdint>

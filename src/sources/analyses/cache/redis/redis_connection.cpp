@@ -1,4 +1,4 @@
-/// Sockets, TLS, and what Redis' errors mean for people.
+/// One connection to a Redis server, with TLS and log-in.
 #include "sources/analyses/cache/redis/redis_connection.hpp"
 
 #include <arpa/inet.h>
@@ -19,8 +19,8 @@
 
 #include <hondana/clock.hpp>
 
-#include "transport/tls/descriptor_bio.hpp"
-#include "transport/tls/pem_file.hpp"
+#include "transport/tls/certificate.hpp"
+#include "transport/tls/socket_bio.hpp"
 
 namespace hondana::analyses {
 namespace {

@@ -1,4 +1,4 @@
-/// One connection to a Redis server.
+/// One connection to a Redis server, with TLS and log-in.
 #pragma once
 
 #include <openssl/ssl.h>
@@ -13,7 +13,7 @@
 #include <hondana/error.hpp>
 
 #include "base/crypto/openssl.hpp"
-#include "os/disk/handle.hpp"
+#include "os/disk/file_descriptor.hpp"
 #include "sources/analyses/cache/redis/redis_address.hpp"
 #include "sources/analyses/cache/redis/resp.hpp"
 

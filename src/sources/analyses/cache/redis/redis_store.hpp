@@ -1,4 +1,4 @@
-/// Analyses in Redis, shared by several servers.
+/// The store of analyses in Redis.
 #pragma once
 
 #include <chrono>

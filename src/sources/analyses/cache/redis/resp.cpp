@@ -1,4 +1,4 @@
-/// Reading replies.
+/// The Redis protocol RESP 2: commands as bytes, and replies parsed from bytes.
 #include "sources/analyses/cache/redis/resp.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-/// Redis' protocol (RESP 2): commands as bytes, and replies out of bytes.
+/// The Redis protocol RESP 2: commands as bytes, and replies parsed from bytes.
 #pragma once
 
 #include <cstddef>

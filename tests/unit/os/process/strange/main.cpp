@@ -12,8 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "os/process/shut_in.hpp"
-#include "os/process/told.hpp"
+#include "os/process/confined_child.hpp"
 
 extern char** environ;
 

@@ -15,8 +15,8 @@
 #include <fstream>
 #include <mutex>
 
-#include "os/sqlite/owned_file.hpp"
-#include "sources/analyses/cache/embedded/schema.hpp"
+#include "os/sqlite/database_file.hpp"
+#include "sources/analyses/cache/embedded/embedded_store_impl.hpp"
 #include "unit/sources/analyses/cache/store_contract.hpp"
 
 namespace hondana::analyses {

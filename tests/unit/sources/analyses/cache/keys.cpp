@@ -4,8 +4,8 @@
 #include <set>
 #include <string>
 
-#include "sources/analyses/cache/key.hpp"
-#include "text/language/compatible.hpp"
+#include "sources/analyses/cache/analysis_key.hpp"
+#include "text/language/normalization.hpp"
 #include "unit/sources/analyses/cache/samples.hpp"
 
 namespace hondana::analyses {

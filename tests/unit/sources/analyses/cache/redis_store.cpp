@@ -16,10 +16,10 @@
 #include <hondana/clock.hpp>
 
 #include "deadline.hpp"
-#include "os/disk/handle.hpp"
+#include "os/disk/file_descriptor.hpp"
+#include "sources/analyses/cache/redis/lua_scripts.hpp"
 #include "sources/analyses/cache/redis/redis_address.hpp"
 #include "sources/analyses/cache/redis/resp.hpp"
-#include "sources/analyses/cache/redis/scripts.hpp"
 #include "unit/sources/analyses/cache/redis_server.hpp"
 #include "unit/sources/analyses/cache/store_contract.hpp"
 #include "unit/transport/tls/certificates.hpp"

@@ -7,7 +7,7 @@
 
 #include "sources/analyses/cache/analysis.hpp"
 #include "sources/analyses/cache/analysis_json.hpp"
-#include "sources/analyses/cache/key.hpp"
+#include "sources/analyses/cache/analysis_key.hpp"
 #include "sources/analyses/cache/store.hpp"
 
 namespace hondana::analyses {

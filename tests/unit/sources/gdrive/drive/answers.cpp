@@ -1,13 +1,12 @@
 /// What Drive answers: what is read, what is passed over, and what is refused by the name of its place.
-#include "sources/gdrive/drive/answers.hpp"
+#include "sources/gdrive/drive/api_types.hpp"
 
 #include <string>
 #include <utility>
 
 #include <gtest/gtest.h>
 
-#include "sources/gdrive/drive/ids.hpp"
-#include "sources/gdrive/drive/query.hpp"
+#include "sources/gdrive/drive/client.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
 /// Turns: how many, in which order, and who waits.
-#include "sources/gdrive/drive/budget.hpp"
+#include "sources/gdrive/drive/request_budget.hpp"
 
 #include <chrono>
 #include <future>

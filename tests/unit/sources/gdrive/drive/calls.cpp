@@ -16,7 +16,6 @@
 #include <hondana/clock.hpp>
 
 #include "auth/oauth/form.hpp"
-#include "sources/gdrive/drive/query.hpp"
 #include "unit/sources/gdrive/drive/played_drive.hpp"
 #include "unit/transport/endpoint/closed_port.hpp"
 

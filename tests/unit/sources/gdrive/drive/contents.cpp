@@ -15,8 +15,7 @@
 
 #include <hondana/clock.hpp>
 
-#include "sources/gdrive/drive/content_taker.hpp"
-#include "sources/gdrive/drive/links.hpp"
+#include "sources/gdrive/drive/exchange.hpp"
 #include "unit/sources/gdrive/drive/played_drive.hpp"
 #include "unit/transport/endpoint/packed.hpp"
 

@@ -17,7 +17,7 @@
 
 #include <hondana/clock.hpp>
 
-#include "auth/google/tokens.hpp"
+#include "auth/google/access_tokens.hpp"
 #include "deadline.hpp"
 #include "sources/gdrive/drive/client.hpp"
 #include "unit/transport/http_client/scripted_server.hpp"

@@ -1,5 +1,5 @@
 /// Every error body of Drive, and what is said of it.
-#include "sources/gdrive/drive/refusal.hpp"
+#include "sources/gdrive/drive/drive_error.hpp"
 
 #include <chrono>
 #include <optional>

@@ -11,9 +11,8 @@
 
 #include <gtest/gtest.h>
 
-#include "auth/google/tokens.hpp"
+#include "auth/google/access_tokens.hpp"
 #include "sources/gdrive/drive/client.hpp"
-#include "sources/gdrive/drive/query.hpp"
 #include "unit/auth/google/token_place.hpp"
 #include "unit/sources/gdrive/drive/played_drive.hpp"
 

@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "deadline.hpp"
-#include "sources/logs/records/file_set.hpp"
+#include "sources/logs/records/rotated_files.hpp"
 #include "unit/sources/logs/records/made_log.hpp"
 
 namespace hondana::records {

@@ -6,10 +6,10 @@
 
 #include <gtest/gtest.h>
 
-#include "os/disk/stamp.hpp"
-#include "sources/logs/records/member.hpp"
-#include "sources/logs/records/unpacked_files.hpp"
-#include "sources/logs/records/unpacking.hpp"
+#include "os/disk/file_stamp.hpp"
+#include "sources/logs/records/decompression.hpp"
+#include "sources/logs/records/file_content.hpp"
+#include "sources/logs/records/opened_files.hpp"
 #include "unit/os/disk/stopped_wall_clock.hpp"
 #include "unit/sources/logs/records/made_log.hpp"
 #include "unit/text/secrets/corpus.hpp"

@@ -19,7 +19,7 @@
 #include <hondana/clock.hpp>
 
 #include "deadline.hpp"
-#include "sources/logs/records/following.hpp"
+#include "sources/logs/records/log_watcher.hpp"
 #include "unit/os/disk/stopped_wall_clock.hpp"
 #include "unit/sources/logs/records/made_log.hpp"
 

@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "sources/logs/records/fields.hpp"
-#include "sources/logs/records/hidden_secrets.hpp"
+#include "sources/logs/records/masking.hpp"
 #include "unit/sources/logs/records/made_log.hpp"
 #include "unit/text/secrets/corpus.hpp"
 

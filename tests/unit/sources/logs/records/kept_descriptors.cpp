@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sources/logs/records/kept_copy.hpp"
+#include "sources/logs/records/file_content.hpp"
 #include "unit/sources/logs/records/made_log.hpp"
 #include "unit/text/secrets/corpus.hpp"
 

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sources/logs/records/key_lines.hpp"
+#include "sources/logs/records/masking.hpp"
 #include "unit/sources/logs/records/made_log.hpp"
 #include "unit/text/secrets/corpus.hpp"
 

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "bytes_read.hpp"
-#include "sources/logs/records/zone.hpp"
+#include "sources/logs/records/time_stamp.hpp"
 #include "unit/os/disk/stopped_wall_clock.hpp"
 #include "unit/sources/logs/records/made_log.hpp"
 

@@ -13,7 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "sources/logs/records/file_log.hpp"
-#include "sources/logs/records/match.hpp"
+#include "sources/logs/records/matcher.hpp"
 
 namespace hondana::records {
 

@@ -17,10 +17,10 @@
 #include <gtest/gtest.h>
 
 #include "base/json/utf8.hpp"
-#include "sources/logs/records/cursor.hpp"
 #include "sources/logs/records/framing.hpp"
-#include "sources/logs/records/window.hpp"
-#include "sources/logs/records/zone.hpp"
+#include "sources/logs/records/masked_window.hpp"
+#include "sources/logs/records/opened_files.hpp"
+#include "sources/logs/records/time_stamp.hpp"
 #include "unit/sources/logs/records/made_log.hpp"
 
 namespace hondana::records {

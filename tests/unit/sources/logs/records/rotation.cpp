@@ -17,9 +17,9 @@
 #include <gtest/gtest.h>
 
 #include "deadline.hpp"
-#include "sources/logs/records/file_set.hpp"
-#include "sources/logs/records/member.hpp"
-#include "sources/logs/records/walking.hpp"
+#include "sources/logs/records/opened_files.hpp"
+#include "sources/logs/records/record_walker.hpp"
+#include "sources/logs/records/rotated_files.hpp"
 #include "unit/sources/logs/records/made_log.hpp"
 
 namespace hondana::records {

@@ -7,8 +7,6 @@
 
 #include <gtest/gtest.h>
 
-#include "sources/logs/records/zone.hpp"
-
 namespace hondana::records {
 namespace {
 

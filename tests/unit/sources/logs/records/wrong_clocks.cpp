@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "os/disk/stamp.hpp"
-#include "sources/logs/records/zone.hpp"
+#include "os/disk/file_stamp.hpp"
+#include "sources/logs/records/time_stamp.hpp"
 #include "unit/os/disk/stopped_wall_clock.hpp"
 #include "unit/sources/logs/records/made_log.hpp"
 

@@ -1,5 +1,5 @@
 /// Whether colours can be told apart.
-#include "sources/metrics/charts/palette.hpp"
+#include "sources/metrics/charts/canvas.hpp"
 
 #include <array>
 #include <cmath>

@@ -1,5 +1,5 @@
 /// Points of lines and layers of stacks.
-#include "sources/metrics/charts/reduction.hpp"
+#include "sources/metrics/charts/downsampling.hpp"
 
 #include <cmath>
 #include <limits>
@@ -7,7 +7,6 @@
 
 #include <gtest/gtest.h>
 
-#include "sources/metrics/charts/stacking.hpp"
 #include "unit/sources/metrics/charts/samples_made.hpp"
 
 namespace hondana::charts {

@@ -1,5 +1,5 @@
 /// Foreign text in charts.
-#include "sources/metrics/charts/shown_text.hpp"
+#include "sources/metrics/charts/display_text.hpp"
 
 #include <string>
 

@@ -7,7 +7,6 @@
 
 #include <gtest/gtest.h>
 
-#include "sources/metrics/charts/calendar.hpp"
 #include "unit/sources/metrics/charts/samples_made.hpp"
 
 namespace hondana::charts {

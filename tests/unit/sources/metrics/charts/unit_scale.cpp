@@ -1,5 +1,5 @@
 /// How numbers of a unit are written.
-#include "sources/metrics/charts/unit_scale.hpp"
+#include "sources/metrics/charts/number_axis.hpp"
 
 #include <cmath>
 #include <limits>

@@ -1,5 +1,5 @@
 /// Files of /proc as kernels write them, and as none does.
-#include "sources/metrics/host/decoders.hpp"
+#include "sources/metrics/host/proc_decoders.hpp"
 
 #include <map>
 #include <string>

@@ -8,8 +8,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "sources/metrics/host/gathering.hpp"
-#include "sources/metrics/host/host.hpp"
+#include "sources/metrics/host/collector.hpp"
+#include "sources/metrics/host/proc_decoders.hpp"
 
 namespace hondana_test {
 

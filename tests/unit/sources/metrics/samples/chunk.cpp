@@ -1,5 +1,5 @@
 /// Samples as bytes and back.
-#include "sources/metrics/samples/chunk.hpp"
+#include "sources/metrics/samples/sample_encoding.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,9 +7,6 @@
 #include <cmath>
 #include <limits>
 #include <random>
-
-#include "sources/metrics/samples/head.hpp"
-#include "sources/metrics/samples/tail_row.hpp"
 
 namespace hondana::samples {
 namespace {

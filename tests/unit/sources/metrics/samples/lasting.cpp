@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <random>
 
-#include "sources/metrics/samples/coarse.hpp"
+#include "sources/metrics/samples/downsampling.hpp"
 #include "unit/sources/metrics/samples/kept.hpp"
 
 namespace hondana::samples {

@@ -10,7 +10,6 @@
 
 #include <hondana/clock.hpp>
 
-#include "sources/metrics/scraping/rota.hpp"
 #include "sources/metrics/scraping/scraper.hpp"
 #include "unit/sources/metrics/scraping/watched.hpp"
 #include "unit/transport/http_client/scripted_server.hpp"

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "deadline.hpp"
-#include "sources/metrics/scraping/intake.hpp"
+#include "sources/metrics/scraping/scrape.hpp"
 #include "sources/metrics/scraping/scraper.hpp"
 #include "unit/sources/metrics/scraping/watched.hpp"
 #include "unit/transport/endpoint/packed.hpp"

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sources/metrics/series/sample.hpp"
+#include "sources/metrics/series/data_model.hpp"
 
 namespace hondana::series {
 namespace {

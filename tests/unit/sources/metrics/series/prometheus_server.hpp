@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "sources/metrics/series/sample.hpp"
+#include "sources/metrics/series/data_model.hpp"
 
 namespace hondana::series {
 

@@ -1,0 +1,64 @@
+/// Explains why a caller may list or read something, or not.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <hondana/clock.hpp>
+#include <hondana/error.hpp>
+#include <hondana/server.hpp>
+
+#include "app/cli/arguments.hpp"
+
+namespace hondana::cli {
+
+/// Calls `ask` with what takes the answer, from any thread, now or later, and waits for that. Errors: those of the answer;
+/// timed_out when there is none after `most`; internal when whoever was to answer let go of it.
+template <class T, class Ask>
+[[nodiscard]] result<T> one_answer(std::chrono::milliseconds most, Ask&& ask) {
+  struct kept {
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::optional<result<T>> answer;
+
+    void put(result<T> what) {
+      {
+        const std::lock_guard lock(mutex);
+        if (!answer) answer = std::move(what);
+      }
+      changed.notify_all();
+    }
+  };
+  /// Gone when nobody can answer any more.
+  struct taker {
+    std::shared_ptr<kept> to;
+    explicit taker(std::shared_ptr<kept> where) : to(std::move(where)) {}
+    taker(const taker&) = delete;
+    taker& operator=(const taker&) = delete;
+    ~taker() { to->put(fail(errc::internal, "The source ended the request without an answer.")); }
+  };
+  const auto state = std::make_shared<kept>();
+  {
+    // Of ours nothing is left when it is waited for.
+    std::function<void(result<T>)> done = [by = std::make_shared<taker>(state)](result<T> what) {
+      by->to->put(std::move(what));
+    };
+    std::forward<Ask>(ask)(std::move(done));
+  }
+  std::unique_lock lock(state->mutex);
+  if (monotonic_clock::wait_for(state->changed, lock, most, [&state] { return state->answer.has_value(); }))
+    return std::move(*state->answer);
+  return fail(errc::timed_out, "No answer within " + std::to_string(most.count()) + " ms.");
+}
+
+/// Prints for each URI, template, tool and prompt of `what` what every access rule says of the caller that it names, and what
+/// follows. Returns an exit code.
+[[nodiscard]] int explain(const check_command& what, server& of, const server_options& options);
+
+}  // namespace hondana::cli

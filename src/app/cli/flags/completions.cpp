@@ -1,0 +1,469 @@
+/// Completions for bash, fish and zsh, generated from the table of commands.
+#include "app/cli/flags/completions.hpp"
+
+#include <span>
+
+#include "app/cli/flags/command_table.hpp"
+
+namespace hondana::cli {
+namespace {
+
+/// The shell code that completes one sort of word into COMPREPLY.
+std::string bash_action(completion_kind by, std::span<const std::string_view> choices) {
+  std::string words;
+  switch (by) {
+    case completion_kind::nothing:
+      return ":";
+    case completion_kind::file:
+    case completion_kind::path:
+      return "_hondana_files";
+    case completion_kind::folder:
+      return "_hondana_files -d";
+    case completion_kind::target:
+      return "_hondana_targets";
+    case completion_kind::uri:
+      return "_hondana_uris";
+    case completion_kind::choice:
+      for (const auto one : choices) words += (words.empty() ? "" : " ") + std::string(one);
+      break;
+    case completion_kind::command:
+      for (const auto* one : commands()) {
+        if (!one->section.empty()) words += (words.empty() ? "" : " ") + std::string(one->name);
+      }
+      break;
+  }
+  return "_hondana_choices '" + words + "'";
+}
+
+/// What the script knows of the commands: bodies of its `case` statements.
+struct bash_cases {
+  std::string first_words;  // a list, not a body
+  std::string second_words;
+  std::string takes_value;
+  std::string values;
+  std::string flags;
+  std::string arguments;
+
+  void add(const command_entry& one) {
+    const std::string name(one.name);
+    std::string words;
+    for_each_flag(one, [&](const flag& each) {
+      std::string spelled = '\'' + name + " --" + std::string(each.name) + '\'';
+      words += " --" + std::string(each.name);
+      if (each.letter != 0) {
+        spelled += " | '" + name + " -" + each.letter + '\'';
+        words += std::string(" -") + each.letter;
+      }
+      if (each.value.empty()) return;
+      takes_value += "    " + spelled + ") return 0 ;;\n";
+      values += "    " + spelled + ") " + bash_action(each.by, each.choices) + " ;;\n";
+    });
+    flags += "    '" + name + "') _hondana_choices '" + words.substr(1) + "' ;;\n";
+    for (std::size_t at = 0; at < one.arguments.size(); ++at) {
+      const auto& each = one.arguments[at];
+      arguments += "    '" + name + " '" + (each.is_repeatable ? "*" : std::to_string(at)) + ") " +
+                   bash_action(each.by, each.choices) + " ;;\n";
+    }
+    if (one.section.empty()) return;
+    const auto space = name.find(' ');
+    first_words += name.substr(0, space) + ' ';
+    if (space == std::string::npos) return;
+    second_words += "    " + name.substr(0, space) + ") seconds='" + name.substr(space + 1) + "' ;;\n";
+  }
+};
+
+}  // namespace
+
+std::string bash_completions() {
+  bash_cases cases;
+  for (const auto* one : commands()) cases.add(*one);
+  return R"(# Completions of hondana for bash; `hondana completions bash` prints them.
+
+_hondana_choices() {
+  local choice
+  for choice in $1; do
+    [[ $choice != "$cur"* ]] || COMPREPLY+=("$choice")
+  done
+}
+
+_hondana_files() {
+  local file
+  while IFS= read -r file; do
+    COMPREPLY+=("$file")
+  done < <(compgen "${1:--f}" -- "$cur")
+  compopt -o filenames 2>/dev/null
+}
+
+# Words that the program itself knows: URIs of the server that the line names, and configured names.
+_hondana_known() {
+  local known
+  while IFS= read -r known; do
+    COMPREPLY+=("$known")
+  done < <(command hondana complete-words "${place[@]}" -- "$1" "$cur" 2>/dev/null)
+}
+
+_hondana_targets() {
+  _hondana_known target
+  _hondana_files
+}
+
+_hondana_uris() {
+  _hondana_known uri
+  [[ ${place[*]} == *--on* ]] || _hondana_files
+}
+
+_hondana_takes_value() {
+  case "$command $1" in
+)" + cases.takes_value +
+         R"(  esac
+  return 1
+}
+
+_hondana_value() {
+  case "$command $1" in
+)" + cases.values +
+         R"(  esac
+}
+
+_hondana_flag() {
+  case $command in
+)" + cases.flags +
+         R"(  esac
+}
+
+_hondana_argument() {
+  case "$command $1" in
+)" + cases.arguments +
+         R"(  esac
+}
+
+_hondana() {
+  # Whole words, not those that COMP_WORDBREAKS makes of URIs.
+  local line=${COMP_LINE:0:COMP_POINT} command='' seconds='' cur='' last='' glued='' at=0 i=2
+  local -a words place=()
+  COMPREPLY=()
+  read -ra words <<<"$line"
+  [[ $line != *[[:space:]] ]] || words+=('')
+  cur=${words[${#words[@]} - 1]}
+  if ((${#words[@]} <= 2)); then
+    _hondana_choices ')" +
+         cases.first_words + R"(--help --version'
+    return
+  fi
+  command=${words[1]}
+  case $command in
+)" + cases.second_words +
+         R"(  esac
+  if [[ -n $seconds ]]; then
+    if ((${#words[@]} == 3)); then
+      _hondana_choices "$seconds"
+      return
+    fi
+    command+=" ${words[2]}"
+    i=3
+  fi
+  for (( ; i < ${#words[@]} - 1; i++)); do
+    if _hondana_takes_value "$last"; then
+      case $last in --on | --config | -c) place+=("$last" "${words[i]}") ;; esac
+      last=''
+      continue
+    fi
+    last=''
+    case ${words[i]} in
+      --)
+        # What follows is the command of a server.
+        _hondana_files
+        return
+        ;;
+      --on=* | --config=*) place+=("${words[i]}") ;;
+      -*) last=${words[i]} ;;
+      *) at=$((at + 1)) ;;
+    esac
+  done
+  if [[ $cur == --*=* ]]; then
+    last=${cur%%=*}
+    glued=$last=
+    cur=${cur#*=}
+  fi
+  if _hondana_takes_value "$last"; then
+    _hondana_value "$last"
+  elif [[ $cur == -* ]]; then
+    _hondana_flag
+  else
+    _hondana_argument "$at"
+  fi
+  # Readline replaces what is behind the last break only.
+  [[ -z $glued || $COMP_WORDBREAKS == *=* ]] || COMPREPLY=("${COMPREPLY[@]/#/$glued}")
+  local kept=${cur%"${cur##*[:=]}"}
+  if [[ -n $kept && $COMP_WORDBREAKS == *:* ]]; then
+    for i in "${!COMPREPLY[@]}"; do COMPREPLY[i]=${COMPREPLY[i]#"$kept"}; done
+  fi
+}
+
+complete -F _hondana hondana
+)";
+}
+
+namespace {
+
+std::string in_fish(std::string_view text) {
+  std::string out = "'";
+  for (const char c : text) {
+    if (c == '\'' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + '\'';
+}
+
+/// The options of `complete` that say what a value may be.
+std::string fish_action(completion_kind by, std::span<const std::string_view> choices) {
+  std::string words;
+  switch (by) {
+    case completion_kind::nothing:
+      return " -x";
+    case completion_kind::file:
+    case completion_kind::path:
+      return " -r -F";
+    case completion_kind::folder:
+      return " -x -a '(__fish_complete_directories)'";
+    case completion_kind::target:
+      return " -r -F -a '(__hondana_known target)'";
+    case completion_kind::uri:
+      return " -F -a '(__hondana_known uri)'";
+    case completion_kind::choice:
+      for (const auto one : choices) words += (words.empty() ? "" : " ") + std::string(one);
+      return " -x -a " + in_fish(words);
+    case completion_kind::command:
+      for (const auto* one : commands()) {
+        if (!one->section.empty()) words += (words.empty() ? "" : " ") + std::string(one->name);
+      }
+      return " -x -a " + in_fish(words);
+  }
+  return {};
+}
+
+/// The condition under which a command's words are completed.
+std::string when(const command_entry& of) { return "-n '__hondana_is " + std::string(of.name) + '\''; }
+
+std::string fish_command(const command_entry& of) {
+  std::string text;
+  for_each_flag(of, [&](const flag& one) {
+    text += "complete -c hondana " + when(of);
+    if (one.letter != 0) text += std::string(" -s ") + one.letter;
+    text += " -l " + std::string(one.name);
+    if (!one.value.empty()) text += fish_action(one.by, one.choices);
+    text += " -d " + in_fish(one.help) + '\n';
+  });
+  for (const auto& one : of.arguments) {
+    if (one.by == completion_kind::nothing) continue;
+    text += "complete -c hondana " + when(of) + fish_action(one.by, one.choices) + " -d " + in_fish(one.name) + '\n';
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string fish_completions() {
+  std::string first;
+  std::string all;
+  for (const auto* one : commands()) {
+    all += fish_command(*one);
+    if (one->section.empty()) continue;
+    const auto space = one->name.find(' ');
+    const std::string word(one->name.substr(0, space));
+    first += "complete -c hondana -n __fish_use_subcommand -x -a " + word + " -d " + in_fish(one->summary) + '\n';
+    if (space == std::string_view::npos) continue;
+    const std::string second(one->name.substr(space + 1));
+    first += "complete -c hondana -n '__hondana_is " + word + "; and not __hondana_is " + word + ' ' + second + "' -x -a " +
+             second + " -d " + in_fish(one->summary) + '\n';
+  }
+  return R"(# Completions of hondana for fish; `hondana completions fish` prints them.
+
+# Whether the line begins with this command, of one word or two.
+function __hondana_is
+    set -l typed (commandline -opc)[2..-1]
+    test (count $typed) -ge (count $argv); or return 1
+    for i in (seq (count $argv))
+        test "$typed[$i]" = "$argv[$i]"; or return 1
+    end
+end
+
+# Words that the program itself knows: URIs of the server that the line names, and configured names.
+function __hondana_known
+    set -l typed (commandline -opc)
+    set -l place
+    for i in (seq (count $typed))
+        switch "$typed[$i]"
+            case --on --config -c
+                test $i -lt (count $typed); and set -a place "$typed[$i]" $typed[(math $i + 1)]
+            case '--on=*' '--config=*'
+                set -a place "$typed[$i]"
+        end
+    end
+    command hondana complete-words $place -- $argv[1] (commandline -ct) 2>/dev/null
+end
+
+complete -c hondana -f
+complete -c hondana -n __fish_use_subcommand -s h -l help -d 'Print help'
+complete -c hondana -n __fish_use_subcommand -s V -l version -d 'Print the version'
+)" + first +
+         all;
+}
+
+namespace {
+
+/// Text inside the single quotes of a specification of `_arguments`.
+std::string in_zsh(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\'') {
+      out += "'\\''";
+    } else {
+      if (c == '[' || c == ']' || c == ':' || c == '\\') out += '\\';
+      out += c;
+    }
+  }
+  return out;
+}
+
+std::string zsh_action(completion_kind by, std::span<const std::string_view> choices) {
+  std::string words;
+  switch (by) {
+    case completion_kind::nothing:
+      return " ";
+    case completion_kind::file:
+    case completion_kind::path:
+      return "_files";
+    case completion_kind::folder:
+      return "_files -/";
+    case completion_kind::target:
+      return "_hondana_targets";
+    case completion_kind::uri:
+      return "_hondana_uris";
+    case completion_kind::choice:
+      for (const auto one : choices) words += (words.empty() ? "" : " ") + std::string(one);
+      return "(" + words + ")";
+    case completion_kind::command:
+      return "_hondana_commands";
+  }
+  return " ";
+}
+
+/// `'(-o --output)'{-o,--output}'[help]:FILE:_files'`.
+std::string zsh_flag(const flag& of) {
+  const auto name = "--" + std::string(of.name);
+  const auto value_sign = of.value.empty() ? "" : "=";
+  std::string text = "        ";
+  if (of.letter != 0) {
+    const auto letter = std::string("-") + of.letter;
+    text += of.is_repeatable ? "\\*" : "'(" + letter + ' ' + name + ")'";
+    text += '{' + letter + (of.value.empty() ? "" : "+") + ',' + name + value_sign + "}'";
+  } else {
+    text += '\'' + std::string(of.is_repeatable ? "*" : "") + name + value_sign;
+  }
+  text += '[' + in_zsh(of.help) + ']';
+  if (!of.value.empty()) text += ':' + in_zsh(of.value) + ':' + zsh_action(of.by, of.choices);
+  return text + "' \\\n";
+}
+
+std::string zsh_command(const command_entry& of) {
+  std::string text = "    '" + std::string(of.name) + "')\n      _arguments -s -S \\\n";
+  for_each_flag(of, [&](const flag& one) { text += zsh_flag(one); });
+  for (const auto& one : of.arguments) {
+    text += std::string("        '") +
+            (one.is_repeatable ? "*:"
+             : one.is_required ? ":"
+                               : "::") +
+            in_zsh(one.name) + ':' + zsh_action(one.by, one.choices) + "' \\\n";
+  }
+  text.resize(text.size() - 3);
+  return text + "\n      ;;\n";
+}
+
+}  // namespace
+
+std::string zsh_completions() {
+  std::string names;
+  std::string cases;
+  std::string seconds;
+  for (const auto* one : commands()) {
+    cases += zsh_command(*one);
+    if (one->section.empty()) continue;
+    const auto space = one->name.find(' ');
+    names += "    '" + std::string(one->name.substr(0, space)) + ':' + in_zsh(one->summary) + "'\n";
+    if (space == std::string_view::npos) continue;
+    seconds += "    " + std::string(one->name.substr(0, space)) + ")\n      if ((CURRENT == 3)); then\n        compadd -- " +
+               std::string(one->name.substr(space + 1)) +
+               "\n        return\n      fi\n      command+=\" $words[3]\"\n      ((taken = 2))\n      ;;\n";
+  }
+  return R"zsh(#compdef hondana
+# Completions of hondana for zsh; `hondana completions zsh` prints them.
+
+_hondana_commands() {
+  local -a names=(
+)zsh" + names +
+         R"zsh(  )
+  _describe command names
+}
+
+# Words that the program itself knows: URIs of the server that the line names, and configured names.
+_hondana_known() {
+  local -a place=() known=()
+  local i
+  for ((i = 1; i < $#line_words; i++)); do
+    case $line_words[i] in
+      --on | --config | -c) place+=($line_words[i] $line_words[i+1]) ;;
+      --on=* | --config=*) place+=($line_words[i]) ;;
+    esac
+  done
+  known=(${(f)"$(command hondana complete-words $place -- $1 "$PREFIX" 2>/dev/null)"})
+  compadd -a known
+}
+
+_hondana_targets() {
+  _hondana_known target
+  _files
+}
+
+_hondana_uris() {
+  _hondana_known uri
+  _files
+}
+
+_hondana() {
+  local command
+  local -a line_words=($words)
+  integer taken=1
+  if ((CURRENT == 2)); then
+    _hondana_commands
+    compadd -- --help --version
+    return
+  fi
+  command=$words[2]
+  case $command in
+)zsh" + seconds +
+         R"zsh(  esac
+  # Behind --, the command of a server.
+  if ((${words[(i)--]} < CURRENT)); then
+    integer dashes=${words[(i)--]}
+    shift $dashes words
+    ((CURRENT -= dashes))
+    _normal
+    return
+  fi
+  shift $taken words
+  ((CURRENT -= taken))
+  case $command in
+)zsh" + cases +
+         R"zsh(  esac
+}
+
+if [[ $funcstack[1] == _hondana ]]; then
+  _hondana "$@"
+else
+  compdef _hondana hondana
+fi
+)zsh";
+}
+
+}  // namespace hondana::cli

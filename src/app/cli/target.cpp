@@ -1,0 +1,325 @@
+/// Which server a command asks: a URL, a path, a command, or a name from the configuration.
+#include "app/cli/target.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <hondana/error.hpp>
+#include <hondana/token_source.hpp>
+#include <hondana/uri.hpp>
+
+#include "app/cli/flags/client_flags.hpp"
+#include "app/cli/flags/command_line.hpp"
+#include "app/cli/output.hpp"
+#include "base/bytes/random_token.hpp"
+#include "os/disk/private_file.hpp"
+#include "sources/config/settings.hpp"
+#include "sources/mcp/settings.hpp"
+#include "transport/http_client/small_request.hpp"
+
+namespace hondana::cli {
+namespace {
+
+/// The tables of servers, each with its name; those without one are left out.
+result<std::vector<std::pair<std::string, config::section>>> server_tables(const std::string& path) {
+  auto loaded = config::load(path);
+  if (!loaded) return tl::unexpected(std::move(loaded.error()));
+  std::vector<std::pair<std::string, config::section>> tables;
+  for (auto& source : loaded->sources) {
+    if (source.type != "mcp") continue;
+    HONDANA_TRY(auto name, source.options.string("name"));
+    if (name) tables.emplace_back(std::move(*name), std::move(source.options));
+  }
+  return tables;
+}
+
+}  // namespace
+
+std::string usual_config() {
+  const auto variable = [](const char* name) {
+    const char* value = std::getenv(name);
+    return std::string(value == nullptr ? "" : value);
+  };
+  if (const auto folder = variable("XDG_CONFIG_HOME"); folder.starts_with('/')) return folder + "/hondana/config.toml";
+  const auto home = variable("HOME");
+  return home.empty() ? "" : home + "/.config/hondana/config.toml";
+}
+
+result<std::vector<std::string>> server_names(const std::string& config) {
+  auto tables = server_tables(config);
+  if (!tables) return tl::unexpected(std::move(tables.error()));
+  std::vector<std::string> names;
+  for (auto& [name, table] : *tables) names.push_back(std::move(name));
+  return names;
+}
+
+result<std::optional<client_target>> server_named(const std::string& config, std::string_view name) {
+  auto tables = server_tables(config);
+  if (!tables) return tl::unexpected(std::move(tables.error()));
+  for (auto& [known, table] : *tables) {
+    if (known != name) continue;
+    HONDANA_TRY(auto settings, mcp::read_settings(table));
+    return std::optional(std::move(settings.target));
+  }
+  return std::optional<client_target>();
+}
+
+/// Sends the token of the file, and reads that again when it is refused: somebody may have put another one there. "-": of
+/// standard input, which is read to its end now. Errors: as `disk::read_private`; invalid_argument where there is no token.
+[[nodiscard]] result<std::shared_ptr<token_source>> token_in_file(const std::string& path);
+
+namespace {
+
+constexpr std::size_t most_token_bytes = 16u << 10;
+constexpr std::string_view place_of_standard_input = "-";
+
+result<std::string> read_input() {
+  std::string out;
+  std::array<char, 4096> piece{};
+  while (out.size() <= most_token_bytes) {
+    const auto count = ::read(STDIN_FILENO, piece.data(), piece.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return fail(errc::source_unavailable, std::string("cannot read standard input: ") + std::strerror(errno));
+    if (count == 0) return out;
+    out.append(piece.data(), static_cast<std::size_t>(count));
+  }
+  return fail(errc::response_too_large, "standard input contains more than one token");
+}
+
+/// What it holds is never repeated, whatever it is.
+result<std::string> read_token(const std::string& path) {
+  const bool is_input = path == place_of_standard_input;
+  auto text = is_input ? read_input() : [&path]() -> result<std::string> {
+    HONDANA_TRY(auto read, disk::read_private(path, most_token_bytes));
+    return std::move(read.bytes);
+  }();
+  if (!text) return text;
+  constexpr std::string_view blanks = " \t\r\n";
+  const auto begin = text->find_first_not_of(blanks);
+  std::string token =
+      begin == std::string::npos ? std::string() : text->substr(begin, text->find_last_not_of(blanks) + 1 - begin);
+  if (bytes::is_token68(token)) return token;
+  return fail(errc::invalid_argument, (is_input ? "standard input" : path) + (token.empty() ? " is empty" : " is not a token") +
+                                          "; it must contain one token and nothing else");
+}
+
+class file_tokens final : public token_source {
+ public:
+  file_tokens(std::string path, std::string first) : path_(std::move(path)), now_(std::move(first)) {}
+
+  std::optional<std::string> token() override {
+    const std::lock_guard lock(mutex_);
+    return now_;
+  }
+
+  result<void> obtain(const refused_token& why, const std::stop_token&) override {
+    const bool is_input = path_ == place_of_standard_input;
+    if (!is_input) {
+      HONDANA_TRY(auto fresh, read_token(path_));
+      const std::lock_guard lock(mutex_);
+      now_ = std::move(fresh);
+      if (now_ != why.token) return {};
+    }
+    return fail(errc::unauthorized,
+                "the server rejects the token " + (is_input ? "of standard input" : "in " + path_ + "; replace it"));
+  }
+
+ private:
+  const std::string path_;
+  std::mutex mutex_;
+  std::string now_;
+};
+
+}  // namespace
+
+result<std::shared_ptr<token_source>> token_in_file(const std::string& path) {
+  HONDANA_TRY(auto first, read_token(path));
+  return std::make_shared<file_tokens>(path, std::move(first));
+}
+
+std::string asking_again(const command_line& line, std::string_view command) {
+  std::string out = "hondana " + std::string(command);
+  if (line.has(names_flag)) out += " --config " + shell_word(line.text(names_flag));
+  if (line.has(on_flag)) out += " --on " + shell_word(line.text(on_flag));
+  for (const auto* one : {&cacert_flag, &cert_flag, &key_flag}) {
+    if (line.has(*one)) out += " --" + std::string(one->name) + ' ' + shell_word(line.text(*one));
+  }
+  if (!line.server().empty()) out += " --";
+  for (const auto& word : line.server()) out += ' ' + shell_word(word);
+  // Words may be in quotes themselves.
+  const char quote = out.find('\'') == std::string::npos ? '\'' : '`';
+  return quote + out + quote;
+}
+
+namespace {
+
+constexpr std::string_view socket_prefix = "unix:";
+constexpr const char* what_targets_are =
+    "A target is a URL (https://HOST/PATH), unix:PATH, a name from the configuration, or a folder or file.";
+
+/// "http" of "http://…"; empty when the text is no URL.
+std::string_view url_scheme(std::string_view text) {
+  const auto end = text.find("://");
+  return end == std::string_view::npos ? std::string_view() : text.substr(0, end);
+}
+
+/// `localhost:7325`, `127.0.0.1:80/mcp`.
+bool looks_like_host(std::string_view text) {
+  const auto before_path = text.substr(0, text.find('/'));
+  const auto colon = before_path.find(':');
+  if (colon == std::string_view::npos || colon == 0) return false;
+  const auto port = before_path.substr(colon + 1);
+  return !port.empty() && std::all_of(port.begin(), port.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+result<chosen_server> at_url(const std::string& url) {
+  const auto parts = split_uri(url);
+  if (!parts.authority || parts.authority->empty()) {
+    return fail(errc::invalid_argument, "The URL \"" + url + "\" has no host. Write it like http://127.0.0.1:7325/mcp.");
+  }
+  http_target target;
+  target.url = url;
+  return chosen_server{std::move(target), {}, url};
+}
+
+result<chosen_server> at_socket(const std::string& path) {
+  if (path.empty()) return fail(errc::invalid_argument, "unix: needs the path of a socket, as in unix:/run/mcp.sock.");
+  http_target target;
+  target.url = "http://localhost/mcp";
+  target.socket = path;
+  return chosen_server{std::move(target), {}, "the Unix socket " + path};
+}
+
+result<chosen_server> at_path(const std::string& path) {
+  std::error_code problem;
+  auto whole = std::filesystem::canonical(path, problem);
+  if (problem) return fail(errc::invalid_argument, "\"" + path + "\": " + problem.message() + ".");
+  return chosen_server{memory_target{}, whole.string(), whole.string()};
+}
+
+/// What a name or a path says; names win.
+result<chosen_server> by_name_or_path(const std::string& text, const std::string& config, bool must_have_config) {
+  std::error_code problem;
+  const bool has_config = !config.empty() && std::filesystem::exists(config, problem);
+  const bool may_be_name = text.find('/') == std::string::npos && text != "." && text != "..";
+  std::vector<std::string> names;
+  if (may_be_name && (has_config || must_have_config)) {
+    HONDANA_TRY(auto named, server_named(config, text));
+    if (named) return chosen_server{std::move(*named), {}, text};
+    HONDANA_TRY(auto known, server_names(config));
+    names = std::move(known);
+  }
+  if (std::filesystem::exists(text, problem)) return at_path(text);
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  std::string why = "Unknown target \"" + text + '"' + did_you_mean(text, views);
+  why += why.ends_with('?') ? " " : ". ";
+  if (looks_like_host(text)) return fail(errc::invalid_argument, why + "For a server over HTTP, write http://" + text + '.');
+  why += what_targets_are;
+  if (may_be_name && !has_config && !config.empty()) why += " The configuration file " + config + " does not exist.";
+  return fail(errc::invalid_argument, why);
+}
+
+result<chosen_server> by_target(const command_line& line) {
+  const auto text = line.text(on_flag);
+  if (!line.has(on_flag)) return at_path(".");
+  if (text.empty()) return fail(errc::invalid_argument, std::string("--on is empty. ") + what_targets_are);
+  const auto scheme = url_scheme(text);
+  if (scheme == "http" || scheme == "https") return at_url(text);
+  if (text.starts_with(socket_prefix)) return at_socket(text.substr(socket_prefix.size()));
+  if (!scheme.empty()) {
+    return fail(errc::invalid_argument,
+                "Only http: and https: URLs are supported, not \"" + std::string(scheme) + ":\". " + what_targets_are);
+  }
+  return by_name_or_path(text, line.has(names_flag) ? line.text(names_flag) : usual_config(), line.has(names_flag));
+}
+
+result<void> add_headers(const command_line& line, chosen_server& to) {
+  const auto& headers = line.all(header_flag);
+  if (headers.empty()) return {};
+  auto* http = std::get_if<http_target>(&to.target);
+  if (http == nullptr)
+    return fail(errc::invalid_argument, "--header is for servers behind a URL, which " + to.shown + " is not.");
+  for (const auto& one : headers) {
+    const auto colon = one.find(':');
+    const bool has_break = one.find_first_of("\r\n") != std::string::npos;
+    if (colon == std::string::npos || colon == 0 || has_break) {
+      // Whatever it is, it may be secret.
+      return fail(errc::invalid_argument,
+                  "A --header is not one line of the form 'NAME: VALUE', as in 'Authorization: Bearer TOKEN'.");
+    }
+    const auto begin = one.find_first_not_of(" \t", colon + 1);
+    auto text = mcp::with_variables(begin == std::string::npos ? std::string() : one.substr(begin), mcp::environment_variable);
+    if (!text)
+      return fail(errc::invalid_argument, "The --header " + one.substr(0, colon) + ' ' + text.error().public_text + '.');
+    if (text->find_first_of("\r\n") != std::string::npos)
+      return fail(errc::invalid_argument, "The --header " + one.substr(0, colon) + " contains a variable with a line break.");
+    http->headers.emplace_back(one.substr(0, colon), std::move(*text));
+  }
+  return {};
+}
+
+result<void> add_token(const command_line& line, chosen_server& to) {
+  if (!line.has(bearer_file_flag)) return {};
+  auto* http = std::get_if<http_target>(&to.target);
+  if (http == nullptr)
+    return fail(errc::invalid_argument, "--token-file is for servers behind a URL, which " + to.shown + " is not.");
+  const auto path = line.text(bearer_file_flag);
+  if (path == "-" && line.has(arguments_flag) && line.text(arguments_flag) == "-")
+    return fail(errc::invalid_argument, "--token-file and --arguments cannot both be read from standard input.");
+  if (http->socket.empty() && http->url.starts_with("http://") && !transport::http_client::is_on_this_machine(http->url))
+    return fail(errc::invalid_argument,
+                "Over plain http, others on the network to " + to.shown + " could read the token of --token-file. Use https:.");
+  auto tokens = token_in_file(path);
+  if (!tokens) return fail(errc::invalid_argument, "--token-file: " + tokens.error().public_text + '.');
+  http->tokens = std::move(*tokens);
+  return {};
+}
+
+/// The command line wins over what a configured target has.
+result<void> set_identity(const command_line& line, chosen_server& to) {
+  const bool has_own = line.has(cert_flag);
+  if (!line.has(cacert_flag) && !has_own && !line.has(key_flag)) return {};
+  auto* http = std::get_if<http_target>(&to.target);
+  if (http == nullptr)
+    return fail(errc::invalid_argument,
+                "--cacert, --cert and --key are for servers behind a URL, which " + to.shown + " is not.");
+  if (line.has(key_flag) && !has_own) return fail(errc::invalid_argument, "--key needs --cert with the certificate.");
+  if (line.has(cacert_flag)) http->authorities = line.text(cacert_flag);
+  if (has_own) {
+    http->certificate = line.text(cert_flag);
+    http->key = line.text(key_flag);
+  }
+  return {};
+}
+
+result<chosen_server> by_command(const command_line& line) {
+  child_target child;
+  child.command = line.server();
+  return chosen_server{std::move(child), {}, "the program " + line.server().front()};
+}
+
+}  // namespace
+
+result<chosen_server> choose_server(const command_line& line) {
+  auto chosen = line.server().empty() ? by_target(line) : by_command(line);
+  if (!chosen) return chosen;
+  HONDANA_TRY(add_headers(line, *chosen));
+  HONDANA_TRY(add_token(line, *chosen));
+  HONDANA_TRY(set_identity(line, *chosen));
+  return chosen;
+}
+
+}  // namespace hondana::cli

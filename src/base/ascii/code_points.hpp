@@ -1,0 +1,59 @@
+/// Decodes and encodes single code points of UTF-8.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace hondana::ascii {
+
+/// What stands for bytes that are no character.
+inline constexpr char32_t replacement = 0xFFFD;
+
+struct character {
+  char32_t code = replacement;
+  std::uint8_t bytes = 1;  ///< That it takes; of malformed ones as many as belong together (Unicode 15, 3.9, U+FFFD).
+  bool is_well_formed = false;
+};
+
+/// The first character of a text that is not empty.
+[[nodiscard]] constexpr character first_character(std::string_view text) noexcept {
+  const auto byte = [text](std::size_t at) { return static_cast<unsigned char>(text[at]); };
+  const unsigned char lead = byte(0);
+  if (lead < 0x80) return {lead, 1, true};
+  const std::uint8_t bytes = lead < 0xC2 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : lead < 0xF5 ? 4 : 0;
+  if (bytes == 0) return {};
+  // The second byte keeps out what is too long, surrogates and what is above U+10FFFF.
+  const unsigned char least = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+  const unsigned char most = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
+  char32_t code = lead & (0x7Fu >> bytes);
+  for (std::uint8_t at = 1; at < bytes; ++at) {
+    const bool is_there = at < text.size() && byte(at) >= (at == 1 ? least : 0x80) && byte(at) <= (at == 1 ? most : 0xBF);
+    if (!is_there) return {replacement, at, false};
+    code = code << 6 | (byte(at) & 0x3Fu);
+  }
+  return {code, bytes, true};
+}
+
+/// Appends a code point that is no surrogate.
+inline void append(std::string& to, char32_t code) {
+  const auto add = [&to](char32_t bits) { to += static_cast<char>(static_cast<unsigned char>(bits)); };
+  if (code < 0x80) {
+    add(code);
+  } else if (code < 0x800) {
+    add(0xC0 | code >> 6);
+    add(0x80 | (code & 0x3F));
+  } else if (code < 0x10000) {
+    add(0xE0 | code >> 12);
+    add(0x80 | (code >> 6 & 0x3F));
+    add(0x80 | (code & 0x3F));
+  } else {
+    add(0xF0 | code >> 18);
+    add(0x80 | (code >> 12 & 0x3F));
+    add(0x80 | (code >> 6 & 0x3F));
+    add(0x80 | (code & 0x3F));
+  }
+}
+
+}  // namespace hondana::ascii

@@ -1,0 +1,48 @@
+/// Random bytes for identifiers and tokens, their hexadecimal form, and the token68 syntax.
+#include "base/bytes/random_token.hpp"
+
+#include <sys/random.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+namespace hondana::bytes {
+
+std::string to_hex(std::string_view raw) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string out(2 * raw.size(), '0');
+  auto* to = out.data();
+  for (const char c : raw) {
+    const auto byte = static_cast<unsigned char>(c);
+    *to++ = digits[byte >> 4];
+    *to++ = digits[byte & 15];
+  }
+  return out;
+}
+
+result<std::string> random_bytes(std::size_t count) {
+  std::string out(count, '\0');
+  // So few come whole or not at all. Source: getrandom(2).
+  ssize_t got = 0;
+  do {
+    got = ::getrandom(out.data(), out.size(), 0);
+  } while (got < 0 && errno == EINTR);
+  if (got == static_cast<ssize_t>(count)) return out;
+  return fail(errc::internal, "the system provides no random bytes",
+              got < 0 ? std::string("getrandom: ") + std::strerror(errno) : "getrandom: too many bytes were requested");
+}
+
+bool is_token68(std::string_view text) noexcept {
+  static constexpr auto taken = [] {
+    std::array<bool, 256> out{};
+    for (const char c : std::string_view("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~+/"))
+      out[static_cast<unsigned char>(c)] = true;
+    return out;
+  }();
+  while (text.ends_with('=')) text.remove_suffix(1);
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return taken[static_cast<unsigned char>(c)]; });
+}
+
+}  // namespace hondana::bytes

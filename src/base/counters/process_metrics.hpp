@@ -1,0 +1,38 @@
+/// Metrics of the whole process: processor, memory, descriptors, and bytes by transport.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/counters/metrics.hpp"
+
+namespace hondana::counters {
+
+/// `process_cpu_seconds_total`, `process_resident_memory_bytes`, `process_virtual_memory_bytes`, `process_open_fds`,
+/// `process_max_fds`, `process_threads`, `process_start_time_seconds`; what cannot be read is left out. `proc`: where that is
+/// mounted, opened now, so that a sandbox may close it later.
+[[nodiscard]] std::vector<std::shared_ptr<const part>> of_process(const std::string& proc = "/proc",
+                                                                  registry& at = registry::here());
+/// `hondana_build_info{version=…}`, always 1.
+[[nodiscard]] std::shared_ptr<const part> of_build(std::string_view version, registry& at = registry::here());
+
+enum class way : std::uint8_t { stdio, http };
+
+/// Of this process; what TLS adds is not counted. Threads: any.
+class traffic {
+ public:
+  [[nodiscard]] static traffic& here();
+  void received(way by, std::size_t bytes) noexcept { received_->add(static_cast<std::size_t>(by), bytes); }
+  void sent(way by, std::size_t bytes) noexcept { sent_->add(static_cast<std::size_t>(by), bytes); }
+
+ private:
+  traffic();
+  const std::shared_ptr<sums> received_;
+  const std::shared_ptr<sums> sent_;
+};
+
+}  // namespace hondana::counters

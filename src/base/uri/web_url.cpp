@@ -1,0 +1,105 @@
+/// Hosts, ports and origins of the web, and well-known URLs (RFC 8615).
+#include "base/uri/web_url.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include "base/ascii/ascii.hpp"
+
+namespace hondana::uri {
+namespace {
+
+constexpr std::size_t longest_name = 253;
+constexpr std::uint16_t http_port = 80;
+constexpr std::uint16_t https_port = 443;
+
+constexpr bool is_name_char(char c) noexcept { return ascii::is_digit(c) || (c >= 'a' && c <= 'z') || c == '-' || c == '_'; }
+
+std::optional<std::uint16_t> read_port(std::string_view text) noexcept {
+  std::uint16_t port = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+  if (error != std::errc{} || end != text.data() + text.size() || text.size() > 5) return std::nullopt;
+  return port;
+}
+
+/// The text of an address in its usual form; nothing when it is none.
+std::optional<std::string> usual_form(int family, const std::string& text) {
+  std::array<unsigned char, 16> bytes{};
+  std::array<char, INET6_ADDRSTRLEN> out{};
+  if (text.find('\0') != std::string::npos || ::inet_pton(family, text.c_str(), bytes.data()) != 1) return std::nullopt;
+  if (::inet_ntop(family, bytes.data(), out.data(), out.size()) == nullptr) return std::nullopt;
+  return std::string(out.data());
+}
+
+std::optional<std::string> read_name(std::string_view text) {
+  if (text.empty() || text.size() > longest_name) return std::nullopt;
+  auto name = ascii::in_lower_case(text);
+  std::string_view label;
+  for (std::string_view rest = name;;) {
+    const auto dot = rest.find('.');
+    label = rest.substr(0, dot);
+    if (label.empty() || !std::all_of(label.begin(), label.end(), is_name_char)) return std::nullopt;
+    if (dot == std::string_view::npos) break;
+    rest.remove_prefix(dot + 1);
+  }
+  // Browsers take such names for IPv4 addresses in older notations.
+  const bool ends_in_number = std::all_of(label.begin(), label.end(), ascii::is_digit) || label.starts_with("0x");
+  return ends_in_number ? usual_form(AF_INET, name) : std::optional(std::move(name));
+}
+
+}  // namespace
+
+std::optional<host_port> parse_host_port(std::string_view text) {
+  std::string_view after;
+  host_port out;
+  if (text.starts_with('[')) {
+    const auto end = text.find(']');
+    if (end == std::string_view::npos) return std::nullopt;
+    const auto address = usual_form(AF_INET6, std::string(text.substr(1, end - 1)));
+    if (!address) return std::nullopt;
+    out.host = '[' + *address + ']';
+    after = text.substr(end + 1);
+  } else {
+    const auto colon = text.find(':');
+    auto name = read_name(text.substr(0, colon));
+    if (!name) return std::nullopt;
+    out.host = std::move(*name);
+    after = colon == std::string_view::npos ? std::string_view() : text.substr(colon);
+  }
+  if (after.empty()) return out;
+  out.port = after.front() == ':' ? read_port(after.substr(1)) : std::nullopt;
+  if (!out.port) return std::nullopt;
+  return out;
+}
+
+std::optional<web_origin> parse_origin(std::string_view text) {
+  for (const bool is_secure : {false, true}) {
+    const std::string_view scheme = is_secure ? "https://" : "http://";
+    if (text.size() <= scheme.size() || !ascii::begins_with(text, scheme)) continue;
+    auto where = parse_host_port(text.substr(scheme.size()));
+    if (!where) return std::nullopt;
+    if (!where->port) where->port = is_secure ? https_port : http_port;
+    return web_origin{is_secure, std::move(*where)};
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> issuer_metadata_places(std::string_view issuer) {
+  const auto scheme = issuer.find("://");
+  const auto authority = scheme == std::string_view::npos ? 0 : scheme + 3;
+  const auto slash = std::min(issuer.find('/', authority), issuer.size());
+  const std::string origin(issuer.substr(0, slash));
+  std::string path(issuer.substr(slash));
+  while (path.ends_with('/')) path.pop_back();
+  std::vector<std::string> out{origin + "/.well-known/oauth-authorization-server" + path,
+                               origin + "/.well-known/openid-configuration" + path};
+  if (!path.empty()) out.push_back(origin + path + "/.well-known/openid-configuration");
+  return out;
+}
+
+}  // namespace hondana::uri

@@ -1,0 +1,65 @@
+/// The state of a file by its inode, and the version made from it.
+#include "os/disk/file_stamp.hpp"
+
+#include <array>
+#include <atomic>
+#include <limits>
+#include <string_view>
+
+namespace hondana::disk {
+namespace {
+
+constexpr std::int64_t racy_nanoseconds = 50'000'000;
+constexpr std::int64_t coarse_nanoseconds = 2'100'000'000;
+
+constexpr std::int64_t last_second = std::numeric_limits<std::int64_t>::max() / 1'000'000'000 - 1;
+
+/// Times that 64 bits cannot count in nanoseconds, beyond the years 1677 and 2262, become the last ones they can.
+std::int64_t nanoseconds(const timespec& time) noexcept {
+  if (time.tv_sec > last_second) return time_beyond_count;
+  if (time.tv_sec < -last_second) return -time_beyond_count;
+  return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
+}
+
+std::atomic<std::int64_t> tick{1};
+std::atomic<std::int64_t> set_time{0};
+
+std::int64_t in_ticks(std::int64_t time) noexcept {
+  const auto length = tick.load(std::memory_order_relaxed);
+  return length == 1 ? time : time - time % length;
+}
+
+}  // namespace
+
+void coarsen_times_for_tests(std::int64_t length) noexcept { tick = length; }
+
+stamp stamp_of(const struct stat& facts) noexcept {
+  return {static_cast<std::uint64_t>(facts.st_dev), static_cast<std::uint64_t>(facts.st_ino),
+          static_cast<std::uint64_t>(facts.st_size), in_ticks(nanoseconds(facts.st_mtim)),
+          in_ticks(nanoseconds(facts.st_ctim))};
+}
+
+bytes::digest digest_of(const stamp& state) {
+  const std::array<std::uint64_t, 5> words{state.device, state.inode, state.size, static_cast<std::uint64_t>(state.modified),
+                                           static_cast<std::uint64_t>(state.changed)};
+  return bytes::digest_of(std::string_view(reinterpret_cast<const char*>(words.data()), sizeof words));
+}
+
+std::string version_of(const stamp& state) { return bytes::to_hex(digest_of(state)); }
+
+bool is_racy(const stamp& state, std::int64_t now) noexcept {
+  // Whole seconds are most likely those of a file system that keeps no parts of them, or two at a time.
+  const bool is_coarse = state.changed % 1'000'000'000 == 0;
+  return state.changed > now - (is_coarse ? coarse_nanoseconds : racy_nanoseconds);
+}
+
+void set_wall_clock_for_tests(std::int64_t time) noexcept { set_time = time; }
+
+std::int64_t wall_clock() noexcept {
+  if (const auto time = set_time.load(std::memory_order_relaxed); time != 0) return time;
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  return nanoseconds(now);
+}
+
+}  // namespace hondana::disk

@@ -1,0 +1,37 @@
+/// Names and numbers that both sides of the wire write and read: extensions, `_meta` keys, error codes.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace hondana::wire {
+
+/// Identifiers of extensions.
+inline constexpr std::string_view skills_extension = "io.modelcontextprotocol/skills";
+inline constexpr std::string_view versions_extension = "dev.hondana/versioned-resources";
+
+/// Members of `_meta`.
+inline constexpr std::string_view revision_key = "io.modelcontextprotocol/protocolVersion";
+inline constexpr std::string_view capabilities_key = "io.modelcontextprotocol/clientCapabilities";
+inline constexpr std::string_view client_key = "io.modelcontextprotocol/clientInfo";
+inline constexpr std::string_view server_key = "io.modelcontextprotocol/serverInfo";
+inline constexpr std::string_view level_key = "io.modelcontextprotocol/logLevel";
+inline constexpr std::string_view stream_key = "io.modelcontextprotocol/subscriptionId";
+inline constexpr std::string_view version_key = "dev.hondana/version";
+
+/// The member of a stream's filter that lists URIs whose entries are told when they change.
+inline constexpr std::string_view entries_member = "dev.hondana/contentChanged";
+
+}  // namespace hondana::wire
+
+/// Numbers of errors. Spec: all revisions, schema.
+namespace hondana::wire::codes {
+
+inline constexpr int resource_not_found = -32002;  ///< Until 2025-11-25.
+inline constexpr int header_mismatch = -32020;
+inline constexpr int missing_capability = -32021;
+inline constexpr int unsupported_revision = -32022;
+/// Of the versioned dialect, as the HTTP status of like meaning: the peer has that version already.
+inline constexpr int not_modified = 304;
+
+}  // namespace hondana::wire::codes

@@ -1,0 +1,218 @@
+/// The class behind the SQLite index, with its tables.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "os/disk/file_descriptor.hpp"
+#include "os/sqlite/database_file.hpp"
+#include "os/sqlite/sqlite.hpp"
+#include "search/index/embedded/embedded_store.hpp"
+#include "search/index/embedded/fts_words.hpp"
+#include "search/index/store.hpp"
+
+namespace hondana::search {
+
+/// Of the table `documents`, called d.
+inline constexpr const char* columns_of_document =
+    "d.uri, d.version, d.name, d.title, d.description, d.mime_type, d.kind, d.language, d.problem, d.priority, d.audience, "
+    "d.modified, d.size, (SELECT way FROM ways WHERE id=d.way), d.owners";
+
+/// "hndS": files of other programs are not touched.
+inline constexpr std::int64_t our_application = 0x686e6453;
+/// Of the tables below and of what stands in them; an index of an older version is made anew.
+inline constexpr std::int64_t schema_version = 3;
+
+// Passages are numbered by their document and their order in it (`passage_id`). Words are kept without the texts they come
+// from, which stand in `passages`: what is taken out is cut into words again, by the same tokenizer, whose name stands in
+// `facts`. There, too, is how often was committed, how many passages were ever put and taken out, and how many put in the
+// place of others of the same number. `ways` has how documents' texts were made.
+inline constexpr const char* tables = R"sql(
+CREATE TABLE facts(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+INSERT INTO facts VALUES('commits', '0'), ('changed', '0'), ('rewritten', '0');
+CREATE TABLE ways(id INTEGER PRIMARY KEY, way TEXT NOT NULL UNIQUE);
+CREATE TABLE documents(
+  id INTEGER PRIMARY KEY AUTOINCREMENT, uri TEXT NOT NULL UNIQUE, version TEXT NOT NULL, name TEXT NOT NULL, title TEXT NOT NULL,
+  description TEXT NOT NULL, mime_type TEXT NOT NULL, kind TEXT NOT NULL, language TEXT NOT NULL, problem TEXT NOT NULL,
+  priority REAL, audience INTEGER NOT NULL, modified INTEGER, size INTEGER, described INTEGER NOT NULL, way INTEGER NOT NULL,
+  owners TEXT NOT NULL);
+CREATE INDEX documents_by_way ON documents(way);
+CREATE TABLE passages(
+  id INTEGER PRIMARY KEY, heading TEXT NOT NULL, text TEXT NOT NULL, first_line INTEGER NOT NULL, last_line INTEGER NOT NULL,
+  page INTEGER NOT NULL, digest BLOB NOT NULL);
+CREATE INDEX passages_by_digest ON passages(digest);
+CREATE TABLE vectors(digest BLOB PRIMARY KEY, numbers BLOB NOT NULL, used INTEGER NOT NULL) WITHOUT ROWID;
+CREATE VIRTUAL TABLE words USING fts5(title, heading, name, text, content='', tokenize='ascii');
+CREATE VIRTUAL TABLE word_counts USING fts5vocab('words', 'row');
+)sql";
+
+/// In errors.
+inline constexpr std::string_view what_an_index_is = "search index";
+extern const sqlite::file_kind kind_of_index;
+
+/// One writer's connection, and one for each search that runs at the same time. In memory there is only the first, and who uses
+/// it holds `in_memory_`: from the first change to its commit it is the writer. Of a file that another process writes there are
+/// readers alone. Each reader belongs to the file that had the name when it was opened; once another has it, none is used
+/// again.
+class embedded_store final : public store {
+ public:
+  explicit embedded_store(embedded_options from);
+  ~embedded_store() override;
+  [[nodiscard]] result<void> open();
+
+  [[nodiscard]] result<writing_turn> take_turn() override;
+  [[nodiscard]] result<std::vector<passage_id>> put(const document& what, std::span<const chunking::passage> of) override;
+  [[nodiscard]] result<void> describe(const document& what) override;
+  [[nodiscard]] result<void> note(const progress& how) override;
+  [[nodiscard]] result<std::vector<passage_id>> remove(const std::string& uri) override;
+  [[nodiscard]] result<void> commit() override;
+  void roll_back() noexcept override;
+  [[nodiscard]] result<void> use_model(const std::string& id) override;
+  [[nodiscard]] result<std::vector<wanted_vector>> without_vector(std::size_t count) override;
+  [[nodiscard]] result<void> put_vectors(std::span<const made_vector> what) override;
+  [[nodiscard]] result<void> tidy() override;
+
+  [[nodiscard]] result<void> each_document(const std::function<void(known)>& each) const override;
+  [[nodiscard]] result<std::unique_ptr<state_of_index>> at_once() const override;
+  [[nodiscard]] result<void> each_vector(const vector_hearer& each) const override;
+  [[nodiscard]] result<void> vectors_of(std::span<const std::string> digests, const vector_hearer& each) const override;
+  [[nodiscard]] result<store_counts> counts() const override;
+  [[nodiscard]] result<index_standing> stands() const override;
+
+ private:
+  /// Words that all passages of a document have.
+  struct title_words {
+    std::string title{};
+    std::string name{};
+  };
+  /// How many passages have a word, which costs more to find out than to remember.
+  struct frequency {
+    std::uint64_t having = 0;
+    std::uint64_t changed = 0;  // how many passages had been by then
+    std::chrono::steady_clock::time_point counted{};
+  };
+  [[nodiscard]] static std::uint64_t next_life() noexcept {
+    static std::atomic<std::uint64_t> last = 0;
+    return ++last;
+  }
+  /// What searches remember of one file.
+  struct remembered {
+    std::optional<sqlite::file_identity> file{};
+    std::uint64_t life = next_life();
+    text_lengths lengths{};
+    std::atomic<std::uint64_t> rewritten = 0;  // as of the lengths
+    std::mutex mutex{};
+    std::map<std::pair<std::string, bool>, frequency> frequencies{};
+  };
+  /// For one search at a time.
+  struct reader {
+    sqlite::connection own{};
+    sqlite::connection* on = nullptr;  // its own, or the writer's
+    std::unique_lock<std::mutex> holds{};
+    std::shared_ptr<remembered> knows{};
+    sqlite::statement show{}, count_word{}, count_prefix{}, count_changes{};
+  };
+  /// Gives the reader back when it dies.
+  class borrowed {
+   public:
+    borrowed(const embedded_store& from, std::unique_ptr<reader> one) : from_(&from), one_(std::move(one)) {}
+    borrowed(borrowed&&) noexcept = default;
+    borrowed& operator=(borrowed&&) = delete;
+    ~borrowed() { from_->give_back(std::move(one_)); }
+    reader* operator->() const noexcept { return one_.get(); }
+    reader& operator*() const noexcept { return *one_; }
+
+   private:
+    const embedded_store* from_;
+    std::unique_ptr<reader> one_;
+  };
+  friend class embedded_state_of_index;
+  friend class embedded_state_in_memory;
+
+  // Whose it is.
+  [[nodiscard]] result<void> own(disk::handle lock);
+  [[nodiscard]] result<void> open_own(disk::handle lock);
+  [[nodiscard]] result<void> prepare();
+  void let_go() noexcept;
+  [[nodiscard]] result<void> make_anew(const std::string& why);
+  /// Why the file has to be made anew; empty: it has not.
+  [[nodiscard]] std::string found_wrong();
+  [[nodiscard]] result<void> check_on_disk() const;
+  void note_damage() const noexcept;
+  void say(const std::string& line) const;
+
+  // Writing.
+  [[nodiscard]] result<std::string> fact(const char* name);
+  [[nodiscard]] result<void> set_fact(const char* name, const std::string& value);
+  [[nodiscard]] result<void> begin();
+  [[nodiscard]] std::string words_in(std::string_view text) const;
+  [[nodiscard]] title_words words_of_document(std::string_view title, std::string_view name, const std::string& uri) const;
+  [[nodiscard]] result<void> write_words(sqlite::statement& by, std::int64_t passage, const title_words& of,
+                                         std::string_view heading, std::string_view text);
+  [[nodiscard]] result<std::vector<passage_id>> take_out(std::int64_t id, const title_words& of);
+  [[nodiscard]] result<std::vector<passage_id>> take_out(const std::string& uri);
+  [[nodiscard]] result<std::int64_t> way_of(const std::string& made);
+  [[nodiscard]] result<std::vector<passage_id>> put(const storable& what, std::int64_t described);
+  [[nodiscard]] result<void> describe(const document& what, std::int64_t described);
+  [[nodiscard]] result<void> rewrite(std::int64_t id, const title_words& before, const document& what);
+  [[nodiscard]] result<void> write_vectors(std::span<const made_vector> what);
+  [[nodiscard]] result<void> change_model(const std::string& id);
+  [[nodiscard]] result<void> forget_unused();
+  void bind_document(sqlite::statement& to, const document& what, std::int64_t described) const;
+  /// What has failed half-way is not committed.
+  template <class T>
+  [[nodiscard]] result<T> noting_failure(result<T> done) {
+    if (done) return done;
+    has_failed_ = true;
+    return tl::unexpected(told(std::move(done.error())));
+  }
+  /// Damage is noted, and what becomes of it is said.
+  [[nodiscard]] failure told(failure what) const;
+
+  // Reading.
+  /// Errors: also resource_not_found, where there is nothing that can be searched yet.
+  [[nodiscard]] result<std::unique_ptr<reader>> take_reader() const;
+  /// The same for all but searches. Errors: source_unavailable.
+  [[nodiscard]] result<borrowed> borrow() const;
+  [[nodiscard]] result<std::unique_ptr<state_of_index>> state_now() const;
+  [[nodiscard]] result<std::unique_ptr<reader>> open_reader() const;
+  [[nodiscard]] result<void> prepare_reader(reader& one) const;
+  void give_back(std::unique_ptr<reader> one) const;
+  [[nodiscard]] bool is_writing() const noexcept;
+
+  const embedded_options options_;
+  const bool is_in_memory_;
+  mutable std::mutex in_memory_;
+  std::atomic<bool> is_ours_ = false;
+  mutable std::atomic<bool> is_damaged_ = false;
+  // Of who writes.
+  mutable sqlite::owned_file file_;
+  std::optional<sqlite::file_identity> identity_{};
+  std::uint64_t life_ = 0;
+  int suspicions_ = 0;  // since it was opened
+  bool was_checked_ = false;
+  std::unique_lock<std::mutex> writing_;
+  sqlite::statement find_document_{}, insert_document_{}, update_document_{}, delete_document_{}, passages_of_{},
+      delete_passages_{}, insert_passage_{}, insert_words_{}, delete_words_{}, without_vector_{}, put_vector_{},
+      update_passage_{}, use_vectors_{}, find_way_{}, count_commit_{};
+  bool has_failed_ = false;
+  std::int64_t changing_ = 0;   // passages, since the transaction began
+  std::int64_t rewriting_ = 0;  // those that keep their numbers
+  // Of who reads.
+  mutable std::atomic<int> readers_ = 0;  // that are open
+  mutable std::mutex mutex_;
+  mutable std::vector<std::unique_ptr<reader>> idle_;
+  mutable std::shared_ptr<remembered> now_;  // of the file that has the name
+};
+
+}  // namespace hondana::search

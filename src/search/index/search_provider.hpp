@@ -1,0 +1,60 @@
+/// The provider of search:///.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <hondana/provider.hpp>
+#include <hondana/search.hpp>
+
+#include "search/index/search_engine.hpp"
+
+namespace hondana::search {
+
+[[nodiscard]] scheme_documentation describe_search();
+
+/// Reads with `q` are searches, and without it say how the index is doing. Each is made for its caller, and never kept.
+class search_provider final : public provider {
+ public:
+  search_provider(std::shared_ptr<ground> on, std::shared_ptr<const engine> by) : on_(std::move(on)), by_(std::move(by)) {}
+  /// Waits as `search_index::wait` does; set once, before the first read.
+  using waiter =
+      std::function<result<void>(look_end which, std::chrono::steady_clock::time_point until,
+                                 const std::function<void(const search_state&)>& hears, const std::stop_token& stop)>;
+  void wait_by(waiter with) { wait_ = std::move(with); }
+  [[nodiscard]] result<void> wait(std::chrono::steady_clock::time_point until,
+                                  const std::function<void(const search_state&)>& hears, const std::stop_token& stop) const {
+    return wait_(look_end::complete, until, hears, stop);
+  }
+
+  [[nodiscard]] std::string name() const override { return "search"; }
+  [[nodiscard]] std::vector<std::string> claims() const override { return {"search:///"}; }
+  [[nodiscard]] scheme_documentation documentation() const override { return describe_search(); }
+  [[nodiscard]] result<list_result> list(const list_request& request) override;
+  [[nodiscard]] result<reading> read(const read_request& request) override;
+  [[nodiscard]] result<resource> describe(const describe_request& request) override;
+  [[nodiscard]] std::vector<resource_template> templates() const override;
+  [[nodiscard]] result<complete_result> complete(const complete_request& request) override;
+  [[nodiscard]] hondana::masking masking() const noexcept override { return hondana::masking::by_source; }
+  [[nodiscard]] hondana::health health() const override;
+  [[nodiscard]] std::size_t concurrency() const noexcept override { return 8; }
+
+ private:
+  [[nodiscard]] result<reading> read_state(const read_request& request, bool waits) const;
+  /// A few at once, and each for some minutes at most.
+  [[nodiscard]] result<void> wait_for(const read_request& request, bool tells_numbers) const;
+
+  const std::shared_ptr<ground> on_;
+  const std::shared_ptr<const engine> by_;
+  waiter wait_;
+  mutable std::atomic<std::size_t> waiting_ = 0;
+};
+
+}  // namespace hondana::search

@@ -1,0 +1,84 @@
+/// The method names of an operation and the resources it is about, for rules.
+#include "server/gate/operation_names.hpp"
+
+#include <algorithm>
+#include <array>
+#include <variant>
+
+namespace hondana::gate {
+namespace {
+
+using method_names = std::span<const std::string_view>;
+
+constexpr std::array<std::string_view, 1> listing{"resources/list"};
+constexpr std::array<std::string_view, 1> listing_templates{"resources/templates/list"};
+constexpr std::array<std::string_view, 1> reading{"resources/read"};
+constexpr std::array<std::string_view, 2> getting{"resources/get", "resources/read"};
+constexpr std::array<std::string_view, 1> reading_directory{"resources/directory/read"};
+constexpr std::array<std::string_view, 1> listing_skills{"skills/list"};
+constexpr std::array<std::string_view, 1> getting_skill{"skills/get"};
+constexpr std::array<std::string_view, 1> completing{"completion/complete"};
+constexpr std::array<std::string_view, 1> listing_tools{"tools/list"};
+constexpr std::array<std::string_view, 1> calling{"tools/call"};
+constexpr std::array<std::string_view, 1> listing_prompts{"prompts/list"};
+constexpr std::array<std::string_view, 1> getting_prompt{"prompts/get"};
+constexpr std::array<std::string_view, 1> logging{"logging/setLevel"};
+constexpr std::array<std::string_view, 1> subscribing{"resources/subscribe"};
+constexpr std::array<std::string_view, 2> listening{"subscriptions/listen", "resources/subscribe"};
+// Being told of changes of entries is being told what they say of contents.
+constexpr std::array<std::string_view, 2> subscribing_entries{"resources/subscribe", "resources/read"};
+constexpr std::array<std::string_view, 3> listening_entries{"subscriptions/listen", "resources/subscribe", "resources/read"};
+
+constexpr std::array<method_names, 15> every_method{listing,           listing_templates, reading,         getting,
+                                                    reading_directory, listing_skills,    getting_skill,   completing,
+                                                    listing_tools,     calling,           listing_prompts, getting_prompt,
+                                                    logging,           subscribing,       listening};
+
+struct describe {
+  subject operator()(const model::list_resources&) const { return {listing}; }
+  subject operator()(const model::list_templates&) const { return {listing_templates}; }
+  subject operator()(const model::read_resource& what) const { return {reading, {what.uri}}; }
+  subject operator()(const model::get_resource& what) const { return {getting, {what.uri}}; }
+  subject operator()(const model::read_directory& what) const { return {reading_directory, {what.uri}}; }
+  subject operator()(const model::list_skills&) const { return {listing_skills}; }
+  subject operator()(const model::get_skill& what) const { return {getting_skill, {what.uri}}; }
+  subject operator()(const model::complete& what) const {
+    return {completing, {}, what.prompt ? std::string_view(*what.prompt) : std::string_view()};
+  }
+  subject operator()(const model::list_tools&) const { return {listing_tools}; }
+  subject operator()(const model::call_tool& what) const { return {calling, {}, what.name}; }
+  subject operator()(const model::list_prompts&) const { return {listing_prompts}; }
+  subject operator()(const model::get_prompt& what) const { return {getting_prompt, {}, what.name}; }
+  subject operator()(const model::set_log_level&) const { return {logging}; }
+  subject operator()(const model::subscribe& what) const { return {subscribing, {what.uri}}; }
+  subject operator()(const model::subscribe_entries& what) const {
+    return {subscribing_entries, {what.uris.begin(), what.uris.end()}};
+  }
+  subject operator()(const model::listen& what) const {
+    subject out{what.canonical_entries.empty() ? method_names(listening) : method_names(listening_entries),
+                {what.canonical_uris.begin(), what.canonical_uris.end()}};
+    out.uris.insert(out.uris.end(), what.canonical_entries.begin(), what.canonical_entries.end());
+    // Without URIs it is no subscription to a resource.
+    if (out.uris.empty()) out.methods = out.methods.first(1);
+    return out;
+  }
+  // What every client begins with, what takes something back, and what is no request.
+  subject operator()(const model::initialize&) const { return {}; }
+  subject operator()(const model::initialized&) const { return {}; }
+  subject operator()(const model::discover&) const { return {}; }
+  subject operator()(const model::ping&) const { return {}; }
+  subject operator()(const model::unsubscribe&) const { return {}; }
+  subject operator()(const model::unsubscribe_entries&) const { return {}; }
+  subject operator()(const model::cancel&) const { return {}; }
+  subject operator()(const model::no_operation&) const { return {}; }
+};
+
+}  // namespace
+
+subject subject_of(const model::operation& what) { return std::visit(describe{}, what); }
+
+bool is_method(std::string_view name) noexcept {
+  return std::any_of(every_method.begin(), every_method.end(), [name](method_names one) { return one.front() == name; });
+}
+
+}  // namespace hondana::gate

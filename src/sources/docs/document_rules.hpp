@@ -1,0 +1,73 @@
+/// The rules file of a set of documents, and the path patterns it uses.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <hondana/error.hpp>
+#include <hondana/resource.hpp>
+
+#include "base/ignore/gitignore.hpp"
+
+namespace hondana::docs {
+
+/// Names and patterns are compared as people read them: NFC and NFD make no difference, and names in Shift_JIS or EUC-JP are
+/// converted; width and case count. Immutable. Threads: any.
+class patterns {
+ public:
+  /// Errors: invalid_argument for a pattern that is empty, spans lines or can match nothing; `what` says whose it is.
+  [[nodiscard]] static result<patterns> compile(const std::vector<std::string>& all, const std::string& what);
+
+  /// Whether a file, or a folder that it lies in, is matched.
+  [[nodiscard]] bool match(std::string_view path) const;
+  [[nodiscard]] bool match_folder(std::string_view path) const;
+  [[nodiscard]] bool is_empty() const noexcept { return list_.size() == 0; }
+
+ private:
+  [[nodiscard]] bool matches(std::string_view path, bool is_folder) const noexcept;
+  [[nodiscard]] bool reaches(std::string_view path) const noexcept;
+
+  ignore::pattern_list list_;
+};
+
+/// What the rules say of one document; of each member the last rule that matches and has it.
+struct ruled {
+  std::optional<double> priority{};
+  std::size_t priority_line = 0;  ///< Of its rule.
+  std::vector<role> audience{};
+  std::string lang{};
+  std::string title{};
+  std::string charset{};
+  bool is_excluded = false;
+  std::size_t excluded_line = 0;
+};
+
+/// Immutable. Threads: any.
+class rules {
+ public:
+  static constexpr std::size_t most_bytes = 1u << 20;
+  static constexpr std::size_t most_rules = 1000;
+
+  /// Reads a TOML text of tables `[[rule]]` with `match` (patterns as in `.gitignore`) and any of `priority`, `audience`,
+  /// `lang`, `title`, `charset` and `exclude`. Errors: invalid_argument, "FILE:LINE: what is wrong".
+  [[nodiscard]] static result<rules> parse(std::string_view text, const std::string& file);
+
+  [[nodiscard]] ruled of(std::string_view path) const;
+
+ private:
+  struct one {
+    patterns match{};
+    std::size_t line = 0;
+    std::optional<double> priority{};
+    std::vector<role> audience{};
+    std::optional<std::string> lang{}, title{}, charset{};
+    std::optional<bool> exclude{};
+  };
+  friend class rule_reader;
+  std::vector<one> all_;
+};
+
+}  // namespace hondana::docs

@@ -1,0 +1,47 @@
+/// The resource entries, metadata keys, templates and scheme documentation of a Google Drive.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <hondana/provider.hpp>
+
+#include "sources/gdrive/item.hpp"
+
+namespace hondana::gdrive {
+
+/// Facts among the metadata, and in `_meta`.
+inline constexpr std::string_view id_key = "dev.hondana/id";
+inline constexpr std::string_view link_key = "dev.hondana/webLink";
+inline constexpr std::string_view starred_key = "dev.hondana/starred";
+inline constexpr std::string_view target_key = "dev.hondana/target";
+inline constexpr std::string_view original_type_key = "dev.hondana/originalType";
+inline constexpr std::string_view original_key = "dev.hondana/original";
+inline constexpr std::string_view problem_key = "dev.hondana/problem";
+inline constexpr std::string_view cut_key = "dev.hondana/cut";
+inline constexpr std::string_view pages_key = "dev.hondana/pages";
+inline constexpr std::string_view charset_key = "dev.hondana/charset";
+inline constexpr std::string_view replaced_key = "dev.hondana/replaced";
+inline constexpr std::string_view sheet_key = "dev.hondana/sheet";
+inline constexpr std::string_view by_link_key = "dev.hondana/exportLink";
+inline constexpr std::string_view offline_key = "dev.hondana/offline";
+inline constexpr std::string_view age_key = "dev.hondana/ageSeconds";
+
+inline constexpr std::string_view folder_mime_type = "inode/directory";
+
+/// A file's name for people, on one line; its id where there is nothing to see of the name.
+[[nodiscard]] std::string name_shown(const item& of);
+/// What is told of a file with its contents, and in its entry. The web link only where it is one by https:.
+[[nodiscard]] metadata facts_about(const item& of);
+[[nodiscard]] resource entry_of(const item& of, std::string uri, const weight& worth);
+/// Of a sheet of the workbook that `of` is the entry of.
+[[nodiscard]] resource entry_of_sheet(const resource& of, const std::string& sheet);
+[[nodiscard]] std::string uri_of_sheet(std::string_view uri, std::string_view sheet);
+/// Of a drive as a folder.
+[[nodiscard]] resource entry_of_drive(std::string uri, std::string name);
+
+[[nodiscard]] std::vector<resource_template> templates_of(const std::string& scheme, const std::string& name);
+[[nodiscard]] scheme_documentation describe();
+
+}  // namespace hondana::gdrive

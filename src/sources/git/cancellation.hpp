@@ -1,0 +1,33 @@
+/// Asks periodically, during long work, whether the request was cancelled.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include <hondana/error.hpp>
+
+namespace hondana::git {
+
+/// Counts steps of some work, and asks at the first and every 1024 after it whether to go on. Lifetime: refers to `is_stopped`.
+class stopping {
+ public:
+  explicit stopping(const std::function<bool()>& is_stopped) noexcept : is_stopped_(is_stopped) {}
+
+  /// Errors: cancelled.
+  [[nodiscard]] result<void> step() {
+    if (steps_++ % 1024 != 0) return {};
+    return ask();
+  }
+  /// Before work that takes long by itself. Errors: cancelled.
+  [[nodiscard]] result<void> ask() const {
+    if (is_stopped_ && is_stopped_()) return fail(errc::cancelled, "The request was cancelled.");
+    return {};
+  }
+  [[nodiscard]] std::uint64_t steps() const noexcept { return steps_; }
+
+ private:
+  const std::function<bool()>& is_stopped_;
+  std::uint64_t steps_ = 0;
+};
+
+}  // namespace hondana::git

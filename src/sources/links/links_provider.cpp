@@ -1,0 +1,87 @@
+/// The provider of configured `https://` links, which are listed but never fetched.
+#include "sources/links/links_provider.hpp"
+
+#include <cstddef>
+#include <string_view>
+#include <utility>
+
+#include <hondana/uri.hpp>
+
+#include "base/ascii/ascii.hpp"
+
+namespace hondana::links {
+
+namespace {
+
+/// A host and port as every client would write them: in lower case, and without the port that https has anyway.
+std::string usual_authority(std::string_view authority) {
+  auto usual = ascii::in_lower_case(authority);
+  const auto port = usual.find(':', usual.find(']') == std::string::npos ? 0 : usual.find(']'));
+  if (port != std::string::npos && (usual.size() == port + 1 || usual.substr(port) == ":443")) usual.resize(port);
+  return usual;
+}
+
+}  // namespace
+
+result<resource> make_link(resource link) {
+  // Before anything else, so that no other error repeats a password.
+  if (const auto given = split_uri(link.uri); given.authority && given.authority->find('@') != std::string_view::npos) {
+    return fail(errc::invalid_argument,
+                "link.uri contains a user name or password, which every client would see. Write it as https://host/path, "
+                "without them.");
+  }
+  HONDANA_TRY(auto uri, canonical_uri(link.uri));
+  const auto parts = split_uri(uri);
+  const auto authority = usual_authority(parts.authority.value_or(std::string_view()));
+  if (parts.scheme != "https" || authority.empty()) {
+    const auto shown = uri.find('@') == std::string::npos ? "The link " + uri : std::string("link.uri");
+    return fail(errc::invalid_argument, shown + " is not an https:// URL with a host. Write it as https://host/path.");
+  }
+  if (authority.find('%') != std::string::npos) {
+    return fail(
+        errc::invalid_argument,
+        "The link " + uri + " has a non-ASCII host name, which few clients can fetch. Write the host in punycode (xn--...).");
+  }
+  uri.replace(std::string_view("https://").size(), parts.authority->size(), authority);
+  if (link.name.empty()) link.name = uri;
+  link.uri = std::move(uri);
+  link.kind = "link";
+  return link;
+}
+
+links_provider::links_provider(std::vector<resource> links) : links_(std::move(links)) {}
+
+std::string links_provider::name() const { return "links"; }
+
+std::vector<std::string> links_provider::claims() const {
+  std::vector<std::string> urls;
+  urls.reserve(links_.size());
+  for (std::size_t index = 0; index < links_.size(); ++index) urls.push_back(links_.at(index).uri);
+  return urls;
+}
+
+scheme_documentation links_provider::documentation() const {
+  return {"https",
+          "Web pages listed in the configuration. Clients fetch them; this server never does.",
+          {{"link", "A configured URL."}},
+          {{"https://{+host_and_path}",
+            "The configured URL, with the host in lower case. A read tells the client to fetch it directly."}}};
+}
+
+result<list_result> links_provider::list(const list_request& request) { return links_.page(request); }
+
+result<reading> links_provider::read(const read_request& request) {
+  if (!links_.find(request.uri)) return fail(errc::resource_not_found, "Resource not found");
+  return fail(errc::fetch_directly,
+              "This server does not fetch web pages. Fetch " + request.asked_uri + " directly over HTTPS.");
+}
+
+result<resource> links_provider::describe(const describe_request& request) {
+  auto found = links_.find(request.uri);
+  if (!found) return fail(errc::resource_not_found, "Resource not found");
+  return std::move(*found);
+}
+
+bool links_provider::never_blocks() const noexcept { return true; }
+
+}  // namespace hondana::links

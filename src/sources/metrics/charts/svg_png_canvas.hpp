@@ -1,0 +1,65 @@
+/// Canvases that write a chart as SVG text, or as a PNG with Cairo.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <hondana/error.hpp>
+
+#include "sources/metrics/charts/canvas.hpp"
+#include "sources/metrics/charts/typesetter.hpp"
+
+namespace hondana::charts {
+
+/// Spec: SVG 1.1, and WAI-ARIA for `role` and `aria-labelledby`. Positions have one decimal. Well-formed XML as long as texts
+/// are what `shown_text` makes.
+class svg_canvas final : public canvas {
+ public:
+  svg_canvas(double width, double height, std::string_view title, std::string_view description);
+
+  void fill(const box& what, colour with) override;
+  void fill(const path& what, colour with) override;
+  void stroke(const path& what, const pen& with) override;
+  void dots(const std::vector<point>& at, double radius, colour with) override;
+  void write(point at, std::string_view text, const writing& how) override;
+  void begin_group(std::string_view name) override;
+  void end_group() override;
+
+  [[nodiscard]] std::string finish() &&;
+
+ private:
+  void follow(const path& what, bool closes);
+
+  std::string out_;
+};
+
+class png_canvas final : public canvas {
+ public:
+  /// Of CSS pixels, `scale` of the picture's each. The letters outlive it.
+  png_canvas(const typesetter& letters, double width, double height, double scale);
+  png_canvas(const png_canvas&) = delete;
+  png_canvas& operator=(const png_canvas&) = delete;
+  ~png_canvas() override;
+
+  void fill(const box& what, colour with) override;
+  void fill(const path& what, colour with) override;
+  void stroke(const path& what, const pen& with) override;
+  void dots(const std::vector<point>& at, double radius, colour with) override;
+  void write(point at, std::string_view text, const writing& how) override;
+  void begin_group(std::string_view) override {}
+  void end_group() override {}
+
+  /// Errors: internal: no memory.
+  [[nodiscard]] result<std::string> finish();
+
+ private:
+  void take(colour with);
+  void follow(const path& what, bool closes);
+
+  const typesetter* letters_;
+  const drawing_library* with_;
+  cairo_surface_t* surface_;
+  cairo_t* to_;
+};
+
+}  // namespace hondana::charts

@@ -1,0 +1,100 @@
+/// Decodes files of /proc into samples: CPU, memory, disks, file systems, network and processes.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "sources/metrics/samples/store.hpp"
+
+namespace hondana::host {
+
+/// Threads: one at a time.
+class gathering {
+ public:
+  static constexpr std::size_t most_samples = 50'000;
+
+  gathering(series::instant now, samples::batch& into) noexcept : into_(into), now_(now) {}
+
+  /// Names that no metric can have are left out, and what is beyond the cap. Label values are made UTF-8.
+  void add(std::string_view name, series::kind of, std::string_view help, double value, std::vector<series::label> labels = {});
+  void counter(std::string_view name, std::string_view help, double value, std::vector<series::label> labels = {}) {
+    add(name, series::kind::counter, help, value, std::move(labels));
+  }
+  void gauge(std::string_view name, std::string_view help, double value, std::vector<series::label> labels = {}) {
+    add(name, series::kind::gauge, help, value, std::move(labels));
+  }
+  [[nodiscard]] series::instant now() const noexcept { return now_; }
+
+ private:
+  samples::batch& into_;
+  series::instant now_;
+  std::size_t count_ = 0;
+};
+
+void decode_stat(std::string_view text, gathering& to);     ///< /proc/stat
+void decode_loadavg(std::string_view text, gathering& to);  ///< /proc/loadavg
+void decode_meminfo(std::string_view text, gathering& to);  ///< /proc/meminfo
+void decode_vmstat(std::string_view text, gathering& to);   ///< /proc/vmstat
+void decode_file_nr(std::string_view text, gathering& to);  ///< /proc/sys/fs/file-nr
+/// /proc/pressure/WHAT
+void decode_pressure(std::string_view what, std::string_view text, gathering& to);
+void decode_diskstats(std::string_view text, gathering& to);  ///< /proc/diskstats
+void decode_net_dev(std::string_view text, gathering& to);    ///< /proc/net/dev
+void decode_netstat(std::string_view text, gathering& to);    ///< /proc/net/netstat and /proc/net/snmp
+void decode_snmp6(std::string_view text, gathering& to);      ///< /proc/net/snmp6
+void decode_sockstat(std::string_view text, gathering& to);   ///< /proc/net/sockstat and sockstat6
+void decode_softnet(std::string_view text, gathering& to);    ///< /proc/net/softnet_stat
+
+/// A file system whose size is worth asking for.
+struct mounted {
+  std::string device{}, point{}, type{};
+  bool is_read_only = false;
+};
+/// /proc/self/mounts without what node_exporter leaves out by default (the kernel's own file systems, places of the system and
+/// of containers), and without those that could hang; at most 1024.
+[[nodiscard]] std::vector<mounted> decode_mounts(std::string_view text);
+
+/// A process, as /proc/PID/stat has it; times in clock ticks.
+struct process_facts {
+  std::string name{};  ///< Of its program, 15 bytes of it; printable.
+  char state = '?';
+  bool is_kernel = false;
+  double user = 0, system = 0;
+  double threads = 0;
+  double start = 0;
+  double virtual_bytes = 0;
+  double resident_pages = 0;
+};
+/// False: it is none.
+[[nodiscard]] bool decode_process(std::string_view text, process_facts& into);
+
+/// Threads: one at a time.
+class processes {
+ public:
+  static constexpr std::size_t most = 32'768;  ///< Further ones are not looked at.
+
+  /// Names: how many of the largest are named; 0: none.
+  void look(const std::string& proc, std::size_t names, gathering& to);
+
+ private:
+  struct times {
+    double user = 0, system = 0;
+  };
+  struct group {
+    times total{};        // of all that there were since the first look
+    double recently = 0;  // since the last one
+    double count = 0, threads = 0, resident = 0, virtual_size = 0;
+  };
+  using process_key = std::pair<int, double>;  // number and start, since numbers are used again
+
+  void add(const group& one, const std::string& name, gathering& to) const;
+
+  std::map<process_key, times> known_{};
+  std::map<std::string, group> groups_{};
+};
+
+}  // namespace hondana::host

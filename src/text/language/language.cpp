@@ -1,0 +1,336 @@
+/// The language of a text by its scripts and most frequent words.
+#include "text/language/language.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/ascii/ascii.hpp"
+#include "base/ascii/code_points.hpp"
+
+namespace hondana::language {
+
+/// The languages that are told apart by their words, in the order of their bits.
+inline constexpr std::string_view told_by_words[] = {"en", "de", "fr", "es", "it", "pt", "nl", "sv"};
+inline constexpr std::size_t count_of_told = sizeof told_by_words / sizeof told_by_words[0];
+
+/// In which of these languages a word in lower case is frequent, a bit for each; 0: in none.
+[[nodiscard]] std::uint8_t where_frequent(std::string_view word) noexcept;
+/// In which of them a letter that is not ASCII is usual.
+[[nodiscard]] std::uint8_t where_usual(char32_t letter) noexcept;
+/// Characters of Japanese alone (+1: iteration marks, kokuji, simplified as in Japan only), of Chinese alone (-1), or neither.
+[[nodiscard]] int japanese_or_chinese(char32_t han) noexcept;
+
+namespace {
+
+constexpr std::string_view in_english =
+    "the of and to in is that it for was on are as with be at this by have from or an not but which you we can will if all has "
+    "when what use used how they their been more one would these your should may must into than then only also about its any";
+constexpr std::string_view in_german =
+    "der die das und ist in den von zu mit sich auf für nicht ein eine als auch es an werden aus er hat dass sie nach wird bei "
+    "einer um am sind noch wie einem über so zum kann oder wenn nur durch zur dem des im einen ihr wir man mehr diese dieser "
+    "wurde muss können";
+constexpr std::string_view in_french =
+    "le la les de des et un une est en que qui dans pour pas sur au plus par ce avec il ne se du sont ou mais comme vous nous "
+    "elle son sa ses cette aux être fait été peut tout leur si même ces sans votre aussi deux";
+constexpr std::string_view in_spanish =
+    "el la los las de que y en un una es por con no para del se lo al como más su sus o pero este esta son entre cuando muy "
+    "sin "
+    "sobre también ser hay fue todo desde está puede nos donde porque si ya esto qué han";
+constexpr std::string_view in_italian =
+    "il lo la i gli le di e che un una è in per non con del della dei delle da si al alla sono come più anche ma nel nella se "
+    "questo questa ha essere o suo tra quando può degli dal dalla cui ai stato su loro ogni";
+constexpr std::string_view in_portuguese =
+    "o a os as de que e do da em um uma é para com não por no na dos das se ao mais como mas foi à seu sua ou ser quando muito "
+    "há nos já está também pelo pela até isso ele entre são você pode este esta seus depois";
+constexpr std::string_view in_dutch =
+    "de het een en van in is dat op te zijn voor met die niet aan er om ook als dan maar bij nog uit naar door over ze hij "
+    "wordt "
+    "kan of heeft deze dit worden wij hebben geen moet meer wat je u tot zich werd";
+constexpr std::string_view in_swedish =
+    "och att det i en som på är av för med den till inte om ett han har de jag var från vid kan så men sig ska eller när man "
+    "under också nu efter vi hade alla detta denna blir mycket där skulle mer finns";
+constexpr std::string_view words[count_of_told] = {in_english, in_german,     in_french, in_spanish,
+                                                   in_italian, in_portuguese, in_dutch,  in_swedish};
+
+constexpr std::string_view letters_of[count_of_told] = {
+    "", "äöüß", "éèêàçùûîôœëï", "ñáéíóú¿¡", "àèéìòù", "ãõçáéíóúâêô", "ëïé", "åäö",
+};
+
+// 々〆〇 and kokuji, and characters that only Japan simplified so.
+constexpr std::string_view japanese =
+    "々〆込働畑峠匂枠辻榊凪凧笹籾匁塀搾腺糀気円図駅売読験広県権対応変単価発経済検録様帰歩毎渋渇涙黒徳徴恵拝拠拡挙挟掲"
+    "揺摂撃斎斉暁桜栄楽歓歯殴沢浜焼獣瑠畳畔稲穂穏窓竜粛粧絵続総縄繊聴臓荘薬蔵覚観訳説識譲豊転軽辺遅郷鉄銭録鋳関闘陥険"
+    "隠雑霊頼顔飲館駆騒髪鶏麦黙齢戻戸両並亀仏仮伝佐児処剰剣剤労勧巻巣帯庁廃弾従悩悪";
+// Simplified as in China only, and words of Chinese that Japanese does without.
+constexpr std::string_view chinese =
+    "这们说吗呢吧没让给还个时为从么怎哪谁很她你您它们啊嘛把被着过对发经济检录图书馆东车马鸟鱼见贝话语请读写买卖钱银铁门"
+    "问间闻开关进远运连选过达边动务劳势协单卫历县变号叶听员响园团围国际圆场坏块坚报处备复头夹奋妇实审宽宾导层岁币师带"
+    "帮并广庆库应庙废异张弹当彻径态总恶恼惊战户扩扫扬抢护担择损换据断无旧显术机杀权条来极构标样档桥检楼岂汇没泽洁测济"
+    "热爱点炼烧电画疗监盖盘码确礼离种积称稳竞笔简类系红约级纪纯纸线组细织终给络绝统继绩续维综绿缓编缩网罗职联聪胜脑艺"
+    "节范药获虑虽补装规视览觉训议讯记讲许论设访证评识诉词译试诗话该详误谢课调谈贵费资赛赶跃践轮软较输辑边适遗邮释针钟"
+    "链销锁错键镇长閱须项顺顾预领频题额颜风飞饭饮馆驱验骤龙這個們說嗎為從麼誰沒讓給還嘅咗";
+
+struct entry {
+  std::string_view word{};
+  std::uint8_t where = 0;
+};
+
+std::vector<entry> sorted_words() {
+  std::vector<entry> out;
+  out.reserve(600);
+  for (std::size_t i = 0; i < count_of_told; ++i)
+    for (auto rest = words[i]; !rest.empty();) {
+      const auto end = std::min(rest.find(' '), rest.size());
+      out.push_back({rest.substr(0, end), static_cast<std::uint8_t>(1u << i)});
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+  std::sort(out.begin(), out.end(), [](const entry& a, const entry& b) { return a.word < b.word; });
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    if (kept > 0 && out[kept - 1].word == out[i].word)
+      out[kept - 1].where = static_cast<std::uint8_t>(out[kept - 1].where | out[i].where);
+    else
+      out[kept++] = out[i];
+  }
+  out.resize(kept);
+  return out;
+}
+
+bool has(std::string_view list, char32_t which) {
+  std::string one;
+  ascii::append(one, which);
+  // Lists hold whole characters, and no character is within another.
+  return list.find(one) != std::string_view::npos;
+}
+
+std::vector<char32_t> sorted_characters(std::string_view list) {
+  std::vector<char32_t> out;
+  out.reserve(list.size() / 3);
+  while (!list.empty()) {
+    const auto c = ascii::first_character(list);
+    out.push_back(c.code);
+    list.remove_prefix(c.bytes);
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+}  // namespace
+
+std::uint8_t where_frequent(std::string_view word) noexcept {
+  // Never destroyed: threads that are left behind at the end of the program may still be in here.
+  static const auto& all = *std::make_unique<const std::vector<entry>>(sorted_words()).release();
+  const auto at =
+      std::lower_bound(all.begin(), all.end(), word, [](const entry& one, std::string_view what) { return one.word < what; });
+  return at != all.end() && at->word == word ? at->where : 0;
+}
+
+std::uint8_t where_usual(char32_t letter) noexcept {
+  std::uint8_t out = 0;
+  for (std::size_t i = 0; i < count_of_told; ++i)
+    if (has(letters_of[i], letter)) out = static_cast<std::uint8_t>(out | 1u << i);
+  return out;
+}
+
+int japanese_or_chinese(char32_t han) noexcept {
+  static const auto& of_japanese = *std::make_unique<const std::vector<char32_t>>(sorted_characters(japanese)).release();
+  static const auto& of_chinese = *std::make_unique<const std::vector<char32_t>>(sorted_characters(chinese)).release();
+  return static_cast<int>(std::binary_search(of_japanese.begin(), of_japanese.end(), han)) -
+         static_cast<int>(std::binary_search(of_chinese.begin(), of_chinese.end(), han));
+}
+
+namespace {
+
+constexpr std::size_t sample_bytes = std::size_t{16} * 1024;
+/// What a Japanese character counts: about as much as three letters say.
+constexpr std::size_t weight_of_ideographs = 3;
+/// Han without kana are Japanese (a heading, a name of a file) up to here, where nothing speaks for Chinese.
+constexpr std::size_t short_text = 64;
+
+enum script : std::uint8_t {
+  latin,
+  kana,
+  han,
+  hangul,
+  cyrillic,
+  greek,
+  arabic,
+  hebrew,
+  thai,
+  devanagari,
+  other,
+  count_of_scripts
+};
+
+script script_of(char32_t c) noexcept {
+  struct range {
+    char32_t first;
+    char32_t last;
+    script is;
+  };
+  static constexpr std::array ranges{
+      range{U'A', U'Z', latin},        range{U'a', U'z', latin},     range{0xAA, 0xAA, latin},
+      range{0xBA, 0xBA, latin},        range{0xC0, 0xD6, latin},     range{0xD8, 0xF6, latin},
+      range{0xF8, 0x24F, latin},       range{0x370, 0x3FF, greek},   range{0x400, 0x52F, cyrillic},
+      range{0x591, 0x5F4, hebrew},     range{0x620, 0x6D3, arabic},  range{0x750, 0x77F, arabic},
+      range{0x900, 0x97F, devanagari}, range{0xE01, 0xE4E, thai},    range{0x1100, 0x11FF, hangul},
+      range{0x1E00, 0x1EFF, latin},    range{0x1F00, 0x1FFF, greek}, range{0x3005, 0x3007, han},
+      range{0x3041, 0x309F, kana},     range{0x30A1, 0x30FA, kana},  range{0x30FC, 0x30FF, kana},
+      range{0x3131, 0x318E, hangul},   range{0x3400, 0x4DBF, han},   range{0x4E00, 0x9FFF, han},
+      range{0xAC00, 0xD7A3, hangul},   range{0xF900, 0xFAFF, han},   range{0xFB50, 0xFDFF, arabic},
+      range{0xFE70, 0xFEFC, arabic},   range{0xFF21, 0xFF3A, latin}, range{0xFF41, 0xFF5A, latin},
+      range{0xFF66, 0xFF9D, kana},     range{0x20000, 0x3FFFF, han},
+  };
+  const auto at =
+      std::lower_bound(ranges.begin(), ranges.end(), c, [](const range& one, char32_t what) { return one.last < what; });
+  return at != ranges.end() && c >= at->first ? at->is : other;
+}
+
+class census {
+ public:
+  void take(std::string_view text) {
+    std::string word;
+    while (!text.empty()) {
+      const auto c = ascii::first_character(text);
+      const auto is = script_of(c.code);
+      if (is == latin) {
+        if (word.size() < 32) ascii::append(word, lower_case(c.code));
+      } else {
+        take_word(word);
+      }
+      take(c.code, is);
+      text.remove_prefix(c.bytes);
+    }
+    take_word(word);
+  }
+
+  [[nodiscard]] std::string answer() const {
+    const std::size_t ideographs = (count_[kana] + count_[han]) * weight_of_ideographs;
+    std::array<std::pair<std::size_t, script>, 9> by_letters{{{count_[latin], latin},
+                                                              {ideographs, han},
+                                                              {count_[hangul] * weight_of_ideographs, hangul},
+                                                              {count_[cyrillic], cyrillic},
+                                                              {count_[greek], greek},
+                                                              {count_[arabic], arabic},
+                                                              {count_[hebrew], hebrew},
+                                                              {count_[thai], thai},
+                                                              {count_[devanagari], devanagari}}};
+    const auto most =
+        std::max_element(by_letters.begin(), by_letters.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    if (most->first < 2) return {};
+    switch (most->second) {
+      case latin:
+        return by_words();
+      case han:
+        return of_east_asia();
+      case hangul:
+        return "ko";
+      case cyrillic:
+        return ukrainian_ * 50 > count_[cyrillic] ? "uk" : "ru";
+      case greek:
+        return "el";
+      case arabic:
+        return persian_ * 50 > count_[arabic] ? "fa" : "ar";
+      case hebrew:
+        return "he";
+      case thai:
+        return "th";
+      case devanagari:
+        return "hi";
+      default:
+        return {};
+    }
+  }
+
+ private:
+  static char32_t lower_case(char32_t c) noexcept {
+    if (c >= 0xFF21 && c <= 0xFF3A) return c - 0xFF21 + U'a';
+    if (c >= 0xFF41 && c <= 0xFF5A) return c - 0xFF41 + U'a';
+    return (c >= 0xC0 && c <= 0xDE && c != 0xD7) ? c + 0x20 : ascii::lower(c);
+  }
+
+  void take(char32_t c, script is) {
+    ++count_[is];
+    if (is == han) telling_ += japanese_or_chinese(c);
+    // Of Ukrainian, not of Russian: є і ї ґ. Of Persian, not of Arabic: پ چ ژ ک گ ی.
+    if (is == cyrillic)
+      for (const char32_t one : {0x404, 0x406, 0x407, 0x454, 0x456, 0x457, 0x490, 0x491})
+        if (c == one) ++ukrainian_;
+    if (is == arabic)
+      for (const char32_t one : {0x67E, 0x686, 0x698, 0x6A9, 0x6AF, 0x6CC})
+        if (c == one) ++persian_;
+    if (is == latin && c >= 0x80) {
+      const auto where = where_usual(lower_case(c));
+      for (std::size_t i = 0; i < count_of_told; ++i)
+        if ((where >> i & 1) != 0) ++letters_[i];
+    }
+  }
+
+  void take_word(std::string& word) {
+    if (word.empty()) return;
+    ++words_;
+    if (const auto where = where_frequent(word); where != 0) {
+      for (std::size_t i = 0; i < count_of_told; ++i)
+        if ((where >> i & 1) != 0) ++hits_[i];
+    }
+    word.clear();
+  }
+
+  /// Kana is Japanese alone. Without, the Han that only one of the two writes so decide, and then the length.
+  [[nodiscard]] std::string of_east_asia() const {
+    if (count_[kana] * 20 >= count_[han]) return "ja";
+    if (telling_ != 0) return telling_ > 0 ? "ja" : "zh";
+    return count_[kana] > 0 || count_[han] <= short_text ? "ja" : "zh";
+  }
+
+  /// A language is named where one word in twelve is frequent in it, or its letters show, and no other has as many.
+  [[nodiscard]] std::string by_words() const {
+    std::array<std::size_t, count_of_told> score{};
+    std::size_t best = 0;
+    for (std::size_t i = 0; i < count_of_told; ++i) {
+      score[i] = hits_[i] * 4 + std::min(letters_[i], hits_[i] * 2 + 2);
+      if (score[i] > score[best]) best = i;
+    }
+    for (std::size_t i = 0; i < count_of_told; ++i)
+      if (i != best && score[i] == score[best]) return {};
+    if (hits_[best] == 0 || hits_[best] * 12 < words_ || (hits_[best] < 2 && words_ > 6)) return {};
+    return std::string(told_by_words[best]);
+  }
+
+  std::array<std::size_t, count_of_scripts> count_{};
+  std::array<std::size_t, count_of_told> hits_{};
+  std::array<std::size_t, count_of_told> letters_{};
+  std::size_t words_ = 0;
+  std::size_t ukrainian_ = 0;
+  std::size_t persian_ = 0;
+  long telling_ = 0;
+};
+
+}  // namespace
+
+std::string language_of(std::string_view text) {
+  census found;
+  if (text.size() <= 3 * sample_bytes) {
+    found.take(text);
+  } else {
+    found.take(text.substr(0, sample_bytes));
+    found.take(text.substr(text.size() / 2 - sample_bytes / 2, sample_bytes));
+    found.take(text.substr(text.size() - sample_bytes));
+  }
+  return found.answer();
+}
+
+bool is_in_range(std::string_view tag, std::string_view range) noexcept {
+  if (range == "*") return true;
+  if (range.empty() || !ascii::begins_with(tag, range)) return false;
+  return tag.size() == range.size() || tag[range.size()] == '-';
+}
+
+}  // namespace hondana::language

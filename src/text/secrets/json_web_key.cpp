@@ -1,0 +1,217 @@
+/// Private members of JSON web keys.
+#include "text/secrets/json_web_key.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+#include "text/secrets/matcher.hpp"
+
+namespace hondana::secrets {
+namespace {
+
+constexpr std::size_t reach = 16 * 1024;  // of a key on either side of its `kty`; one of RSA with 8192 bits has 8 KiB
+static_assert(2 * reach < reach_ahead);
+constexpr std::string_view type_member = "\"kty";
+
+/// JSON that may stand in a string, and that in another: each quote of its own has so many backslashes before it.
+class nested_json {
+ public:
+  /// `text` has a quote at `at`.
+  nested_json(std::string_view text, std::size_t at) noexcept : text_(text) {
+    while (at > backslashes_ && text[at - 1 - backslashes_] == '\\') ++backslashes_;
+  }
+
+  [[nodiscard]] std::size_t backslashes() const noexcept { return backslashes_; }
+  /// Whether a string begins or ends with the quote at `at`.
+  [[nodiscard]] bool is_quote(std::size_t at) const noexcept {
+    if (text_[at] != '"' || at < backslashes_) return false;
+    std::size_t count = 0;
+    while (count < at && count <= backslashes_ && text_[at - 1 - count] == '\\') ++count;
+    return count == backslashes_;
+  }
+  /// The quote that ends the string that begins before `at`; `limit` where there is none.
+  [[nodiscard]] std::size_t end_of_string(std::size_t at, std::size_t limit) const noexcept {
+    while (at < limit && !is_quote(at)) ++at;
+    return at;
+  }
+  /// Where the colon stands behind the quote at `quote`; 0 where another sign does.
+  [[nodiscard]] std::size_t colon_behind(std::size_t quote, std::size_t limit) const noexcept {
+    auto at = quote + 1;
+    while (at < limit && is(kind::blank, text_[at])) ++at;
+    return at < limit && text_[at] == ':' ? at : 0;
+  }
+  /// Behind the brace of the object that `at` stands in; `least` where that is not seen.
+  [[nodiscard]] std::size_t begin_of_object(std::size_t at, std::size_t least) const noexcept {
+    std::size_t depth = 0;
+    bool is_in_string = false;
+    for (; at > least; --at) {
+      const char c = text_[at - 1];
+      if (c == '"' && is_quote(at - 1)) is_in_string = !is_in_string;
+      if (is_in_string) continue;
+      if (c == '}' || c == ']') ++depth;
+      if (c != '{' && c != '[') continue;
+      if (depth == 0) return at;
+      --depth;
+    }
+    return least;
+  }
+
+ private:
+  std::string_view text_;
+  std::size_t backslashes_ = 0;
+};
+
+bool is_alnum(char c) noexcept { return is(kind::alnum, c); }
+bool is_key_digit(char c) noexcept { return is(kind::word, c) || is(kind::base64, c); }
+bool is_yaml_quote(char c) noexcept { return c == '"' || c == '\''; }
+
+bool is_number(std::string_view value) noexcept {
+  return !value.empty() && std::all_of(value.begin(), value.end(), is_key_digit);
+}
+
+/// Whether a name of YAML ends at `at` of a line.
+bool ends_name(std::string_view line, std::size_t at) noexcept {
+  const bool is_quoted = at < line.size() && is_yaml_quote(line[at]);
+  at = std::min(line.find_first_not_of(" \t", at + (is_quoted ? 1 : 0)), line.size());
+  return at < line.size() && line[at] == ':' && (is_quoted || at + 1 == line.size() || is(kind::blank, line[at + 1]));
+}
+
+/// Whether a line belongs to the block of YAML whose names begin at `column`.
+bool is_in_block(std::string_view line, std::size_t column) noexcept {
+  const auto content = line.find_first_not_of(" \t\r");
+  return content == std::string_view::npos || line[content] == '#' || (content >= column && !line.starts_with("---"));
+}
+
+/// The line `lines` with those around it that belong to its block, whose names begin at `column`. Where `is_cut`, the text
+/// begins amid a line.
+span block_around(std::string_view text, span lines, std::size_t column, bool is_cut) noexcept {
+  const auto is_item = [&](std::string_view line) {
+    return line.find_first_not_of(' ') < column && line.find_first_not_of(" -") == column;
+  };
+  bool is_first = is_item(text.substr(lines.begin, lines.end - lines.begin));
+  while (!is_first && lines.begin > 0) {
+    const auto begin = lines.begin < 2 ? 0 : text.rfind('\n', lines.begin - 2) + 1;  // 0 without a line end
+    const auto line = text.substr(begin, lines.begin - 1 - begin);
+    is_first = is_item(line);
+    if ((is_cut && begin == 0) || (!is_first && !is_in_block(line, column))) break;
+    lines.begin = begin;
+  }
+  while (lines.end < text.size()) {
+    const auto end = std::min(text.find('\n', lines.end + 1), text.size());
+    if (!is_in_block(text.substr(lines.end + 1, end - lines.end - 1), column)) break;
+    lines.end = end;
+  }
+  return lines;
+}
+
+/// Whether the `kty` at `at` may be the name of a member. In a number these letters may stand by chance.
+bool is_type_at(std::string_view text, std::size_t at) noexcept {
+  return (at == 0 || !is_key_digit(text[at - 1])) && at + 3 < text.size() &&
+         (is_yaml_quote(text[at + 3]) || text[at + 3] == ':' || text[at + 3] == ' ');
+}
+
+}  // namespace
+
+bool is_private_member(std::string_view type, std::string_view name) noexcept {
+  if (type == "oct") return name == "k";
+  if (type != "RSA" && type != "EC" && type != "OKP") return false;
+  constexpr std::array<std::string_view, 7> names{"d", "p", "q", "dp", "dq", "qi", "oth"};
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+void find_web_key(std::string_view text, std::size_t at, known_runs& runs, std::vector<span>& into) {
+  const nested_json json(text, at);
+  // Another name like this ends what is looked at, so that two keys share no byte.
+  auto least = at - std::min(at, reach);
+  if (const auto before = text.substr(least, at - least).rfind(type_member); before != std::string_view::npos)
+    least += before + type_member.size();
+  const auto behind = at + type_member.size();
+  const auto limit = std::min({text.size(), at + reach, text.substr(0, at + reach).find(type_member, behind)});
+  runs.count(3 * (limit - least));
+  const auto name_end = json.end_of_string(behind, std::min(limit, behind + json.backslashes() + 1));
+  const auto colon = name_end < limit ? json.colon_behind(name_end, limit) : 0;
+  if (colon == 0 || name_end != behind + json.backslashes()) return;
+  const auto content = [&](std::size_t begin, std::size_t quote) {
+    return text.substr(begin, quote - std::min(json.backslashes(), quote - begin) - begin);
+  };
+  auto type = colon + 1;
+  while (type < limit && (is(kind::blank, text[type]) || text[type] == '\\')) ++type;
+  if (type >= limit || text[type] != '"') return;
+  const auto type_name = content(type + 1, json.end_of_string(type + 1, limit));
+
+  std::string_view name;
+  std::size_t depth = 0;
+  for (auto next = json.begin_of_object(at, least); next < limit; ++next) {
+    const char c = text[next];
+    if (c == '"' && json.is_quote(next)) {
+      const auto begin = next + 1;
+      next = json.end_of_string(begin, limit);
+      const auto said = content(begin, next);
+      if (next < limit && json.colon_behind(next, limit) != 0) {
+        if (depth == 0) name = said;
+      } else if (is_private_member(type_name, name) && is_number(said)) {
+        into.push_back({begin, begin + said.size()});
+      }
+    }
+    if (c == '{' || c == '[') ++depth;
+    if (c == '}' || c == ']') {
+      if (depth == 0) return;
+      --depth;
+    }
+    if (c == ',' && depth == 0) name = {};
+  }
+}
+
+void find_web_key_in_yaml(std::string_view text, std::size_t at, known_runs& runs, std::vector<span>& into) {
+  if (!is_type_at(text, at)) return;
+  // Another name like this ends what is looked at here, too.
+  auto least = at - std::min(at, reach);
+  for (auto other = at; (other = text.substr(least, other - least).rfind("kty")) != std::string_view::npos;) {
+    other += least;
+    if (!is_type_at(text, other)) continue;
+    least = other + 3;
+    break;
+  }
+  auto limit = std::min(text.size(), at + reach);
+  for (auto other = at + 3; (other = text.substr(0, limit).find("kty", other)) != std::string_view::npos; ++other) {
+    if (is_type_at(text, other)) limit = other;
+  }
+  runs.count(4 * (limit - least));
+  const auto part = text.substr(least, limit - least);
+  const bool is_quoted = at > least && is_yaml_quote(text[at - 1]);
+  const auto name = at - least - (is_quoted ? 1 : 0);
+  const auto begin = part.rfind('\n', name) + 1;  // 0 without a line end
+  const auto end = std::min(part.find('\n', name), part.size());
+  const auto column = name - begin;
+  if ((begin == 0 && least != 0) || part.substr(begin, column).find_first_not_of(" -") != std::string_view::npos) return;
+  const auto behind = at - least + 3;
+  if (!ends_name(part.substr(0, end), behind)) return;
+  const auto type_begin = std::min(part.find_first_not_of(" \t:\"'", behind), end);
+  const auto type = part.substr(type_begin, run_of(kind::alnum, part.substr(type_begin)));
+
+  std::string_view member;
+  const auto lines = block_around(part, {begin, end}, column, least != 0);
+  for (auto next = lines.begin; next < lines.end;) {
+    const auto line = part.substr(next, std::min(part.find('\n', next), lines.end) - next);
+    for (std::size_t i = 0; i < line.size();) {
+      const char before = i == 0 ? ' ' : line[i - 1];
+      if (line[i] == '#' && is(kind::blank, before)) break;
+      const auto size =
+          static_cast<std::size_t>(std::find_if_not(line.begin() + static_cast<std::ptrdiff_t>(i), line.end(), is_key_digit) -
+                                   line.begin()) -
+          i;
+      const auto word = line.substr(i, size);
+      if (size != 0 && ends_name(line, i + size)) {
+        if (i - (is_yaml_quote(before) ? 1 : 0) == column) member = word;
+      } else if (is_private_member(type, member) && std::any_of(word.begin(), word.end(), is_alnum) &&
+                 std::string_view("!&*|>").find(before) == std::string_view::npos) {
+        into.push_back({least + next + i, least + next + i + size});
+      }
+      i += std::max<std::size_t>(size, 1);
+    }
+    next += line.size() + 1;
+  }
+}
+
+}  // namespace hondana::secrets

@@ -1,0 +1,187 @@
+/// Secret names of variables and settings, such as DB_PASSWORD.
+#include "text/secrets/secret_names.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/ascii/ascii.hpp"
+#include "base/ascii/code_points.hpp"
+
+namespace hondana::secrets {
+namespace {
+
+using word_list = std::span<const std::string_view>;
+
+/// Wherever they stand in a word.
+constexpr auto telling_parts =
+    std::to_array<std::string_view>({"password", "passwd", "passphrase", "passcode", "secret", "apikey"});
+/// At its end.
+constexpr auto telling_ends =
+    std::to_array<std::string_view>({"token", "tokens", "credential", "credentials", "pwd", "pass", "masterauth"});
+constexpr auto telling_words =
+    std::to_array<std::string_view>({"pw", "pat", "creds", "cred", "jwt", "psk", "bearer", "mnemonic"});
+constexpr auto weakly_telling_words = std::to_array<std::string_view>(
+    {"auth", "authorization", "cookie", "cookies", "salt", "otp", "totp", "pin", "seed", "sig", "signature", "geheim", "mdp"});
+/// Words that end like telling ones by chance.
+constexpr auto harmless_words = std::to_array<std::string_view>(
+    {"bypass",  "compass",  "encompass", "surpass",  "trespass",   "overpass", "underpass", "multipass", "subpass",
+     "prepass", "highpass", "lowpass",   "bandpass", "renderpass", "lastpass", "keepass",   "askpass",   "oldpwd",
+     "monkey",  "donkey",   "turkey",    "whiskey",  "hockey",     "jockey",   "hotkey",    "hotkeys"});
+/// A key of one of these is one that opens something.
+constexpr auto words_before_key = std::to_array<std::string_view>(
+    {"api",     "access",  "private", "secret",  "encryption", "decryption",  "signing",      "account", "master",
+     "shared",  "storage", "service", "auth",    "app",        "application", "hmac",         "crypto",  "cipher",
+     "session", "license", "licence", "webhook", "client",     "host",        "subscription", "admin",   "preshared",
+     "deploy",  "ssh",     "tls",     "ssl",     "jwt",        "server",      "root",         "project", "user"});
+/// At the end of a name: it is of something about a secret.
+constexpr auto about = std::to_array<std::string_view>(
+    {"id",       "ids",        "file",     "files",    "path",    "paths",  "dir",     "directory", "folder",   "url",
+     "uri",      "name",       "names",    "type",     "ttl",     "length", "len",     "size",      "count",    "expires",
+     "expiry",   "expiration", "lifetime", "timeout",  "min",     "max",    "limit",   "policy",    "endpoint", "host",
+     "port",     "regex",      "pattern",  "field",    "label",   "env",    "ref",     "algorithm", "alg",      "method",
+     "mode",     "enabled",    "disabled", "required", "version", "arn",    "alias",   "location",  "sock",     "socket",
+     "provider", "issuer",     "audience", "scheme",   "days",    "hours",  "minutes", "seconds",   "ms",       "bytes",
+     "bits",     "format",     "stdin",    "backend",  "store",   "helper", "layout",  "map",       "rotation"});
+/// The same in other languages.
+constexpr auto about_abroad = std::to_array<std::string_view>(
+    {"datei",     "pfad",    "länge",  "laenge",   "richtlinie", "fichier", "chemin",  "longueur",
+     "archivo",   "fichero", "ruta",   "longitud", "arquivo",    "caminho", "tamanho", "percorso",
+     "lunghezza", "bestand", "lengte", "plik",     "sökväg",     "файл",    "путь",    "длина"});
+/// What words for a password or a secret key end in, in German, French, Spanish, Italian, Portuguese, Dutch, Swedish, Polish,
+/// Russian, Japanese, Chinese and Korean.
+constexpr auto ends_abroad = std::to_array<std::string_view>(
+    {"passwort",    "passwörter", "passwoerter",  "kennwort",     "kennwörter", "kennwoerter", "geheimnis",  "motdepasse",
+     "motsdepasse", "secrète",    "secreta",      "secreto",      "contraseña", "contraseñas", "contrasena", "contrasenas",
+     "segreto",     "segredo",    "wachtwoord",   "wachtwoorden", "lösenord",   "losenord",    "hasło",      "пароль",
+     "пароли",      "パスワード", "パスフレーズ", "暗証番号",     "秘密鍵",     "密码",        "密碼",       "口令",
+     "密钥",        "密鑰",       "私钥",         "私鑰",         "비밀번호",   "암호",        "비밀키",     "개인키"});
+constexpr auto words_abroad = std::to_array<std::string_view>({"senha", "senhas", "haslo"});
+/// Two words after each other, of which one alone means too much.
+constexpr auto pairs_abroad = std::to_array<std::string_view>(
+    {"de_passe", "palavra_passe", "clave_privada", "clave_api", "chave_privada", "chave_api", "chiave_privata", "chiave_api",
+     "clé_privée", "cle_privee", "clé_api", "cle_api", "privater_schlüssel", "privater_schluessel", "geheimer_schlüssel",
+     "geheimer_schluessel", "geheime_sleutel"});
+/// Before `tokens` these count pieces of text.
+constexpr auto before_counted = std::to_array<std::string_view>(
+    {"max", "min", "num", "total", "prompt", "completion", "output", "input", "context", "new", "stop"});
+constexpr auto digest_words =
+    std::to_array<std::string_view>({"sha", "commit", "rev", "revision", "digest", "hash", "checksum", "cksum", "git", "tree",
+                                     "etag", "md", "fingerprint", "image", "ref", "head", "build", "version", "oid"});
+
+bool is_listed(std::string_view word, word_list list) { return std::find(list.begin(), list.end(), word) != list.end(); }
+
+/// Letters of ASCII, of Latin-1 and of Cyrillic, and Ł.
+char32_t in_lower_case(char32_t code) noexcept {
+  const bool is_capital = (code >= 0xC0 && code <= 0xDE && code != 0xD7) || (code >= 0x410 && code <= 0x42F);
+  return is_capital ? code + 0x20 : code == 0x141 ? 0x142 : ascii::lower(code);
+}
+
+/// Letters, digits, and characters beyond ASCII but for punctuation.
+bool is_part_of_word(char32_t code) noexcept {
+  if (code < 0x80) return ascii::is_letter(static_cast<char>(code)) || (code >= '0' && code <= '9');
+  return code >= 0xC0 && (code < 0x2000 || code > 0x206F) && (code < 0x3000 || code > 0x3004) &&
+         (code < 0x3008 || code > 0x3020) && code != 0x30FB;
+}
+
+/// In small letters, without the numbers at their ends.
+std::vector<std::string> words_in(std::string_view name) {
+  std::vector<std::string> out;
+  std::string word;
+  const auto end_word = [&] {
+    while (!word.empty() && word.back() >= '0' && word.back() <= '9') word.pop_back();
+    if (!word.empty()) out.push_back(std::move(word));
+    word.clear();
+  };
+  bool follows_small = false;  // or a digit
+  bool follows_wide = false;   // of an East Asian script, which has no blanks between words
+  while (!name.empty()) {
+    const auto one = ascii::first_character(name);
+    name.remove_prefix(one.bytes);
+    // Of letters that are written as two characters the mark is left out; wide ones are as narrow ones.
+    if (one.code >= 0x300 && one.code <= 0x36F) continue;
+    const auto code = one.code > 0xFF00 && one.code < 0xFF5F ? one.code - 0xFEE0 : one.code;
+    const bool is_part = one.is_well_formed && is_part_of_word(code);
+    const bool is_capital = in_lower_case(code) != code;
+    const bool is_wide = code >= 0x1100;
+    if (!is_part || (is_capital && follows_small) || is_wide != follows_wide) end_word();
+    if (is_part) ascii::append(word, in_lower_case(code));
+    follows_small = is_part && !is_capital;
+    follows_wide = is_wide;
+  }
+  end_word();
+  return out;
+}
+
+bool ends_as_key(std::string_view word) noexcept { return word.ends_with("key") || word.ends_with("keys"); }
+
+telling told_by_key(std::string_view word, std::string_view before) {
+  if (before == "public" || before == "pub") return telling::nothing;
+  if (word != "key" && word != "keys") return word.ends_with("key") ? telling::strong : telling::weak;
+  return is_listed(before, words_before_key) ? telling::strong : telling::weak;
+}
+
+telling told_by_word(std::string_view word, std::string_view before) {
+  if (is_listed(word, harmless_words)) return telling::nothing;
+  if (word == "tokens" && is_listed(before, before_counted)) return telling::nothing;
+  const bool has_part = std::any_of(telling_parts.begin(), telling_parts.end(),
+                                    [word](auto part) { return word.find(part) != std::string_view::npos; });
+  const bool has_end = std::any_of(telling_ends.begin(), telling_ends.end(), [word](auto end) { return word.ends_with(end); });
+  if (has_part || has_end || is_listed(word, telling_words)) return telling::strong;
+  if (ends_as_key(word)) return told_by_key(word, before);
+  return is_listed(word, weakly_telling_words) ? telling::weak : telling::nothing;
+}
+
+/// The last word says that the value is about a secret. What Vault calls a secret id is one itself.
+bool is_about_secret(const std::vector<std::string>& words) {
+  const std::string_view last = words.back();
+  if (!is_listed(last, about)) return is_listed(last, about_abroad);
+  return last != "id" || words.size() < 2 || words[words.size() - 2] != "secret";
+}
+
+/// Whether some of these are called a password or a secret key in a language that is not English.
+bool tell_abroad(const std::vector<std::string>& words) {
+  std::string pair;
+  for (const auto& word : words) {
+    pair += word;
+    const bool has_end = std::any_of(ends_abroad.begin(), ends_abroad.end(), [&word](auto end) { return word.ends_with(end); });
+    if (has_end || is_listed(word, words_abroad) || is_listed(pair, pairs_abroad)) return true;
+    pair = word + '_';
+  }
+  return false;
+}
+
+}  // namespace
+
+telling told_by(std::string_view name) {
+  const auto words = words_in(name);
+  // The folder a shell is in.
+  if (words.empty() || (words.size() == 1 && words.front() == "pwd") || is_about_secret(words)) return telling::nothing;
+  auto most = telling::nothing;
+  std::string_view before;
+  for (const auto& word : words) {
+    most = std::max(most, told_by_word(word, before));
+    before = word;
+  }
+  return most != telling::strong && tell_abroad(words) ? telling::strong : most;
+}
+
+bool says_password_abroad(std::string_view name) {
+  const auto words = words_in(name);
+  return !words.empty() && !is_about_secret(words) && tell_abroad(words);
+}
+
+bool says_about(std::string_view name) {
+  const auto words = words_in(name);
+  return !words.empty() && is_about_secret(words);
+}
+
+bool says_digest(std::string_view name) {
+  const auto words = words_in(name);
+  return std::any_of(words.begin(), words.end(), [](const std::string& word) { return is_listed(word, digest_words); });
+}
+
+}  // namespace hondana::secrets

@@ -1,0 +1,75 @@
+/// The tokenizer for Japanese by MeCab: its library, dictionary and words.
+#pragma once
+
+#include <mecab.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <hondana/error.hpp>
+
+namespace hondana::tokenizer {
+
+/// Of the C interface of MeCab 0.996. The library stays loaded.
+struct mecab_library {
+  decltype(&mecab_strerror) strerror = nullptr;
+  decltype(&mecab_destroy) destroy = nullptr;
+  decltype(&mecab_model_new) model_new = nullptr;
+  decltype(&mecab_model_destroy) model_destroy = nullptr;
+  decltype(&mecab_model_new_tagger) model_new_tagger = nullptr;
+  decltype(&mecab_model_new_lattice) model_new_lattice = nullptr;
+  decltype(&mecab_model_dictionary_info) model_dictionary_info = nullptr;
+  decltype(&mecab_lattice_destroy) lattice_destroy = nullptr;
+  decltype(&mecab_lattice_set_sentence2) lattice_set_sentence = nullptr;
+  decltype(&mecab_lattice_get_bos_node) lattice_get_bos_node = nullptr;
+  decltype(&mecab_parse_lattice) parse_lattice = nullptr;
+};
+
+/// Loads a library by its name. Errors: source_unavailable, saying what to install.
+[[nodiscard]] result<mecab_library> load_mecab_library(const char* name = "libmecab.so.2");
+
+class dictionary {
+ public:
+  /// A folder, or empty: what MeCab's own configuration says. Errors: source_unavailable, also for one that is not in UTF-8 or
+  /// whose words are not described as ipadic does.
+  [[nodiscard]] static result<std::shared_ptr<const dictionary>> open(const mecab_library& library, const std::string& folder);
+  dictionary(const dictionary&) = delete;
+  dictionary& operator=(const dictionary&) = delete;
+  ~dictionary();
+
+  /// `UTF-8-392127-102` for each of its files: charset, words and version.
+  [[nodiscard]] const std::string& id() const noexcept { return id_; }
+  [[nodiscard]] const std::string& folder() const noexcept { return folder_; }
+
+  /// What a thread needs of its own to cut.
+  class bench {
+   public:
+    explicit bench(const dictionary& by);
+    bench(const bench&) = delete;
+    bench& operator=(const bench&) = delete;
+    ~bench();
+    /// The words of a sentence, which must outlive them, linked by `next`; good until the next call. Null: it cannot be cut.
+    [[nodiscard]] const mecab_node_t* words_of(std::string_view sentence);
+
+   private:
+    const dictionary& by_;
+    mecab_lattice_t* lattice_;
+  };
+
+ private:
+  explicit dictionary(const mecab_library& library) noexcept : library_(library) {}
+  [[nodiscard]] result<void> load(const std::string& folder);
+  [[nodiscard]] result<void> check(const std::string& folder);
+
+  mecab_library library_;
+  mecab_model_t* model_ = nullptr;
+  mecab_t* tagger_ = nullptr;
+  std::string id_{};
+  std::string folder_{};
+};
+
+/// A member of what a dictionary says of a word: its columns are separated by commas. Empty: there is none.
+[[nodiscard]] std::string_view column_of(std::string_view feature, std::size_t which) noexcept;
+
+}  // namespace hondana::tokenizer

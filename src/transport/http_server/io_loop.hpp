@@ -1,0 +1,89 @@
+/// The state of one I/O thread: its reactor, its connections, and what they share.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "base/executor/batching.hpp"
+#include "base/json/buffer.hpp"
+#include "os/reactor/reactor.hpp"
+#include "protocol/rpc/message.hpp"
+#include "transport/http_server/authentication.hpp"
+#include "transport/http_server/limits.hpp"
+#include "transport/http_server/sessions.hpp"
+#include "transport/http_server/status_pages.hpp"
+
+namespace hondana::transport::http_server {
+
+class connection;
+
+/// Shared with the outlets of its connections, which may answer after its thread has ended; such answers are dropped.
+struct loop final : executor::turns {
+  loop(std::shared_ptr<byte_budget> bodies_of_all, std::shared_ptr<byte_budget> unsent_of_all,
+       std::shared_ptr<http_server::reports> reports_of_all, std::shared_ptr<sessions> sessions_of_all,
+       std::shared_ptr<const identification> callers_of_all)
+      : bodies(std::move(bodies_of_all)),
+        unsent(std::move(unsent_of_all)),
+        reports(std::move(reports_of_all)),
+        kept(std::move(sessions_of_all)),
+        callers(std::move(callers_of_all)) {
+    io.at_end_of_telling([this] { answer_arrivals(); });
+  }
+
+  /// Has `who` look for what its stream has, soon. However many do so at once, the loop is told once, and looks after them in
+  /// slices between which requests have their turn. Threads: any; nothing is called, and no lock of a caller is taken.
+  void ring(std::weak_ptr<connection> who);
+
+  void take_turns(std::function<bool()> step) override;
+
+  /// Room to read into, for a record of TLS at least, until something is read again.
+  [[nodiscard]] std::span<char> room();
+  /// A connection has read `bytes` into the front of that room. It is given them when all connections of this turn have read:
+  /// what has to be found out for their answers is found out once, which is a system call less for each.
+  void arrived(std::shared_ptr<connection> at, std::size_t bytes);
+
+  // All loops' and thread-safe.
+  const std::shared_ptr<byte_budget> bodies;
+  const std::shared_ptr<byte_budget> unsent;
+  const std::shared_ptr<http_server::reports> reports;
+  const std::shared_ptr<sessions> kept;
+  const std::shared_ptr<const identification> callers;
+  reactor::reactor io;
+  // Only the loop's own thread touches what follows.
+  std::string events;                       // what a stream is being told
+  std::vector<json::buffer> spares;         // for pieces of answers
+  std::unique_ptr<rpc::facts> spare_facts;  // of a request that is over
+  std::unordered_set<std::shared_ptr<connection>> connections;
+
+ private:
+  /// What a connection has read.
+  struct arrival {
+    std::shared_ptr<connection> at;
+    std::string_view bytes;
+  };
+  void answer_arrivals();
+  std::array<char, 64u << 10> scratch_;
+  std::size_t scratch_used_ = 0;
+  std::vector<arrival> arrivals_;
+  std::size_t next_arrival_ = 0;
+
+  void answer_rings();
+  void take_turn(const std::shared_ptr<std::function<bool()>>& step);
+  std::vector<std::weak_ptr<connection>> answering_;  // taken from `rung_`
+  std::size_t answered_ = 0;                          // of those
+
+  std::mutex ringing_;
+  std::vector<std::weak_ptr<connection>> rung_;
+  bool is_told_ = false;
+};
+
+}  // namespace hondana::transport::http_server
