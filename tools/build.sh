@@ -1,7 +1,7 @@
 # Configuring and building a preset, and installing from it. Sourced by ./dev.
 # shellcheck shell=bash
 
-release_budget=180 # seconds for library and program from nothing on two cores
+release_budget=300 # seconds for library and program from nothing on two cores
 
 # configure PRESET [cmake arguments]: only when the build folder is not as asked yet.
 configure() {
@@ -35,6 +35,15 @@ build() {
   (cd "$root" && cmake --build --preset "$preset" --parallel "$jobs" "${targets[@]}") </dev/null >&2
 }
 
+# The ten slowest steps of a preset's builds so far, and all of them together.
+print_timings() { # PRESET
+  printf '\n== ten slowest steps\n' >&2
+  # Of each output only the last build counts.
+  awk -F '\t' '!/^#/ { took[$4] = $2 - $1 } END { for (output in took) printf "%d\t%s\n", took[output], output }' "$root/build/$1/.ninja_log" |
+    sort -rn | awk -F '\t' 'NR <= 10 { printf "%7.1f s  %s\n", $1 / 1000, $2 }
+      { sum += $1 } END { printf "%7.1f s  all %d steps together\n", sum / 1000, NR }' >&2
+}
+
 # build_everything [targets]
 build_everything() {
   configure release
@@ -43,7 +52,10 @@ build_everything() {
 
 build_release() {
   local fresh=no begin=$SECONDS spent
-  [ -f "$root/build/release/build.ninja" ] || fresh=yes
+  if [ ! -f "$root/build/release/build.ninja" ]; then
+    fresh=yes
+    printf 'building hondana for the first time: about 5 minutes on two cores\n' >&2
+  fi
   configure release
   build release
   spent=$((SECONDS - begin))
