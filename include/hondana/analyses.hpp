@@ -1,4 +1,4 @@
-/// A cache of analyses that several language models agreed on (Wall-Bounce), for an application and its server
+/// A cache of Wall-Bounce analyses: answers that several language models agreed on. For an application and its server
 /// (docs/analyses.md).
 #pragma once
 
@@ -19,124 +19,135 @@
 
 namespace hondana::inline v0 {
 
-/// How long analyses of a task type are kept, and what they have to reach to be final.
+/// How long analyses of a task type are fresh, and which thresholds make them final.
 struct analysis_task_options {
   std::chrono::milliseconds fresh{std::chrono::hours(1)};
-  std::chrono::milliseconds stale{std::chrono::minutes(30)};  ///< How much longer they may be served, marked as stale.
-  double confidence = 0.7;                                    ///< Of the consensus, 0 to 1.
-  double consensus = 0.6;                                     ///< Mean agreement of the votes, 0 to 1.
-  std::uint32_t providers = 2;                                ///< Different ones that have voted.
+  std::chrono::milliseconds stale{std::chrono::minutes(30)};  ///< How much longer they may be returned, marked as stale.
+  double confidence = 0.7;                                    ///< Lowest confidence of the consensus, 0 to 1.
+  double consensus = 0.6;                                     ///< Lowest mean agreement of the votes, 0 to 1.
+  std::uint32_t providers = 2;                                ///< Lowest number of different providers that voted.
 };
 
-/// Where analyses are kept, and by which rules.
+/// Where analyses are stored, and their rules.
 struct analysis_cache_options {
-  std::string path{};  ///< An absolute path of a file, which several processes may share. Empty: in memory.
-  /// Instead of a file: `redis://user@host:port/0`, `rediss://…` for TLS, `unix://user@/path`; no password.
+  std::string path{};  ///< Absolute path of a file, which several processes can share. Empty: in memory.
+  /// A Redis server instead of a file: `redis://user@host:port/0`, `rediss://…` for TLS, `unix://user@/path`; without a
+  /// password.
   std::string redis{};
   std::string redis_password{};     ///< Empty: none.
-  std::string redis_authorities{};  ///< A PEM file to trust instead of the system's.
-  std::string redis_certificate{};  ///< Of this client, a PEM file; empty: none.
-  std::string redis_key{};          ///< Its key.
+  std::string redis_authorities{};  ///< PEM file of certificates to trust instead of the system's.
+  std::string redis_certificate{};  ///< PEM file of a client certificate. Empty: none.
+  std::string redis_key{};          ///< PEM file of its key.
   std::string redis_prefix = "hondana";
   analysis_task_options basic{};
   analysis_task_options premium{std::chrono::hours(24), std::chrono::hours(6), 0.8, 0.7, 3};
   analysis_task_options critical{std::chrono::hours(24 * 7), std::chrono::milliseconds(0), 0.9, 0.8, 4};
-  std::chrono::milliseconds failures{30'000};   ///< How long a failure is remembered; 0: not at all.
-  std::chrono::milliseconds lease{120'000};     ///< Of a claim that asks for none.
-  std::uint64_t most_bytes = 1ull << 30;        ///< Of whole analyses together; the oldest go first.
-  std::uint64_t most_entries = 10'000'000;      ///< The same.
-  bool redact = true;                           ///< The source masks secrets in what it serves.
-  std::function<void(std::string_view)> log{};  ///< One line a noteworthy event; may be empty. Threads: any.
+  std::chrono::milliseconds failures{30'000};   ///< How long a failure is remembered. 0: not at all.
+  std::chrono::milliseconds lease{120'000};     ///< Lease of a claim that requests none.
+  std::uint64_t most_bytes = 1ull << 30;        ///< Size of all complete analyses. The oldest are evicted first.
+  std::uint64_t most_entries = 10'000'000;      ///< Number of complete analyses, likewise.
+  bool redact = true;                           ///< The source masks secrets in its contents.
+  std::function<void(std::string_view)> log{};  ///< One line per noteworthy event; may be empty. Threads: any.
 };
 
-/// What an analysis answers. Equal ones, but for width and white space of the prompt, are computed once.
+/// The question that an analysis answers. Equal questions are computed once; character width and white space of the prompt do
+/// not count.
 struct analysis_question {
   std::string prompt{};
   value options = value::object{};
-  std::vector<std::string> models{};  ///< A set.
+  std::vector<std::string> models{};  ///< A set: order does not matter.
   struct basis {
-    std::string uri{};      ///< Of a resource.
-    std::string version{};  ///< As it was when it was read; empty: unknown.
+    std::string uri{};      ///< URI of a resource.
+    std::string version{};  ///< The version that was read. Empty: unknown.
   };
   std::vector<basis> context{};
 };
 
-/// What there is for a question.
+/// The stored state of a question.
 struct analysis_answer {
   enum class kind : std::uint8_t { fresh, stale, failed, computing, missing };
   kind what = kind::missing;
-  std::string id{};                                          ///< Of what was found, or is being computed; empty: none.
-  value analysis{};                                          ///< docs/analyses.md has its members; null: none.
-  std::string why{};                                         ///< Of a failure.
-  std::chrono::sys_time<std::chrono::milliseconds> until{};  ///< Of a failure and of somebody's claim.
+  std::string id{};   ///< Id of the analysis that was found or is being computed. Empty: none.
+  value analysis{};   ///< The analysis object (docs/analyses.md). Null: none.
+  std::string why{};  ///< Reason of a failure.
+  /// How long a failure is remembered, or the end of another caller's lease.
+  std::chrono::sys_time<std::chrono::milliseconds> until{};
 };
 
+/// A request to compute the answer of a question.
 struct analysis_claim_request {
   analysis_question asked{};
-  std::string task = "basic";  ///< Or "premium" or "critical".
+  std::string task = "basic";  ///< "basic", "premium" or "critical".
   std::string session{};
   std::vector<std::string> tags{};
-  std::string who{};  ///< Who computes, for people.
+  std::string who{};  ///< Name of the program that computes, for people.
+  /// 0: `analysis_cache_options::lease`.
   std::chrono::milliseconds lease{0};
-  std::chrono::milliseconds wait{0};  ///< For somebody else who computes it.
-  bool is_forced = false;             ///< Also where there is a fresh one.
+  std::chrono::milliseconds wait{0};  ///< How long to wait for another caller that computes it.
+  bool is_forced = false;             ///< Claims the question even if there is a fresh answer.
   std::stop_token stop{};
 };
 
+/// The outcome of a claim.
 struct analysis_claim {
-  std::optional<std::string> ticket{};  ///< Set: compute it, and put it with this. Else `there` says why not.
+  /// Set: compute the answer, and `put` it with this ticket. Otherwise `there` has the reason.
+  std::optional<std::string> ticket{};
   std::chrono::sys_time<std::chrono::milliseconds> until{};  ///< The end of the lease.
   analysis_answer there{};
 };
 
-/// What was kept.
+/// The outcome of a `put`.
 struct analysis_kept {
   std::string id{};
   std::string uri{};
-  bool is_final = false;  ///< It is served to who asks the same.
-  std::string why_not{};  ///< For people.
+  bool is_final = false;  ///< Equal questions get this analysis.
+  std::string why_not{};  ///< Why it is not final, for people.
 };
 
-/// What is to be forgotten: exactly one of these.
+/// Which analyses to delete. Exactly one member must be set.
 struct analysis_selection {
   std::string id{};
   std::string session{};
   std::string tag{};
-  std::string context{};  ///< A canonical URI.
+  std::string context{};  ///< Canonical URI of a resource in their contexts.
   bool everything = false;
 };
 
-/// Threads: any; calls block as files and networks do. Errors of all: source_unavailable for a store that cannot be had, saying
-/// what to do; invalid_argument, naming the member that is wrong.
+/// The cache. Threads: any. Calls block on files and networks. Errors of all calls: source_unavailable with what to do, if the
+/// store cannot be reached; invalid_argument, naming the wrong member.
 class analysis_cache {
  public:
-  /// Opens or makes it.
+  /// Opens or creates the store.
   [[nodiscard]] static result<std::shared_ptr<analysis_cache>> open(const analysis_cache_options& from);
   ~analysis_cache();
   analysis_cache(const analysis_cache&) = delete;
   analysis_cache& operator=(const analysis_cache&) = delete;
 
-  /// A ticket to compute it, or what makes that unnecessary: of all who claim the same at a time, in all processes, one gets
-  /// one. Errors: also cancelled; overloaded where too many wait.
+  /// Returns a ticket to compute the answer, or the state that makes this unnecessary. Among all callers that claim the same
+  /// question, in all processes, one gets a ticket. Errors: also cancelled, and overloaded if too many callers wait.
   [[nodiscard]] result<analysis_claim> claim(const analysis_claim_request& what);
-  /// The whole, which ends the claim; without a ticket it is claimed and put in one. Errors: also access_denied where somebody
-  /// else has the claim by now, or what it is based on has changed: nothing is written then.
+  /// Stores the whole analysis, which ends the claim. Without a ticket, the question is claimed for this call. Errors: also
+  /// access_denied if the ticket is no longer valid, because another caller has the claim or the context changed. Without a
+  /// ticket: overloaded, with `failure::retry`, while another caller has the claim. After an error, nothing was written.
   [[nodiscard]] result<analysis_kept> put(const std::string& ticket, const value& analysis);
   [[nodiscard]] result<analysis_kept> put(const value& analysis);
-  /// What there is after a round, which keeps the lease going.
+  /// Stores the state after a round, and extends the lease. Errors: as `put`.
   [[nodiscard]] result<void> put_part(const std::string& ticket, const value& so_far);
-  /// Computing it has failed: for a while nobody tries again.
+  /// Ends the claim. The failure and `why` are remembered; until then no caller gets a ticket. Errors: as `put`.
   [[nodiscard]] result<void> fail(const std::string& ticket, std::string_view why);
-  /// The next may have the claim at once.
+  /// Ends the claim. The next caller gets a ticket at once. Errors: as `put`.
   [[nodiscard]] result<void> give_up(const std::string& ticket);
+  /// Looks up a question without a claim. A state of `missing` is not an error.
   [[nodiscard]] result<analysis_answer> get(const analysis_question& asked, std::string_view task = "basic");
-  /// By its id: also one below its thresholds, or being computed, which its member `status` says. Errors: resource_not_found.
+  /// Returns an analysis by id, also one that is below its thresholds or being computed; see its member `status`. Errors:
+  /// resource_not_found.
   [[nodiscard]] result<value> get(const std::string& id);
-  /// How many there were.
+  /// Deletes analyses and returns their number.
   [[nodiscard]] result<std::uint64_t> invalidate(const analysis_selection& which);
 
-  /// A source for `server::add`: resources under `wallbounce://` and the tools analysis_claim, analysis_put, analysis_get and
-  /// analysis_invalidate. In a server the versions of what analyses are based on are asked for, and watched. Always the same.
+  /// The source for `server::add`: resources under `wallbounce://`, and the tools analysis_claim, analysis_put, analysis_get
+  /// and analysis_invalidate. In a server, it looks up and watches the versions of resources in contexts. Returns the same
+  /// object each time.
   [[nodiscard]] std::shared_ptr<provider> source() const;
 
   struct state;

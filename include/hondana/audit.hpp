@@ -1,5 +1,4 @@
-/// Keeping a record of who asked for what, and what became of it: the interface, and a log in files whose every record has the
-/// hash of the one before (docs/audit.md).
+/// The audit log: its interface, and an implementation in files with a hash chain (docs/audit.md).
 #pragma once
 
 #include <chrono>
@@ -16,41 +15,44 @@
 
 namespace hondana::inline v0 {
 
-/// What was decided about one request, before anything is done for it. Never has contents, arguments or secrets.
+/// The decision about one request, before it is executed. Never contains contents, arguments or secrets.
 struct audit_decision {
   std::chrono::system_clock::time_point time;
-  std::string identity;           ///< Who asks; empty: that is not known.
-  std::string address;            ///< From where; empty: there is none.
-  std::string client;             ///< The program that asks, where its token names it.
-  std::string method;             ///< As the peer wrote it, "resources/read"; empty: it could not be read.
-  std::vector<std::string> uris;  ///< What it is about, with passwords and tokens masked; of a completion the template.
-  std::string name;               ///< Of the tool or prompt.
-  std::string trace;              ///< The trace id of `_meta.traceparent`, 32 hexadecimal digits; empty: none.
+  std::string identity;  ///< Identity of the caller. Empty: unknown.
+  std::string address;   ///< Address of the client. Empty: none.
+  std::string client;    ///< The program that sends the request, if the token names it.
+  std::string method;    ///< As the client wrote it, "resources/read". Empty: unreadable.
+  /// The resources concerned, with passwords and tokens masked. For a completion, the template.
+  std::vector<std::string> uris;
+  std::string name;   ///< Name of the tool or prompt.
+  std::string trace;  ///< The trace id of `_meta.traceparent`, 32 hexadecimal digits. Empty: none.
   bool is_allowed = true;
-  std::string why;      ///< Why not: an `errc`, "hidden by access rules", "malformed", "oversized", "refused over HTTP".
-  int http_status = 0;  ///< Of what was refused over HTTP before any message was read; else 0.
-  /// False: it was refused before it was a request (malformed, oversized, refused over HTTP), and is never completed.
+  /// Reason of a rejection: an `errc`, "hidden by access rules", "malformed", "oversized", "refused over HTTP".
+  std::string why;
+  int http_status = 0;  ///< Status of a rejection over HTTP before a message was read; otherwise 0.
+  /// False: rejected before it became a request (malformed, oversized, refused over HTTP). `complete` is not called for it.
   bool is_request = true;
 };
 
 /// How a request ended.
 enum class audit_outcome : std::uint8_t {
-  answered,   ///< The answer has left: a result, or the error in `audit_completion::error`.
-  cut,        ///< It had to be cut off half-way.
-  cancelled,  ///< The peer withdrew the request, which then has no answer.
-  gone,       ///< The peer left before it had all of the answer.
+  answered,   ///< The answer was sent: a result, or the error in `audit_completion::error`.
+  cut,        ///< The answer was cut off.
+  cancelled,  ///< The client cancelled the request, so there is no answer.
+  gone,       ///< The client disconnected before it had the whole answer.
 };
 
+/// The end of a request.
 struct audit_completion {
   std::chrono::system_clock::time_point time;
   audit_outcome how = audit_outcome::answered;
-  int error = 0;            ///< The code of the JSON-RPC error that was the answer; 0: a result, or none.
-  std::uint64_t bytes = 0;  ///< Of the answer's JSON, as far as it was written.
+  int error = 0;            ///< Code of the JSON-RPC error in the answer. 0: a result, or no answer.
+  std::uint64_t bytes = 0;  ///< Bytes of the answer's JSON that were written.
   std::chrono::microseconds took{};
   std::string trace;  ///< As in the decision.
 };
 
-/// Where the records go. Threads: any, several at once; calls take a note and return, without waiting for a disk.
+/// Receives audit records. Threads: any, several calls at once. Calls only take a note; they do not wait for a disk.
 class auditor {
  public:
   auditor() = default;
@@ -58,58 +60,58 @@ class auditor {
   auditor& operator=(const auditor&) = delete;
   virtual ~auditor() = default;
 
-  /// Takes a decision, before the first byte of an answer, and returns the number by which `complete` names it. Errors: it
-  /// cannot be kept; a request that was to be allowed is then answered with this error and nothing is done for it.
+  /// Records a decision before the first byte of an answer. Returns its number, for `complete`. Errors: any failure to record.
+  /// A request that would have been allowed is then answered with this error, and not executed.
   [[nodiscard]] virtual result<std::uint64_t> decide(const audit_decision& what) = 0;
-  /// Called once for each decision that was taken about a request that got as far as a session; for those refused before,
-  /// there is no more to be told.
+  /// Records the end of a request. Called once for each recorded decision with `audit_decision::is_request`.
   virtual void complete(std::uint64_t decision, const audit_completion& how) = 0;
-  /// Whether requests are let through now, as far as is known: false while `decide` has errors for those that were to be
-  /// allowed. Then the server says that it is not ready (`/readyz`).
+  /// False while `decide` fails for requests that would be allowed. The server then reports that it is not ready (`/readyz`).
   [[nodiscard]] virtual bool takes_records() const { return true; }
 };
 
-/// How the log in files is kept.
+/// Options of the audit log in files.
 struct audit_file_options {
-  std::string
-      path;  ///< Absolute. Its folder is made if need be (0700); older files stand beside it, `path.1` the youngest of them.
-  std::uint64_t max_bytes = 64ull << 20;       ///< A file that has reached this is followed by another.
-  unsigned keep = 8;                           ///< Older files; more are deleted. 0: all.
-  std::chrono::milliseconds sync_every{1000};  ///< Until what is written is on the disk (fdatasync),
-  std::size_t sync_records = 1000;             ///< and with how many records at the latest.
+  /// Absolute path. Its folder is created if necessary (0700). Older files are next to it: `path.1` is the youngest of them.
+  std::string path;
+  std::uint64_t max_bytes = 64ull << 20;       ///< Size at which the next file is started.
+  unsigned keep = 8;                           ///< Number of older files; further ones are deleted. 0: all are retained.
+  std::chrono::milliseconds sync_every{1000};  ///< Longest time until written records are synced to disk (fdatasync).
+  std::size_t sync_records = 1000;             ///< Largest number of records until they are synced.
   std::size_t buffer = 8u << 20;               ///< Bytes of records that may wait to be written.
-  /// What happens to requests whose decision cannot be kept, since the buffer or the disk is full: they are refused, or else
-  /// served, and the record says later how many were not recorded.
+  /// What happens if a decision cannot be recorded because the buffer or the disk is full. False: the request is rejected.
+  /// True: it is served, and a later record has the number of missing records.
   bool serves_when_full = false;
-  std::function<void(std::string_view)> log{};  ///< One line for each thing that goes wrong; may be empty. Threads: any.
+  std::function<void(std::string_view)> log{};  ///< One line per problem; may be empty. Threads: any.
 
+  /// Whether two options are equal, except for `log`.
   [[nodiscard]] friend bool says_the_same(const audit_file_options& a, const audit_file_options& b) {
     return a.path == b.path && a.max_bytes == b.max_bytes && a.keep == b.keep && a.sync_every == b.sync_every &&
            a.sync_records == b.sync_records && a.buffer == b.buffer && a.serves_when_full == b.serves_when_full;
   }
 };
 
-/// The log in files: JSON lines, written by a thread of its own, one process at a time (a lock beside the file).
+/// The audit log in files: JSON lines, written by a thread of its own. A lock next to the file admits one process at a time.
 class audit_file final : public auditor {
  public:
-  /// Opens or makes the file (0600). What a crash left of a last record is moved aside, said, and the chain goes on. Errors:
-  /// invalid_argument and source_unavailable, saying what is wrong with the path or who has the log.
+  /// Opens or creates the file (0600). An incomplete last record, left by a crash, is moved aside and logged, and the chain
+  /// continues. Errors: invalid_argument and source_unavailable, with the defect of the path or the process that holds the
+  /// lock.
   [[nodiscard]] static result<std::shared_ptr<audit_file>> open(audit_file_options with);
-  /// Writes and syncs what waits.
+  /// Writes and syncs all waiting records.
   ~audit_file() override;
 
-  /// Of what was refused before it was a request, all of one caller, reason and status within a second is one record with a
-  /// count.
-  /// Errors: overloaded, with `failure::retry`, when the buffer or the disk is full.
+  /// Combines rejections of messages that are not requests: one record per second for the same caller, reason and status, with
+  /// a count.
+  /// Errors: overloaded, with `failure::retry`, if the buffer or the disk is full.
   [[nodiscard]] result<std::uint64_t> decide(const audit_decision& what) override;
   void complete(std::uint64_t decision, const audit_completion& how) override;
-  /// False from the first record that could not be written, synced or kept waiting, until records are written again; always
-  /// true with `serves_when_full`.
+  /// False from the first record that could not be written, synced or buffered, until records are written again. Always true
+  /// with `serves_when_full`.
   [[nodiscard]] bool takes_records() const override;
 
-  /// Looks whether another file is to be written by now: after somebody renamed the present one.
+  /// Checks whether the current file was renamed, for example by logrotate, and then starts a new one.
   void reopen();
-  /// Waits until everything taken so far is on the disk; false when it was not by `until`.
+  /// Waits until all records so far are on disk. Returns false if that takes longer than `until`.
   [[nodiscard]] bool flush(std::chrono::steady_clock::time_point until);
 
  private:
@@ -118,22 +120,24 @@ class audit_file final : public auditor {
   std::unique_ptr<state> state_;
 };
 
-/// What checking found.
+/// The result of a verification.
 struct audit_report {
-  std::uint64_t records = 0;  ///< Sound ones.
-  std::uint64_t first = 0;    ///< The number of the first; 1 unless older files are missing.
-  std::uint64_t last = 0;     ///< Of the last: up to it everything is as it was written.
-  std::string hash;           ///< Of the last, 64 hexadecimal digits: kept elsewhere, it shows later that nothing was cut off.
+  std::uint64_t records = 0;  ///< Number of intact records.
+  std::uint64_t first = 0;    ///< Number of the first record; 1 unless older files are missing.
+  std::uint64_t last = 0;     ///< Number of the last intact record.
+  /// Hash of the last intact record, 64 hexadecimal digits. A copy stored elsewhere proves later that no records were removed
+  /// from the end.
+  std::string hash;
   struct fault {
     std::string file;
     std::uint64_t line = 0;  ///< From 1.
-    std::string what;        ///< What is or was wrong there.
+    std::string what;        ///< The present or former defect in this line.
   };
-  std::optional<fault> broken;  ///< The first fault, after which nothing was looked at.
-  std::vector<fault> failures;  ///< What the log says of disks that failed it: of records that are sound.
+  std::optional<fault> broken;  ///< The first fault; nothing after it was checked.
+  std::vector<fault> failures;  ///< Disk failures that intact records of the log report.
 };
 
-/// Checks files of one log, given in any order. Errors: invalid_argument for a file that cannot be read.
+/// Verifies the files of one log, in any order. Errors: invalid_argument for a file that cannot be read.
 [[nodiscard]] result<audit_report> verify_audit(const std::vector<std::string>& files);
 
 }  // namespace hondana::inline v0

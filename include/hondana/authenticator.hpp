@@ -1,4 +1,4 @@
-/// Who asks: what an embedder, or one of the authenticators of this library, tells an HTTP server.
+/// The interface that identifies the callers of an HTTP server. An application, or this library, implements it.
 #pragma once
 
 #include <chrono>
@@ -15,42 +15,42 @@
 
 namespace hondana::inline v0 {
 
-/// A process behind a Unix socket, as the kernel says.
+/// The process at the other end of a Unix socket, from the kernel.
 struct peer_process {
   std::uint32_t user = 0;
   std::uint32_t group = 0;
   std::int32_t process = 0;
 };
 
-/// A client's certificate. It was checked against the configured authorities before anybody sees it here.
+/// A client's certificate, after validation against the configured authorities.
 struct peer_certificate {
-  std::string subject{};             ///< As RFC 2253 spells it: "CN=alice,O=Example".
-  std::vector<std::string> names{};  ///< Its alternative names: "DNS:host", "email:alice@example.com", "URI:spiffe://…".
-  std::string sha256{};              ///< Of its DER form, in lower-case hexadecimal digits.
+  std::string subject{};             ///< As in RFC 2253: "CN=alice,O=Example".
+  std::vector<std::string> names{};  ///< Subject alternative names: "DNS:host", "email:alice@example.com", "URI:spiffe://…".
+  std::string sha256{};              ///< Of the certificate in DER, in lower-case hexadecimal digits.
 };
 
-/// What is known of a request before anybody has decided whom it comes from.
+/// What is known about a request before its caller is identified.
 struct request_facts {
-  std::string address{};                          ///< Of the client, behind trusted proxies too; "unix" for a Unix socket.
-  std::string host{};                             ///< `Host`, which was admitted.
-  bool is_secure = false;                         ///< It came by TLS, to us or to a trusted proxy.
-  std::optional<std::string> bearer{};            ///< The token of `Authorization: Bearer`.
-  std::optional<peer_process> process{};          ///< Over a Unix socket.
-  std::optional<peer_certificate> certificate{};  ///< Over TLS, when the client has shown one.
+  std::string address{};                  ///< The client's address, as trusted proxies report it; "unix" for a Unix socket.
+  std::string host{};                     ///< The `Host` header, which has been checked.
+  bool is_secure = false;                 ///< It arrived over TLS, at this server or at a trusted proxy.
+  std::optional<std::string> bearer{};    ///< The token of `Authorization: Bearer`.
+  std::optional<peer_process> process{};  ///< For a Unix socket.
+  std::optional<peer_certificate> certificate{};  ///< For TLS, if the client sent one.
 };
 
-/// Why a request is refused, and what would help. Nothing secret may be in it. Spec: basic/authorization#error-handling,
-/// RFC 6750 section 3.
+/// Why a request is rejected, and how to correct it. It must not contain secrets. Spec: basic/authorization#error-handling, RFC
+/// 6750 section 3.
 struct challenge {
-  int status = 401;                             ///< 401; 403 for one who is known; 503 when nobody can say now.
-  std::string error{};                          ///< "invalid_token", "insufficient_scope"; empty: nothing was sent.
+  int status = 401;                             ///< 401; 403 for an identified caller; 503 if the decision is impossible now.
+  std::string error{};                          ///< "invalid_token", "insufficient_scope". Empty: no credentials were sent.
   std::string description{};                    ///< For people: what is wrong and what to do.
-  std::vector<std::string> scopes{};            ///< All that the request needs.
-  std::optional<std::chrono::seconds> retry{};  ///< With 503: when to try again.
+  std::vector<std::string> scopes{};            ///< All scopes that the request needs.
+  std::optional<std::chrono::seconds> retry{};  ///< With 503: when to retry.
 };
 
-/// Who asks, and until when that holds: then a stream that is open for this caller makes the server ask again, and ends where
-/// the answer is no. An application gives a plain `caller` for what holds as long as the connection.
+/// An identified caller, and when the identification expires. At that time the server authenticates open streams of this caller
+/// again, and ends those that fail. A plain `caller` converts to one that lasts as long as the connection.
 struct known_caller : caller {
   known_caller() = default;
   explicit(false)
@@ -59,18 +59,19 @@ struct known_caller : caller {
   std::chrono::steady_clock::time_point until = std::chrono::steady_clock::time_point::max();
 };
 
+/// A caller, or why the request is rejected.
 using authenticated = tl::expected<known_caller, challenge>;
 
-/// What clients may know before they have a token. Spec: RFC 9728 section 2.
+/// Metadata for clients without a token. Spec: RFC 9728 section 2.
 struct protected_resource {
-  std::string resource{};  ///< The URL of this server for clients; empty: as the request at hand calls it.
+  std::string resource{};  ///< The URL of this server for clients. Empty: taken from each request.
   std::vector<std::string> authorization_servers{};
-  std::vector<std::string> scopes{};  ///< All that are of use here.
+  std::vector<std::string> scopes{};  ///< All scopes that this server uses.
   std::string name{};
   std::string documentation{};  ///< A URL.
 };
 
-/// Tells who asks. Threads: any, several calls at once.
+/// Identifies callers. Threads: any, several calls at once.
 class authenticator {
  public:
   authenticator() = default;
@@ -78,13 +79,14 @@ class authenticator {
   authenticator& operator=(const authenticator&) = delete;
   virtual ~authenticator() = default;
 
-  /// What can be told without waiting: nothing here may block. Nothing: `find_out` is asked.
+  /// Decides from memory; must not block. nullopt: the server calls `find_out`.
   [[nodiscard]] virtual std::optional<authenticated> known(const request_facts& of) = 0;
-  /// The same, after asking others if need be; gives up by `deadline` with 503. Called on a bounded pool.
+  /// Decides, if necessary after requests to other services. Must return by `deadline`, with 503. Called on a bounded thread
+  /// pool.
   [[nodiscard]] virtual authenticated find_out(const request_facts& of, std::chrono::steady_clock::time_point deadline) = 0;
-  /// Whether a token can help at all; otherwise refusals do not ask for one. Constant. Default: yes.
+  /// Whether tokens are accepted. If not, rejections do not request one. Constant. Default: yes.
   [[nodiscard]] virtual bool takes_tokens() const noexcept { return true; }
-  /// Null: there is no authorization server that could help. Then no metadata is served.
+  /// Metadata for clients. Null: no authorization server, and no metadata is served. Default: null.
   [[nodiscard]] virtual std::shared_ptr<const protected_resource> metadata() const { return nullptr; }
 };
 

@@ -1,5 +1,5 @@
-/// The authenticators of this library, for `http_options::authenticator`: tokens kept in a file, tokens of an authorization
-/// server, client certificates, processes behind a Unix socket, and several of these together.
+/// Ready authenticators for `http_options::authenticator`: token files, OAuth access tokens, client certificates, users of a
+/// Unix socket, and combinations of these.
 #pragma once
 
 #include <chrono>
@@ -17,69 +17,77 @@
 
 namespace hondana::inline v0 {
 
-/// Tokens that `hondana token` makes: their hashes stand in a file, which is read again when it has changed.
+/// Tokens made by `hondana token`. The file stores their hashes, and is read again when it changes.
 struct token_file_options {
-  std::string file{};                           ///< Which others may neither read nor write.
-  std::vector<std::string> scopes{};            ///< For challenges, besides those that the server's rules ask of every request.
-  std::function<void(std::string_view)> log{};  ///< One line a noteworthy event; may be empty. Threads: any.
+  std::string file{};  ///< Other users must be able neither to read nor to write it.
+  /// For challenges, in addition to the scopes that the server's rules require for every request.
+  std::vector<std::string> scopes{};
+  std::function<void(std::string_view)> log{};  ///< One line per noteworthy event; may be empty. Threads: any.
 };
-/// Callers are `token:NAME`. Errors: invalid_argument for a file that is missing, that others can read or that is too large;
-/// the text says what to do.
+/// Callers are named `token:NAME`. Errors: invalid_argument for a file that is missing, readable by others, or too large. The
+/// text says what to do.
 [[nodiscard]] result<std::shared_ptr<authenticator>> make_token_file_authenticator(token_file_options options);
 
-/// Whom to ask about a token. Spec: RFC 7662.
+/// Token introspection at an authorization server. Spec: RFC 7662.
 struct introspection_options {
-  std::string endpoint{};  ///< A URL; empty: nobody is asked.
+  std::string endpoint{};  ///< A URL. Empty: no introspection.
   std::string client_id{};
   std::string client_secret{};
-  bool is_for_all = false;  ///< Ask about JSON Web Tokens too, instead of checking them by the issuer's keys.
-  /// Take answers without `aud`, although every token of the issuer is then good here, those for other servers too.
+  bool is_for_all = false;  ///< Also for JSON Web Tokens, instead of checking their signatures.
+  /// Accepts responses without `aud`. Then every token of the issuer is valid here, also those meant for other servers.
   bool audience_is_optional = false;
 };
 
 /// Access tokens of one authorization server. Spec: basic/authorization, RFC 9068.
 struct oauth_options {
-  std::string issuer{};                  ///< Its identifier, a URL, exactly as its metadata and tokens spell it.
-  std::string resource{};                ///< The URL of this server for clients, which tokens are for.
-  std::vector<std::string> audiences{};  ///< More that tokens may be for.
-  std::string keys{};                    ///< The URL of its JSON Web Key Set; empty: as its metadata say.
+  std::string issuer{};                  ///< Issuer identifier, a URL, spelled exactly as in its metadata and tokens.
+  std::string resource{};                ///< The URL of this server for clients, which tokens must name as audience.
+  std::vector<std::string> audiences{};  ///< Additional audiences that are accepted.
+  std::string keys{};                    ///< The URL of its JSON Web Key Set. Empty: taken from its metadata.
   introspection_options introspection{};
-  std::chrono::seconds skew{30};          ///< How far clocks may be apart, at most ten minutes.
-  std::vector<std::string> scopes{};      ///< For challenges, besides those that the server's rules ask of every request.
-  std::vector<std::string> all_scopes{};  ///< All that are of use here, for the metadata; empty: those of the server's rules.
-  std::string name{};                     ///< Of this server, for the metadata.
-  std::string documentation{};            ///< A URL, likewise.
-  std::string authorities{};              ///< A PEM file of certificates to trust instead of the system's.
-  std::string proxy{};                    ///< To reach the authorization server by; empty: none.
+  std::chrono::seconds skew{30};  ///< Tolerated clock difference, at most ten minutes.
+  /// For challenges, in addition to the scopes that the server's rules require for every request.
+  std::vector<std::string> scopes{};
+  /// All scopes that this server uses, for its metadata. Empty: those of the server's rules.
+  std::vector<std::string> all_scopes{};
+  std::string name{};           ///< Name of this server, for its metadata.
+  std::string documentation{};  ///< A URL, for its metadata.
+  std::string authorities{};    ///< PEM file of certificates to trust instead of the system's.
+  std::string proxy{};          ///< Proxy for requests to the authorization server. Empty: none.
   std::function<void(std::string_view)> log{};
 };
-/// Callers are `ISSUER#SUBJECT`, or `ISSUER?client=ID` for a token of a program that stands for nobody. A token that was found
-/// good is remembered until it expires, for 60 seconds at most, 30 by introspection, and no longer than its key is published:
-/// one that is checked by its signature cannot be revoked earlier. Keys are fetched when they are first needed.
+/// Callers are named `ISSUER#SUBJECT`, or `ISSUER?client=ID` for a token of a program without a user.
+///
+/// A valid token is cached until it expires, but at most 60 seconds (30 with introspection), and only while its key is
+/// published. A token that is checked by its signature cannot be revoked before it expires. Keys are fetched when first needed.
+///
 /// Errors: invalid_argument, naming the member.
 [[nodiscard]] result<std::shared_ptr<authenticator>> make_oauth_authenticator(oauth_options options);
 
-/// Which part of a certificate names a caller.
+/// The part of a certificate that names the caller.
 enum class certificate_name : std::uint8_t { subject, dns, email, uri };
 
+/// Which client certificates are accepted.
 struct certificate_options {
   certificate_name by = certificate_name::subject;
-  /// Who may ask, spelled as the certificate does ("CN=alice,O=Example", "alice@example.com"), with scopes. Empty: everybody
-  /// whose certificate the configured authorities have signed, with `scopes`.
+  /// Accepted names, spelled as in the certificate ("CN=alice,O=Example", "alice@example.com"), with scopes. Empty: every
+  /// certificate signed by the configured authorities, with `scopes`.
   std::vector<std::pair<std::string, std::vector<std::string>>> allowed{};
   std::vector<std::string> scopes{};
 };
-/// Callers are `CN=alice,O=Example`, `DNS:host`, `email:alice@example.com` or `URI:spiffe://…`. Of several names of the kind
-/// the first that is allowed counts. Errors: invalid_argument.
+/// Callers are named `CN=alice,O=Example`, `DNS:host`, `email:alice@example.com` or `URI:spiffe://…`. If a certificate has
+/// several names of the kind, the first allowed one is used. Errors: invalid_argument for an empty or repeated name, and for an
+/// invalid scope.
 [[nodiscard]] result<std::shared_ptr<authenticator>> make_certificate_authenticator(certificate_options options);
 
-/// User ids, with the identity of each. Errors: invalid_argument for none.
+/// Accepts users of a Unix socket by user id; each id has the caller's identity. Errors: invalid_argument for an empty list or
+/// identity.
 [[nodiscard]] result<std::shared_ptr<authenticator>> make_process_authenticator(
     std::vector<std::pair<std::uint32_t, std::string>> allowed);
 
-/// Several ways side by side. A request with a token is judged by `by_token` alone where that has any, each asked in order
-/// until one takes it; a request without one by `by_connection`. Challenges and metadata are merged. Errors: invalid_argument
-/// when there is none at all, or a null one.
+/// Combines authenticators. For a request with a token, only `by_token` decide if there are any; otherwise all do,
+/// `by_connection` first. They are called in order until one accepts. Challenges and metadata are merged. Errors:
+/// invalid_argument for no authenticator at all, or a null one.
 [[nodiscard]] result<std::shared_ptr<authenticator>> make_any_authenticator(
     std::vector<std::shared_ptr<authenticator>> by_token, std::vector<std::shared_ptr<authenticator>> by_connection);
 

@@ -1,4 +1,4 @@
-/// How a client gets tokens from authorization servers: OAuth 2.1, as every revision since 2025-03-26 has it.
+/// OAuth 2.1 for clients: gets tokens from authorization servers, as all revisions since 2025-03-26 specify.
 #pragma once
 
 #include <chrono>
@@ -15,45 +15,48 @@
 
 namespace hondana::inline v0 {
 
-/// What tokens are kept under. Tokens of one issuer, resource, client or set of scopes are never used for another.
+/// The key under which tokens are stored. Tokens of one issuer, resource, client or scope set are never used for another.
 struct token_key {
-  std::string issuer{};     ///< Of the authorization server, exactly as it spells it.
-  std::string resource{};   ///< The URL of the MCP server, as `oauth_session::resource` spells it.
-  std::string client_id{};  ///< Who we are there.
-  std::string scope{};      ///< What was asked for: sorted, with one space between; may be empty.
+  std::string issuer{};     ///< The authorization server's issuer identifier, spelled exactly as in its metadata.
+  std::string resource{};   ///< The URL of the MCP server, as `oauth_session::resource` returns it.
+  std::string client_id{};  ///< Our client id at that issuer.
+  std::string scope{};      ///< The requested scopes, sorted and separated by one space; may be empty.
   bool operator==(const token_key&) const = default;
 };
 
+/// The tokens from one token response.
 struct token_set {
   std::string access_token{};
-  std::string refresh_token{};                                           ///< Empty: none was given.
-  std::optional<std::chrono::sys_time<std::chrono::seconds>> expires{};  ///< Of the access token; nothing: not said.
-  std::chrono::sys_time<std::chrono::seconds> since{};                   ///< When it was given to us.
-  std::string scope{};                                                   ///< What was granted, spelled as in the key.
+  std::string refresh_token{};                                           ///< Empty: none.
+  std::optional<std::chrono::sys_time<std::chrono::seconds>> expires{};  ///< Expiry of the access token. nullopt: unknown.
+  std::chrono::sys_time<std::chrono::seconds> since{};                   ///< When the tokens were issued.
+  std::string scope{};  ///< The granted scopes, spelled as in `token_key::scope`.
   bool operator==(const token_set&) const = default;
 };
 
+/// Stored tokens with their key.
 struct kept_tokens {
   token_key key{};
   token_set tokens{};
   bool operator==(const kept_tokens&) const = default;
 };
 
-/// What we are registered as at one authorization server.
+/// Our registration at one authorization server.
 struct client_registration {
   std::string client_id{};
   std::string client_secret{};                                                  ///< Empty: none.
-  std::optional<std::chrono::sys_time<std::chrono::seconds>> secret_expires{};  ///< Nothing: never.
-  std::string method{};        ///< `token_endpoint_auth_method`: "none", "client_secret_basic", "client_secret_post".
-  std::string redirect_uri{};  ///< It was made for; empty: nobody logs in with it any more, its tokens are refreshed.
-  std::string key_file{};      ///< A PEM file with the private key of a client that has one; its text is not kept.
-  bool by_hand = false;        ///< Somebody has registered it, and told us; otherwise it was registered dynamically.
-  bool is_machine = false;     ///< It stands for itself, by client credentials.
+  std::optional<std::chrono::sys_time<std::chrono::seconds>> secret_expires{};  ///< nullopt: never.
+  std::string method{};  ///< `token_endpoint_auth_method`: "none", "client_secret_basic", "client_secret_post".
+  /// The registered redirect URI. Empty: the registration is used only to refresh tokens, not for new log-ins.
+  std::string redirect_uri{};
+  std::string key_file{};   ///< A PEM file with the client's private key, if it has one. The key itself is not stored.
+  bool by_hand = false;     ///< The user registered the client and configured it. False: registered dynamically.
+  bool is_machine = false;  ///< The client acts for itself, by client credentials.
   bool operator==(const client_registration&) const = default;
 };
 
-/// Keeps tokens and registrations. All of them are secrets. Threads: any, several calls at once; other processes may use the
-/// same store. Calls may block. Errors: source_unavailable, whose text names the store.
+/// Stores tokens and registrations, all of which are secrets. Threads: any, several calls at once. Several processes can use
+/// the same store. Calls may block. Errors: source_unavailable; the text names the store.
 class token_store {
  public:
   token_store() = default;
@@ -61,31 +64,31 @@ class token_store {
   token_store& operator=(const token_store&) = delete;
   virtual ~token_store() = default;
 
-  /// All that is kept for a resource, in any order.
+  /// All tokens stored for a resource, in any order.
   [[nodiscard]] virtual result<std::vector<kept_tokens>> find(const std::string& resource) = 0;
-  /// Keeps them in the place of what the key had.
+  /// Stores tokens, replacing those with the same key.
   [[nodiscard]] virtual result<void> put(const kept_tokens& what) = 0;
-  /// Success when there are none, too.
+  /// Removes tokens. Succeeds also if there are none.
   [[nodiscard]] virtual result<void> remove(const token_key& key) = 0;
 
-  /// Keeps others out who ask for the same, in every process that uses this store, until what it gives is destroyed. Somebody
-  /// who refreshes holds it from looking until the new tokens are put: refresh tokens are mostly good for one use. Does not
-  /// hinder the other calls. Errors: timed_out when others hold it for longer than `most`; cancelled.
+  /// Locks a resource for all processes that use this store, until the returned object is destroyed. A refresh holds the lock
+  /// from the lookup until the new tokens are stored, because most refresh tokens can be used once. The lock does not block the
+  /// other calls. Errors: timed_out after `most`; cancelled.
   [[nodiscard]] virtual result<std::shared_ptr<void>> lock(const std::string& resource, std::chrono::milliseconds most,
                                                            const std::stop_token& stop) = 0;
 
-  /// All registrations at an issuer, the latest last: tokens of each may be in use.
+  /// All registrations at an issuer, the latest last. Stored tokens may belong to any of them.
   [[nodiscard]] virtual result<std::vector<client_registration>> registrations(const std::string& issuer) = 0;
-  /// Keeps it in the place of what the same client id had there.
+  /// Stores a registration, replacing that of the same client id.
   [[nodiscard]] virtual result<void> put_registration(const std::string& issuer, const client_registration& what) = 0;
-  /// Success when there is none, too.
+  /// Removes a registration. Succeeds also if there is none.
   [[nodiscard]] virtual result<void> remove_registration(const std::string& issuer, const std::string& client_id) = 0;
 };
 
-/// One that forgets everything with the process.
+/// A store that loses its contents when the process ends.
 [[nodiscard]] std::shared_ptr<token_store> make_token_store_in_memory();
 
-/// Brings the user to the authorization server and back. Threads: one call at a time.
+/// Sends the user to the authorization server, and receives the redirect. Threads: one call at a time.
 class login_page {
  public:
   login_page() = default;
@@ -93,79 +96,81 @@ class login_page {
   login_page& operator=(const login_page&) = delete;
   virtual ~login_page() = default;
 
-  /// Where the user shall be sent back to: https, or http on this machine. From now on somebody listens there, until `visit`
-  /// has returned or `begin` is called again. `before`: what we are registered with already, which is to be used again if it
-  /// can be; empty: nothing. Errors: source_unavailable.
+  /// Starts to listen for the redirect, and returns its URL: https, or http on this machine. Listening ends when `visit`
+  /// returns or `begin` is called again. `before`: the redirect URI that is already registered, which is used again if
+  /// possible; empty: none. Errors: source_unavailable.
   [[nodiscard]] virtual result<std::string> begin(const std::string& before) = 0;
-  /// Shows the user `url`, which is https, or http on this machine, and holds no shell's words: it must not be given to one.
-  /// Gives the whole URL that the user was sent back to; whether it is the right one is checked by the caller. Errors:
-  /// timed_out, cancelled, source_unavailable.
+  /// Opens `url` for the user and returns the whole URL of the redirect, which the caller validates. `url` is https, or http on
+  /// this machine. It is not quoted for a shell: do not pass it to one. Errors: timed_out, cancelled, source_unavailable.
   [[nodiscard]] virtual result<std::string> visit(const std::string& url, const std::stop_token& stop) = 0;
 };
 
+/// How tokens are obtained.
 enum class oauth_grant {
-  authorization_code,  ///< Somebody logs in.
-  client_credentials,  ///< We are a machine that has a secret or key of its own.
+  authorization_code,  ///< A user logs in.
+  client_credentials,  ///< A program authenticates with its own secret or key.
 };
 
+/// Settings of an OAuth session.
 struct oauth_settings {
   oauth_grant grant = oauth_grant::authorization_code;
 
-  /// Who we are, if we were registered by hand; empty: by `metadata_url` or, failing that, by dynamic registration.
+  /// Our client id, if the client was registered manually. Empty: `metadata_url`, or else dynamic registration.
   std::string client_id{};
   std::string client_secret{};
-  std::string private_key{};  ///< A PEM text, not encrypted: RSA from 2048 bits, P-256 or Ed25519. Instead of the secret.
-  std::string key_id{};       ///< Its `kid`, if it has one.
-  /// The authorization server that `client_id` is of. Any other is refused. Empty: the one that the MCP server names first,
-  /// which is no choice where there is a `client_secret`, unless `any_issuer`.
+  std::string private_key{};  ///< PEM text of an unencrypted key, instead of the secret: RSA from 2048 bits, P-256 or Ed25519.
+  std::string key_id{};       ///< The key's `kid`, if it has one.
+  /// The authorization server of `client_id`; any other is rejected. Empty: the first one that the MCP server names. With
+  /// `client_secret` it is required, unless `any_issuer`.
   std::string issuer{};
-  bool any_issuer = false;  ///< The MCP server is trusted to name who gets the secret.
+  bool any_issuer = false;  ///< Trusts the MCP server to choose which authorization server gets the secret.
   /// The https URL of our Client ID Metadata Document, for authorization servers that support them.
   std::string metadata_url{};
-  std::string client_name = "hondana";  ///< For people, in dynamic registration.
+  std::string client_name = "hondana";  ///< For users, in dynamic registration.
 
-  /// Asked for besides what the MCP server asks for.
+  /// Requested in addition to the scopes that the MCP server requests.
   std::vector<std::string> scopes{};
 
-  std::shared_ptr<token_store> store{};  ///< Null: one in memory.
-  std::shared_ptr<login_page> login{};   ///< Null: nobody can log in; tokens at hand are used and refreshed.
-  std::vector<std::string> hosts{};      ///< Authorization servers that may be on private networks, besides the MCP server.
-  std::string authorities{};             ///< A PEM file of certificates to trust instead of the system's.
-  std::string certificate{};             ///< A PEM file, shown in TLS to the MCP server's own origin and to nobody else.
-  std::string certificate_key{};         ///< A PEM file with its key; empty: it is in the same file.
-  /// A URL; empty: for https: what https_proxy and no_proxy say; "none": no proxy.
+  std::shared_ptr<token_store> store{};  ///< Null: in memory.
+  std::shared_ptr<login_page> login{};   ///< Null: no interactive log-in. Stored tokens are used and refreshed.
+  /// Authorization servers that may have private addresses, besides the host of the MCP server.
+  std::vector<std::string> hosts{};
+  std::string authorities{};      ///< PEM file of certificates to trust instead of the system's.
+  std::string certificate{};      ///< PEM file of a client certificate, which only the MCP server's own origin gets.
+  std::string certificate_key{};  ///< PEM file of its key. Empty: in the same file.
+  /// A URL. Empty: for https:, the variables https_proxy and no_proxy decide. "none": no proxy.
   std::string proxy{};
   std::chrono::milliseconds call_time{10'000};  ///< For each request to an authorization server.
 
-  /// Said when there is neither token nor `login`, after what is missing: "log in with `…`".
+  /// Appended to the error when there is neither a token nor a `login`: "log in with `…`".
   std::string advice = "log in first";
-  /// Hears what is done, never a secret: which issuer, which scopes. Threads: any; it must not call the session.
+  /// Receives log lines, such as issuer and scopes; never secrets. Threads: any. Must not call the session.
   std::function<void(std::string_view line)> log{};
 };
 
-/// The tokens of one MCP server. Threads: any, also several clients with one session: one of them obtains, and the others take
-/// what it has got.
+/// The tokens of one MCP server. Threads: any, also for several clients at once. One of them gets a token, while the others
+/// wait for it.
 class oauth_session final : public token_source {
  public:
-  /// Of the MCP server at `url`. Nothing is sent yet. Errors: invalid_argument for a URL, key or settings that cannot be.
+  /// Makes a session for the MCP server at `url`; sends nothing. Errors: invalid_argument for an invalid URL, key or setting.
   [[nodiscard]] static result<std::shared_ptr<oauth_session>> of(const std::string& url, oauth_settings settings);
   ~oauth_session() override;
 
-  /// Before the first `obtain` it gives nothing, so that the store is asked there, where it may block; when that has nothing
-  /// either, the empty token is given.
+  /// As `token_source::token`. nullopt before the first `obtain`, which reads the store and may block. Empty if the store has
+  /// no token either.
   [[nodiscard]] std::optional<std::string> token() override;
   [[nodiscard]] result<void> obtain(const refused_token& why, const std::stop_token& stop) override;
 
-  /// Gets new tokens now, whatever is at hand. Errors: as `obtain`.
+  /// Gets new tokens, even if there are valid ones. Errors: as `obtain`.
   [[nodiscard]] result<void> log_in(const std::stop_token& stop);
-  /// Forgets all tokens of this resource, and tells the authorization server if it can be told (RFC 7009); they are forgotten
-  /// in any case. False: there were none. `registrations`: those at its issuers, too. Errors: those of the store; that the
-  /// authorization server could not be told is only logged.
+  /// Deletes all tokens of this resource, and revokes them at the authorization server if possible (RFC 7009). They are deleted
+  /// even if the revocation fails, which is only logged. `registrations`: also deletes the registrations at their issuers.
+  /// Returns false if there were no tokens. Errors: those of the store.
   [[nodiscard]] result<bool> log_out(bool registrations, const std::stop_token& stop);
 
-  /// What tokens are kept under: the URL of the MCP server with scheme and host in lower case, and no fragment.
+  /// The URL of the MCP server, with scheme and host in lower case and no fragment. Part of `token_key`.
   [[nodiscard]] const std::string& resource() const noexcept;
-  /// What is used now, without secrets in it: both tokens are empty. Nothing: none is.
+  /// What is in use, with both tokens empty, so that it has no secrets. nullopt: none.
   [[nodiscard]] std::optional<kept_tokens> current() const;
 
  private:

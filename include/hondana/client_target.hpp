@@ -16,44 +16,46 @@ namespace hondana::inline v0 {
 
 class server;
 
-/// A server that the client starts, and talks to over its standard input and output.
+/// A child process that the client starts, and communicates with over standard input and output.
 ///
-/// At the end its input is closed; after `leaving_time` it gets SIGTERM, after that time again SIGKILL. One that ends by itself
-/// is started again at the next call. Spec: basic/transports/stdio#shutdown.
+/// To stop it, the client closes its input, sends SIGTERM after `leaving_time`, and SIGKILL after the same time again. If it
+/// exits by itself, the next call restarts it. Spec: basic/transports/stdio#shutdown.
 struct child_target {
-  std::vector<std::string> command{};  ///< The program, looked up in PATH, and its arguments. No shell sees them.
-  std::vector<std::pair<std::string, std::string>> environment{};  ///< Set besides the variables of this process.
-  std::string folder{};                                            ///< Where it runs; empty: here.
-  /// Takes its standard error line by line, each of at most 4 KiB; empty: it goes where this process's goes. Threads: one of
-  /// the client's.
+  /// The program, which is searched in PATH, and its arguments. Not passed through a shell.
+  std::vector<std::string> command{};
+  std::vector<std::pair<std::string, std::string>> environment{};  ///< Set in addition to the variables of this process.
+  std::string folder{};                                            ///< Working directory. Empty: that of this process.
+  /// Receives its standard error, line by line, each line at most 4 KiB. Empty: standard error is inherited from this process.
+  /// Threads: one of the client's.
   std::function<void(std::string_view line)> on_stderr{};
   std::chrono::milliseconds leaving_time{2'000};
-  /// Hears that the program has ended by itself: how ("ended with code 1", "was killed by SIGSEGV"), and how many times in a
-  /// row it did so within five seconds of its start. Threads: one of the client's.
+  /// Called when the program exits by itself. `how`: "ended with code 1", "was killed by SIGSEGV". `quick_ends`: how many times
+  /// in a row it exited within five seconds after its start. Threads: one of the client's.
   std::function<void(std::string_view how, unsigned quick_ends)> on_end{};
 };
 
-/// A server behind a URL: Streamable HTTP, or HTTP+SSE where there is no other.
+/// A server with a URL: Streamable HTTP, or HTTP+SSE if the server has nothing newer.
 struct http_target {
-  std::string url{};     ///< http: or https:. Certificates are checked, see `authorities`.
-  std::string socket{};  ///< The path of a Unix socket to connect to, whatever host the URL names. Empty: none.
-  /// Sent with each request to the URL's origin and never to another. Names and values without line breaks.
+  std::string url{};     ///< http: or https:. Certificates are verified, see `authorities`.
+  std::string socket{};  ///< Path of a Unix socket to connect to, instead of the URL's host. Empty: none.
+  /// Sent with each request to the URL's origin, and never to another one. Names and values must not contain line breaks.
   std::vector<std::pair<std::string, std::string>> headers{};
-  /// The URL of a proxy; empty: what http_proxy, https_proxy and no_proxy say; "none": no proxy.
+  /// URL of a proxy. Empty: the variables http_proxy, https_proxy and no_proxy decide. "none": no proxy.
   std::string proxy{};
-  /// PEM file of the authorities that may have signed the server's certificate; empty: those the system trusts.
+  /// PEM file of the authorities that may sign the server's certificate. Empty: those of the system.
   std::string authorities{};
-  std::string certificate{};  ///< PEM file with our own and those that lead to an authority, shown when asked; empty: none.
-  std::string key{};          ///< PEM file with its key; empty: it is in the same file.
-  std::chrono::milliseconds connect_time{10'000};  ///< Until a connection stands.
-  /// Says the token of each request (`Authorization: Bearer`), and is asked for a better one when the server refuses it (401,
-  /// or 403 for a lack of scopes), up to three times a request. Null: refusals are errors of the calls. Not beside an
-  /// Authorization among `headers`. The time of a call goes on meanwhile; when it is over, a log-in goes on as long as other
-  /// calls wait for it. Spec: basic/authorization.
+  /// PEM file with a client certificate and its intermediates, for servers that request one. Empty: none.
+  std::string certificate{};
+  std::string key{};                               ///< PEM file with its key. Empty: in the same file.
+  std::chrono::milliseconds connect_time{10'000};  ///< Timeout of connecting.
+  /// The source of the token for each request (`Authorization: Bearer`). If the server rejects it (401, or 403 for missing
+  /// scopes), the source must get a better one, up to three times per request. Null: calls fail with the rejection. Do not
+  /// combine it with an Authorization in `headers`. The call's timeout continues during a log-in. When it expires, the log-in
+  /// goes on as long as other calls wait for it. Spec: basic/authorization.
   std::shared_ptr<token_source> tokens{};
 };
 
-/// A server in this process, which outlives the client.
+/// A server in this process, which must outlive the client.
 struct memory_target {
   hondana::server* server = nullptr;
 };

@@ -1,4 +1,4 @@
-/// What a client gives and gets: options of calls, pages, contents, changes.
+/// Arguments and results of a client's calls: options, pages, contents, changes.
 #pragma once
 
 #include <chrono>
@@ -24,40 +24,41 @@
 
 namespace hondana::inline v0 {
 
-/// The error a server answered with: `failure::answer`.
+/// The error that a server answered with, for `failure::answer`.
 struct error_answer {
-  std::int64_t code = 0;  ///< The JSON-RPC number.
+  std::int64_t code = 0;  ///< The JSON-RPC error code.
   std::string message;
-  value data;           ///< Null when there was none.
-  int http_status = 0;  ///< 0 where there is none.
+  value data;           ///< Null: none.
+  int http_status = 0;  ///< 0: not over HTTP.
 };
 
-/// How one call is made.
+/// Options of one call.
 struct call_options {
-  /// Until it fails as timed_out. Nothing: `client_options::call_time`. Time that people take to answer a server's questions
-  /// does not count.
+  /// Timeout of the call. nullopt: `client_options::call_time`. The time that users take to answer the server's questions does
+  /// not count.
   std::optional<std::chrono::milliseconds> time{};
-  /// For `client::read_to`, where `time` limits each wait for more content: a limit for the whole call, which then fails as
-  /// timed_out. Nothing: no limit. Time that people take to answer the server's questions does not count.
+  /// Only for `client::read_to`, where `time` limits each wait for content: the timeout of the whole call. nullopt: none. The
+  /// time that users take to answer the server's questions does not count.
   std::optional<std::chrono::milliseconds> whole_time{};
-  /// Cancels the call, which then fails as cancelled, and the server is told.
+  /// Cancels the call, which then fails as cancelled. The server is notified.
   std::stop_token stop{};
-  /// Hears how far the server has come; empty: it is not asked to tell. Threads: one of the client's, which waits meanwhile: it
-  /// must not call the client.
+  /// Receives progress. Empty: none is requested. Threads: a thread of the client, which waits for the return. Must not call
+  /// the client.
   std::function<void(const progress&)> report{};
-  /// Asks the server even if the cache has a fresh answer.
+  /// Sends the request even if the cache has a fresh answer.
   bool afresh = false;
-  /// Goes along in `_meta`, where it is not empty. Spec: 2026-07-28 basic#_meta.
+  /// Sent in `_meta` if it is not empty. Spec: 2026-07-28 basic#_meta.
   trace_context trace{};
 };
 
-/// Which entries are wanted; all that is set must hold. A server of the versioned dialect chooses itself, else the client does.
+/// Conditions for entries of a list, all of which must hold. Servers with the versioned-resources extension filter; otherwise
+/// the client does.
 struct entry_filter {
-  std::string text{};         ///< Words, each somewhere in name, title, description or URI; in either case.
-  std::string uri_prefix{};   ///< The URI begins with this.
-  std::string uri_pattern{};  ///< Fits the whole URI: `*` within a segment, `**` across them, `?`, `[a-z]`.
-  std::string mime_type{};    ///< `type/subtype`, or `type/` for all of a type.
-  std::string kind{};         ///< Of servers that tell kinds.
+  std::string text{};         ///< Words that must each occur in name, title, description or URI; case does not matter.
+  std::string uri_prefix{};   ///< The start of the URI.
+  std::string uri_pattern{};  ///< A pattern for the whole URI: `*` within a segment, `**` across segments, `?`, `[a-z]`.
+  std::string mime_type{};    ///< `type/subtype`, or `type/` for all subtypes.
+  std::string kind{};         ///< For servers that send kinds.
   std::optional<role> audience{};
   std::optional<double> min_priority{};
   std::optional<std::chrono::sys_time<std::chrono::milliseconds>> modified_since{};
@@ -65,35 +66,38 @@ struct entry_filter {
   bool operator==(const entry_filter&) const = default;
 };
 
+/// The order of `sort_entries`.
 enum class entry_order : std::uint8_t {
   as_listed,
   name,      ///< By name, then URI.
-  priority,  ///< The highest first; entries that state none come last.
-  recency,   ///< What was modified last first; entries that do not say come last.
+  priority,  ///< Highest first; entries without a priority come last.
+  recency,   ///< Latest modification first; entries without one come last.
 };
 
-/// Whether an entry is one that is wanted.
+/// Whether an entry meets the conditions.
 [[nodiscard]] bool fits(const resource& entry, const entry_filter& wanted);
-/// Stable.
+/// Sorts entries. Stable.
 void sort_entries(std::vector<resource>& entries, entry_order order);
 
-/// One page of a list, and how fresh it is.
+/// One page of a list.
 template <class T>
 struct page {
   std::vector<T> items{};
-  std::optional<std::string> cursor{};  ///< Of the next page; absent at the end. Opaque, may be empty.
-  std::chrono::milliseconds ttl{0};     ///< For how long the server thinks it stays right.
+  /// Cursor of the next page. nullopt: this is the last page. Opaque; may be an empty string.
+  std::optional<std::string> cursor{};
+  std::chrono::milliseconds ttl{0};  ///< How long the server considers the page fresh.
 };
 
-/// Entries of all pages, each asked for when it is reached: an input range of `result<T>` that ends after a failure.
+/// The entries of all pages, each of which is fetched when it is reached. An input range of `result<T>` that ends after a
+/// failure.
 ///
 ///     for (const auto& entry : client.resources()) {
 ///       if (!entry) return complain(entry.error());
 ///       use(*entry);
 ///     }
 ///
-/// Threads: one at a time. A list that would never end is a failure: a cursor that comes twice in a row, more than 100 000
-/// pages, or a thousand empty ones in a row.
+/// Threads: one at a time. After the client is destroyed, fetching a page fails as cancelled. An endless list is a failure
+/// (broken_protocol): the same cursor twice in a row, more than 100 000 pages, or more than a thousand empty pages in a row.
 template <class T>
 class paged {
  public:
@@ -123,14 +127,14 @@ class paged {
     paged* from_ = nullptr;
   };
 
-  /// Once only: what was passed is not kept.
+  /// The range can be passed through once: entries behind the iterator are not stored.
   [[nodiscard]] iterator begin() {
     if (!has_begun_) advance();
     return iterator(this);
   }
   [[nodiscard]] std::default_sentinel_t end() const noexcept { return {}; }
 
-  /// The rest as one vector. Errors: those of the pages; response_too_large beyond `most` entries.
+  /// The remaining entries as one vector. Errors: those of the pages; response_too_large for more than `most` entries.
   [[nodiscard]] result<std::vector<T>> all(std::size_t most = 1'000'000) {
     std::vector<T> out;
     for (auto& one : *this) {
@@ -189,51 +193,52 @@ class paged {
   std::optional<result<T>> current_{};
 };
 
-/// One item of what was read.
+/// One item of the contents of a read.
 struct read_item {
   std::string uri{};
   std::string name{};
   std::string title{};
   std::string mimeType{};
-  bool is_text = true;     ///< False: the server sent bytes.
-  std::string bytes{};     ///< Empty when they went to a `content_writer`.
-  std::uint64_t size = 0;  ///< How many there were.
-  std::string version{};   ///< Where the server tells one.
+  bool is_text = true;     ///< False: the server sent a blob.
+  std::string bytes{};     ///< Empty if they went to a `content_writer`.
+  std::uint64_t size = 0;  ///< Number of bytes.
+  std::string version{};   ///< Empty: the server sent none.
   value meta{};            ///< `_meta`: an object, or null for none.
 };
 
-/// What a read gave.
+/// The result of a read.
 struct read_answer {
   std::vector<read_item> items{};
   std::chrono::milliseconds ttl{0};
   bool is_from_cache = false;
-  bool is_not_modified = false;  ///< The version that was named still holds; there are no items.
+  bool is_not_modified = false;  ///< The given version is still current. Then there are no items.
 };
 
-/// Takes content as it comes, in order, item by item. A failure it returns ends the read with that failure.
-/// Threads: one of the client's, while `read_to` waits.
+/// Receives content as it arrives, in order, item by item. `item`: index from 0. A failure that it returns ends the read with
+/// that failure. Threads: a thread of the client, while `read_to` waits.
 using content_writer = std::function<result<void>(std::size_t item, std::string_view bytes)>;
 
-/// A kind of thing that can have changed.
+/// What has changed.
 enum class change_kind : std::uint8_t {
-  resource,       ///< The content of `uri` has changed, or it has come or gone.
-  resource_list,  ///< Resources or templates have come, gone or been renamed.
+  resource,       ///< The content of `uri` changed, or the resource was added or removed.
+  resource_list,  ///< Resources or templates were added, removed or renamed.
   tool_list,
   prompt_list,
-  connection_lost,  ///< Nothing is heard until `connection_back`. `text` says why.
-  connection_back,  ///< What has changed meanwhile follows.
-  /// After `connection_lost`: the server does not let whoever asks subscribe again (401, 403), and no better token could be
-  /// had. `text` says why. It goes on being tried, in case that changes.
+  connection_lost,  ///< No changes arrive until `connection_back`. `text` has the reason.
+  connection_back,  ///< The connection is restored. Missed changes follow.
+  /// After `connection_lost`: the server rejects the new subscription (401, 403), and there is no better token. `text` has the
+  /// reason. The client continues to retry.
   refused,
 };
 
+/// One change.
 struct change {
   change_kind kind = change_kind::resource;
-  std::string uri{};                ///< As the server named it; may lie below what was watched.
-  std::string title{};              ///< Where the server tells it.
-  std::optional<resource> entry{};  ///< As it is now, where the server tells it (the versioned dialect).
+  std::string uri{};                ///< As the server named it; may be a resource below the watched one.
+  std::string title{};              ///< Empty: the server sent none.
+  std::optional<resource> entry{};  ///< The current entry, if the server sends it (versioned-resources extension).
   std::string text{};
-  /// It happened while nothing was heard, and was found by comparing, or could not be excluded.
+  /// The change may have happened while no notifications arrived. It was found by comparison, or could not be excluded.
   bool was_missed = false;
 };
 
@@ -243,34 +248,34 @@ struct watch_request {
   bool resource_list = false;
   bool tool_list = false;
   bool prompt_list = false;
-  bool entries = false;  ///< Changes of `uris` come with their entries, where the server can.
+  bool entries = false;  ///< Changes of `uris` include their entries, if the server supports it.
 };
 
-/// Hears changes. Threads: one of the client's, one call at a time; calls of the client are allowed in it.
+/// Receives changes. Threads: one thread of the client, one call at a time. It may call the client.
 using change_handler = std::function<void(const change&)>;
 
-/// A result of a tool as the client got it.
+/// The result of a tool call.
 struct called {
   std::vector<content_block> content{};
   std::optional<value> structuredContent{};
   bool isError = false;
-  value raw{};  ///< The whole result as the server spelled it.
+  value raw{};  ///< The whole result as the server sent it.
 };
 
-/// Which way a message went, for `client_options::trace`.
+/// Direction of a message, for `client_options::trace`.
 enum class message_direction : std::uint8_t { to_server, from_server };
 
-/// What a server says of itself.
+/// A server's description of itself.
 struct server_description {
   std::string name{};
   std::string title{};
   std::string version{};
   std::string instructions{};
-  std::string revision{};                ///< "2026-07-28": what is spoken with it.
-  std::vector<std::string> revisions{};  ///< What it can speak, where it tells.
-  bool is_modern = false;                ///< 2026-07-28 or later: without sessions.
+  std::string revision{};                ///< The revision in use, such as "2026-07-28".
+  std::vector<std::string> revisions{};  ///< The revisions that it supports, if it lists them.
+  bool is_modern = false;                ///< The revision is 2026-07-28 or later, without sessions.
   std::string transport{};               ///< "stdio", "http", "http+sse" or "memory".
-  value capabilities = value::object{};  ///< As it declared them.
+  value capabilities = value::object{};  ///< As the server declared them.
   bool has_resources = false;
   bool has_subscriptions = false;
   bool has_list_changes = false;
@@ -279,7 +284,7 @@ struct server_description {
   bool has_completion = false;
   bool has_skills = false;
   bool has_folders = false;   ///< `resources/directory/read`.
-  bool has_versions = false;  ///< The versioned dialect.
+  bool has_versions = false;  ///< The versioned-resources extension.
 };
 
 }  // namespace hondana::inline v0

@@ -1,4 +1,4 @@
-/// The monotonic clock of deadlines, windows, timeouts and back-offs, and a replacement for tests that moves only when told.
+/// The monotonic clock for deadlines, timeouts and back-offs, and a manual replacement for tests.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace hondana::inline v0 {
 
-/// `std::chrono::steady_clock`, unless a `manual_clock` exists. Deadlines of the library are time points of this clock.
-/// Threads: any.
+/// `std::chrono::steady_clock`, or the time of a `manual_clock` while one exists. Deadlines of the library are time points of
+/// this clock. Threads: any.
 struct monotonic_clock {
   using duration = std::chrono::steady_clock::duration;
   using rep = duration::rep;
@@ -70,7 +70,7 @@ struct monotonic_clock {
     return wait_until(condition, lock, stop, after(time), std::move(predicate));
   }
 
-  /// As `lock.try_lock_until(until)` of a lock of a `std::timed_mutex`.
+  /// As `lock.try_lock_until(until)` for a lock of a `std::timed_mutex`.
   template <class Lock>
   static bool try_lock_until(Lock& lock, time_point until) {
     if (!is_manual()) return lock.try_lock_until(until);
@@ -79,8 +79,8 @@ struct monotonic_clock {
     return true;
   }
 
-  /// The timeout to pass to poll(2) or epoll_wait(2) in place of `milliseconds` (-1: none), so that the loop around it notices
-  /// when a manual clock moves.
+  /// The timeout to pass to poll(2) or epoll_wait(2) instead of `milliseconds` (-1: none). With a manual clock it is short, so
+  /// that the calling loop notices when the clock moves.
   [[nodiscard]] static int poll_timeout(std::int64_t milliseconds) noexcept {
     constexpr std::int64_t most = std::numeric_limits<int>::max();
     if (!is_manual()) return static_cast<int>(std::clamp<std::int64_t>(milliseconds, -1, most));
@@ -93,7 +93,7 @@ struct monotonic_clock {
  private:
   friend class manual_clock;
   static constexpr rep is_real = std::numeric_limits<rep>::min();
-  /// How often a wait looks at a manual clock.
+  /// How often a wait polls a manual clock.
   static constexpr std::chrono::milliseconds manual_poll{1};
 
   [[nodiscard]] static time_point after(duration time) noexcept {
@@ -104,8 +104,8 @@ struct monotonic_clock {
   static inline constinit std::atomic<rep> manual_time{is_real};
 };
 
-/// While it exists, `monotonic_clock` stands still until `advance`. For tests of what happens at a deadline, at any speed of
-/// the machine. At most one exists in a process. Make it before the objects whose time it controls and destroy it after them.
+/// While it exists, `monotonic_clock` stands still until `advance`. Tests use it to reach deadlines on a machine of any speed.
+/// At most one may exist in a process. Create it before the objects whose time it controls, and destroy it after them.
 class manual_clock {
  public:
   manual_clock() noexcept {
@@ -115,7 +115,7 @@ class manual_clock {
   manual_clock& operator=(const manual_clock&) = delete;
   ~manual_clock() { monotonic_clock::manual_time.store(monotonic_clock::is_real, std::memory_order_relaxed); }
 
-  /// Moves the clock on. Waits that end by then wake within a few milliseconds of real time. Threads: any.
+  /// Advances the clock. Waits that end by the new time wake within a few milliseconds of real time. Threads: any.
   void advance(monotonic_clock::duration by) noexcept {
     monotonic_clock::manual_time.fetch_add(by.count(), std::memory_order_relaxed);
   }

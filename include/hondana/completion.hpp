@@ -1,4 +1,4 @@
-/// Choosing and ranking the values of a completion, as the providers here do.
+/// Chooses and ranks the values of a completion.
 #pragma once
 
 #include <string>
@@ -9,12 +9,16 @@
 
 namespace hondana::inline v0 {
 
-/// The values that fit what was typed, the best first: those that begin with it, then those that do but for upper and lower
-/// case (of ASCII), then those it is made of the beginnings of words of (`fb` in `foo_bar` and `fooBar`), then those that have
-/// its letters in order; of equal ones the shorter first. Everything fits an empty text, in the order given. A value given
-/// twice is sent once. At most 100, with the number of all as the total.
+/// Returns the values that match the typed text, best first. The order is:
+/// - values that begin with the typed text.
+/// - values that begin with it if ASCII case is ignored.
+/// - values whose words begin with its parts (`fb` for `foo_bar` and `fooBar`).
+/// - values that contain its letters in order.
 ///
-/// Text is taken as UTF-8; what is not well-formed is compared byte by byte. Threads: any.
+/// Among equal matches, shorter values come first. Every value matches an empty text, in the given order. Duplicates are sent
+/// once. At most 100 values are returned, with the number of all matches as total.
+///
+/// Texts are UTF-8; ill-formed parts are compared byte by byte. Threads: any.
 /// Spec: server/utilities/completion#implementation-considerations, all revisions.
 [[nodiscard]] complete_result complete_from(std::string_view typed, const std::vector<std::string>& values);
 

@@ -1,12 +1,12 @@
-/// Facts that any provider may state among `resource::metadata`, and what comes of them.
+/// Names of facts that every provider can state in `resource::metadata`.
 #pragma once
 
 #include <string_view>
 
 namespace hondana::inline v0 {
 
-/// Whose a resource is: a text with the e-mail address of who owns it, or the name where there is no address; of several
-/// owners each, with `between_owners` between. Searches can ask for one of them (docs/search.md).
+/// The owner of a resource: an e-mail address, or a name if there is no address. Several owners are separated by
+/// `between_owners`. Searches can filter by owner (docs/search.md).
 inline constexpr std::string_view owner_fact = "dev.hondana/owner";
 inline constexpr std::string_view between_owners = ", ";
 

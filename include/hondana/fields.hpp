@@ -1,4 +1,4 @@
-/// Typed arguments: a struct and a list of its members give a tool's schema and the decoding of its calls.
+/// Typed arguments: a struct and a list of its members produce a tool's schema, and decode its calls.
 #pragma once
 
 #include <concepts>
@@ -16,19 +16,20 @@
 
 namespace hondana::inline v0 {
 
-/// What may be said of one member; what is not set is not in the schema.
+/// Schema keywords of one member. Those that are not set are not in the schema.
 struct field_rules {
   std::string description{};
-  /// What an absent argument means. Without it, every member is required that is no std::optional.
+  /// The value of an absent argument. Without it, every member is required unless it is a std::optional.
   std::optional<value> preset{};
-  std::optional<double> least{};  ///< Of a number: its minimum; of a text: its length; of a list: how many.
-  std::optional<double> most{};   ///< The other end.
+  std::optional<double> least{};  ///< Minimum of a number, length of a text, or number of elements of a list.
+  std::optional<double> most{};   ///< The corresponding maximum.
   std::vector<value> choices{};   ///< `enum`.
-  std::string pattern{};          ///< Of a text.
+  std::string pattern{};          ///< Regular expression for a text.
   std::string header{};           ///< HTTP clients repeat the argument in `Mcp-Param-<header>` (2026-07-28).
 };
 
-/// How a C++ type is written in schemas and read from values. Specialise it for types of your own.
+/// Schema and decoding of a C++ type. Specialize it for your own types: `schema()` returns JSON Schema keywords, and `read`
+/// returns nullopt for an invalid value.
 template <class T>
 struct field_type;
 
@@ -66,7 +67,7 @@ struct field_type<std::string> {
   }
 };
 
-/// Anything at all.
+/// Any JSON value.
 template <>
 struct field_type<value> {
   static value::object schema() { return {}; }
@@ -98,7 +99,7 @@ struct field_type<std::optional<T>> {
   }
 };
 
-/// The arguments of a tool as members of `Struct`, which is default-constructible.
+/// The arguments of a tool as members of `Struct`, which must be default-constructible.
 ///
 ///     struct trip { std::string city; int days = 0; std::optional<std::string> hotel; };
 ///     const auto arguments = hondana::fields<trip>()
@@ -108,6 +109,7 @@ struct field_type<std::optional<T>> {
 template <class Struct>
 class fields {
  public:
+  /// Adds an argument with this name, which is decoded into `member`.
   template <class Member>
   fields& add(std::string name, Member Struct::* member, field_rules rules = {}) {
     constexpr bool may_be_absent = is_optional<Member>::value;
@@ -132,7 +134,7 @@ class fields {
     return *this;
   }
 
-  /// The `inputSchema`: all of these members and no other.
+  /// The `inputSchema`. It permits these members and no others.
   [[nodiscard]] value schema() const {
     value::object out{{"type", "object"}, {"properties", properties_}};
     if (!required_.empty()) out.emplace_back("required", required_);
@@ -140,7 +142,7 @@ class fields {
     return out;
   }
 
-  /// Errors: invalid_argument, naming the member.
+  /// Decodes arguments. Errors: invalid_argument, naming the member.
   [[nodiscard]] result<Struct> decode(const value& arguments) const {
     Struct out{};
     for (const auto& read : readers_) {

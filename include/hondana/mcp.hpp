@@ -1,4 +1,4 @@
-/// Other MCP servers as sources of ours, so that several servers become one.
+/// Mounts other MCP servers: their resources appear as a source of this server.
 #pragma once
 
 #include <chrono>
@@ -16,37 +16,40 @@
 
 namespace hondana::inline v0 {
 
-/// Which server is mounted where, and how far it is trusted.
+/// Options of a mounted server.
 struct mount_options {
-  std::string name{};      ///< A slug, a-z, 0-9 and -: what errors and the log call it.
+  std::string name{};      ///< A slug of a-z, 0-9 and -, which appears in errors and logs.
   std::string prefix{};    ///< Canonical, ending with a slash. Empty: `mcp://NAME/`.
-  client_target target{};  ///< Where it is. A server in memory outlives this one.
-  std::string revision{};  ///< The only revision to speak with it; empty: the newest both know.
-  bool eager = false;      ///< Connect when the server begins to listen to it, not at the first call.
-  bool skills = true;      ///< Whether its skills are ours, if it has some.
-  bool redact = true;      ///< Mask secrets in what it gives.
+  client_target target{};  ///< Where the server is. A `memory_target` must outlive the provider.
+  std::string revision{};  ///< The only revision to use with it. Empty: the newest that both sides support.
+  bool eager = false;      ///< Connect when the server starts to watch this source, not at the first call.
+  bool skills = true;      ///< Serve its skills, if it has any.
+  bool redact = true;      ///< Mask secrets in its contents.
 
-  std::chrono::milliseconds timeout{30'000};    ///< For each request made of it.
-  std::chrono::milliseconds list_wait{10'000};  ///< How long a list waits for it; then it is answered without its entries.
-  std::chrono::milliseconds refresh{60'000};    ///< How old its lists may get when it tells neither changes nor a time.
-  std::size_t max_entries = 10'000;             ///< Further ones are left out.
+  std::chrono::milliseconds timeout{30'000};  ///< For each request to it.
+  /// How long a list waits for it. After that, the list is answered without its entries.
+  std::chrono::milliseconds list_wait{10'000};
+  /// Maximum age of its lists, if it sends neither change notifications nor a time to live.
+  std::chrono::milliseconds refresh{60'000};
+  std::size_t max_entries = 10'000;  ///< Further entries are left out.
   std::size_t max_templates = 500;
-  std::uint64_t max_read = 1ull << 30;  ///< Bytes of one read, besides what the server it is in allows.
+  std::uint64_t max_read = 1ull << 30;  ///< Bytes of one read, in addition to the limit of the server that mounts it.
 
-  /// Patterns of whole URIs as the other server spells them: `*` within a segment, `**` across them, `?`, `[a-z]`. Served is
-  /// what fits one of `include`, or anything when there is none, and none of `exclude`.
+  /// Patterns for whole URIs as the mounted server spells them: `*` within a segment, `**` across segments, `?`, `[a-z]`. A URI
+  /// is served if it matches one of `include` (or `include` is empty) and none of `exclude`.
   std::vector<std::string> include{};
   std::vector<std::string> exclude{};
 
-  /// Receives one line a noteworthy event; may be empty. Threads: any.
+  /// Receives one line per noteworthy event; may be empty. Threads: any.
   std::function<void(std::string_view)> log{};
 };
 
-/// A source that has what another server has: each URI with the prefix before it. It connects at the first request, or when
-/// the first peer hears of changed lists, and again after failures with growing pauses; until then its lists are empty and
-/// reads fail as source_unavailable. Errors of the other server are told with the name of the mount. What comes round in a
-/// circle of mounts is left out of lists, and reading it is an error (docs/mounting.md).
-/// Errors: invalid_argument for a name, a prefix or patterns that cannot be.
+/// Makes a source with the resources of another server, each URI prefixed. It connects at the first request, or when the first
+/// client watches lists, and reconnects after failures with growing pauses. Until then its lists are empty, and reads fail with
+/// source_unavailable. Errors of the mounted server get the name of the mount. Resources that come from this server itself,
+/// through a circle of mounts, are not listed and cannot be read (docs/mounting.md).
+///
+/// Errors: invalid_argument for an invalid name, prefix or pattern.
 [[nodiscard]] result<std::shared_ptr<provider>> make_mcp_provider(mount_options options);
 
 }  // namespace hondana::inline v0

@@ -1,4 +1,4 @@
-/// What a source may have besides resources: tools of its own, and a say in what becomes of the other sources' resources.
+/// Interfaces for sources that have tools of their own, or that depend on resources of other sources.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@
 
 namespace hondana::inline v0 {
 
-/// The server, as one of its sources sees it. Threads: any.
+/// The server, as seen by one of its sources. Threads: any.
 class neighbourhood {
  public:
   neighbourhood() = default;
@@ -23,32 +23,36 @@ class neighbourhood {
   neighbourhood& operator=(const neighbourhood&) = delete;
   virtual ~neighbourhood() = default;
 
-  /// The present version of a resource of any source, for who asks: as its entry says it, or of its content where it says none.
-  /// Of what was written just now that may wait until its version is one that lasts, a quarter of a second at most.
-  /// `uri` is canonical. Blocks until the source has answered or the deadline of `by` has passed; about its own resources a
-  /// source never asks on the threads that it is asked on.
-  /// Errors: resource_not_found for what there is not, or not for this caller; scope_missing; those of the source.
+  /// The current version of a resource of any source, with the rights of the caller in `by`. It is the version of the entry, or
+  /// one derived from the content if the entry has none. For a resource that was just written, it waits up to a quarter of a
+  /// second for a version that lasts.
+  ///
+  /// `uri` is canonical. Blocks until the source answers, or until the deadline of `by`. A source must not ask for its own
+  /// resources on the threads that run its calls.
+  /// Errors: resource_not_found if the resource does not exist or is hidden from the caller; scope_missing; those of the
+  /// source.
   [[nodiscard]] virtual result<std::string> version_of(const call& by, const std::string& uri) const = 0;
-  /// The same for the source itself, whoever may read it: nothing of it may show to anybody but that it has changed.
+  /// The same with the rights of the server itself. The source may reveal to callers only that the resource changed.
   [[nodiscard]] virtual result<std::string> version_for_itself(const call& by, const std::string& uri) const = 0;
-  /// Whether who asks may read what has this entry, by the rules there are now. Errors: resource_not_found, scope_missing.
+  /// Whether a caller may read the resource with this entry, by the current rules. Errors: resource_not_found, scope_missing.
   [[nodiscard]] virtual result<void> may_read(const caller& who, const resource& entry) const = 0;
-  /// From now on `neighbour::resource_changed` is told of `uri` (canonical), until `unwatch`, there or not. False: more is
-  /// watched already than there is room for.
+  /// Starts to report changes of `uri` (canonical, need not exist) to `neighbour::resource_changed`, until `unwatch`. Returns
+  /// false if the limit of watches is reached.
   [[nodiscard]] virtual bool watch(const std::string& uri) = 0;
+  /// Ends a `watch`.
   virtual void unwatch(const std::string& uri) = 0;
 };
 
-/// A tool that comes and goes with its source. Rules and the record of requests know it by its name, as any other; no other
-/// tool of the server can have that.
+/// A tool that is added and removed with its source. Access rules and the audit log identify it by name, like any tool, so no
+/// other tool of the server may have this name.
 struct source_tool {
   tool entry{};
-  tool_handler handler{};  ///< May outlive the source. It may ask the neighbourhood.
-  /// The canonical URIs of resources that a call names, for the record of requests; may be empty. Must not block.
+  tool_handler handler{};  ///< May outlive the source. May call the neighbourhood.
+  /// Returns the canonical URIs of resources that a call names, for the audit log. May be empty. Must not block.
   std::function<std::vector<std::string>(const value& arguments)> uris_of{};
 };
 
-/// A source that is a neighbour of others: a class that is both this and a `provider`.
+/// An additional base class of a provider that takes part in other sources. The class must also derive from `provider`.
 class neighbour {
  public:
   neighbour() = default;
@@ -56,12 +60,12 @@ class neighbour {
   neighbour& operator=(const neighbour&) = delete;
   virtual ~neighbour() = default;
 
-  /// Constant. Default: none.
+  /// The tools of this source. Constant. Default: none.
   [[nodiscard]] virtual std::vector<source_tool> tools();
-  /// A server has this source from now on, and its other sources can be asked, which must not block. Null: it lets go of it;
-  /// when this returns, no thread of the source's own is asking the neighbourhood, nor will one.
+  /// Called when a server adds this source; from then on it can call `in`. Must not block. Null: the server removes it. Before
+  /// returning, the source must ensure that none of its threads uses the neighbourhood, now or later.
   virtual void settle(std::shared_ptr<neighbourhood> in) = 0;
-  /// What a read of a watched resource gives has changed, or it has come or gone. Threads: any; must not block, nor call the
+  /// The content of a watched resource changed, or the resource was added or removed. Threads: any. Must not block or call the
   /// neighbourhood.
   virtual void resource_changed(std::string_view uri) = 0;
 };

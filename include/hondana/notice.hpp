@@ -1,4 +1,4 @@
-/// Messages that another service sends a source of its own accord.
+/// Notifications that an external service sends to a source over HTTP (webhooks).
 #pragma once
 
 #include <string>
@@ -8,11 +8,12 @@
 
 namespace hondana::inline v0 {
 
-/// One message: an HTTP request to `/notify/NAME`, whose content, if it has any, is not read.
+/// One HTTP request to `/notify/NAME`. Its body, if any, is not read.
 struct notice {
-  std::vector<std::pair<std::string, std::string>> fields{};  ///< Header fields as they came, names in lower case; at most 100.
+  /// Header fields as received, with names in lower case; at most 100.
+  std::vector<std::pair<std::string, std::string>> fields{};
 
-  /// The first field of that name; empty: there is none. `name`: in lower case.
+  /// The first field with this name, which must be lower-case. Empty if there is none.
   [[nodiscard]] std::string_view field(std::string_view name) const noexcept {
     for (const auto& [known, value] : fields) {
       if (known == name) return value;
@@ -21,7 +22,8 @@ struct notice {
   }
 };
 
-/// What a provider is besides that takes notices. Nobody has found out who sends them: whoever knows the address can.
+/// An additional base class of a provider that receives notices. The sender is not authenticated: any program that knows the
+/// address can send one.
 class takes_notices {
  public:
   takes_notices() = default;
@@ -29,10 +31,10 @@ class takes_notices {
   takes_notices& operator=(const takes_notices&) = delete;
   virtual ~takes_notices() = default;
 
-  /// Whether it wants any; otherwise the address does not exist. Threads: any. Must not block.
+  /// Whether the provider wants notices. If not, the address does not exist. Threads: any. Must not block.
   [[nodiscard]] virtual bool expects_notices() const noexcept = 0;
-  /// Takes one, if it shows by a secret that it comes from whom it should. False: it is answered as if the address did not
-  /// exist. Threads: any, such that serve other peers: must not block, and what it takes is done behind it.
+  /// Handles a notice if it proves its origin by a secret. False: it is answered as if the address did not exist. Threads: any,
+  /// including those that serve other clients. Must not block: start the work and return.
   [[nodiscard]] virtual bool take_notice(const notice& what) = 0;
 };
 

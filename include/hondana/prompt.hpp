@@ -1,4 +1,4 @@
-/// Prompts: messages made for a user to start with.
+/// Prompts: prepared messages that a user starts a conversation with.
 #pragma once
 
 #include <functional>
@@ -17,33 +17,35 @@
 
 namespace hondana::inline v0 {
 
-/// Asks for completions of one prompt argument.
+/// A request for completions of one prompt argument.
 struct complete_argument_request : call {
   std::string prompt;
   std::string argument;
   std::string value;                                         ///< Typed so far.
-  std::vector<std::pair<std::string, std::string>> context;  ///< Arguments already chosen.
+  std::vector<std::pair<std::string, std::string>> context;  ///< Arguments that the user has already chosen.
 };
 
+/// One argument of a prompt.
 struct prompt_argument {
   std::string name{};
   std::string title{};
   std::string description{};
   bool required = false;
-  /// Values for what was typed so far; empty: none are offered. Runs where the handler runs.
+  /// Returns values for the typed text; empty: no completion. Runs on the same threads as handlers.
   std::function<result<complete_result>(const complete_argument_request&)> complete{};
 };
 
-/// One entry of `prompts/list`. Empty strings are absent members. Spec: server/prompts.
+/// One entry of `prompts/list`. Empty strings are sent as absent members. Spec: server/prompts.
 struct prompt {
   std::string name{};
   std::string title{};
   std::string description{};
   std::vector<prompt_argument> arguments{};
   std::vector<icon> icons{};
-  value meta{};  ///< `_meta`: an object, or null for none. Sent from 2025-06-18.
+  value meta{};  ///< `_meta`: an object, or null for none. Sent from revision 2025-06-18 on.
 };
 
+/// The messages of a prompt.
 struct prompt_result {
   std::string description{};
   std::vector<message> messages{};
@@ -52,15 +54,16 @@ struct prompt_result {
 /// One call of a prompt.
 struct prompt_call : handler_call {
   std::string name{};
-  std::vector<std::pair<std::string, std::string>> arguments{};  ///< All required ones are here.
+  std::vector<std::pair<std::string, std::string>> arguments{};  ///< All required arguments are present.
 
-  /// The argument, or `otherwise` when it was not given.
+  /// The argument's value, or `otherwise` if it is absent.
   [[nodiscard]] std::string argument(std::string_view name, std::string_view otherwise = {}) const;
 };
 
+/// A result, or questions to the client.
 using prompt_outcome = std::variant<prompt_result, input_required>;
 
-/// Makes a prompt's messages; see `tool_handler` for threads and deadlines. A failure is answered as an error.
+/// Makes a prompt's messages. See `tool_handler` for threads and deadlines. A failure is answered as an error.
 using prompt_handler = std::function<result<prompt_outcome>(const prompt_call&)>;
 
 }  // namespace hondana::inline v0

@@ -1,4 +1,4 @@
-/// Which scopes a caller must have proved for what it asks.
+/// Which scopes a caller needs for which request.
 #pragma once
 
 #include <map>
@@ -9,35 +9,38 @@
 
 namespace hondana::inline v0 {
 
-/// What some operations need. A rule fits an operation when each of its lists is empty or has something that fits.
+/// A scope requirement of some operations. A rule applies to an operation if each of its lists is empty or has a matching
+/// element.
 struct scope_rule {
-  /// Names of requests: "resources/read", "tools/call". "resources/read" stands for `resources/get` too, and
-  /// "resources/subscribe" for `subscriptions/listen` as far as it names URIs.
+  /// Names of requests: "resources/read", "tools/call". "resources/read" includes `resources/get`, and "resources/subscribe"
+  /// includes `subscriptions/listen` if it names URIs.
   std::vector<std::string> methods{};
-  /// Canonical URI prefixes, as `covers` takes them, or URI templates ("db://{host}/secrets/{+rest}").
+  /// Canonical URI prefixes, as for `covers`, or URI templates ("db://{host}/secrets/{+rest}").
   std::vector<std::string> uris{};
   /// Names of tools and prompts.
   std::vector<std::string> names{};
+  /// The required scopes, all of them.
   std::vector<std::string> scopes{};
 };
 
-/// Applies to callers with a proof (a token or a certificate); others have no scopes and pass. Lists and completions name
-/// resources whose reading needs more; what must not even be named is hidden by a caller's view. Content derived from a
-/// resource, such as a patch, an outline or the target of a link, needs the scopes for reading the resource: `view::may_read`
-/// of the caller's view is false without them.
+/// Applies to callers with a proof (a token or a certificate). Other callers have no scopes and always pass.
+///
+/// Lists and completions include resources whose reading needs more scopes; only an access filter hides them. Content derived
+/// from a resource, such as a patch, an outline or the target of a link, needs the scopes for reading that resource. Without
+/// them, `view::may_read` of the caller's access filter is false.
 struct scope_rules {
-  /// Every request needs these.
+  /// Required for every request.
   std::vector<std::string> always{};
-  /// All rules that fit count. None fits what every client begins with (`initialize`, `ping`, `server/discover`) nor
-  /// `resources/unsubscribe`.
+  /// All rules that apply are combined. No rule applies to `initialize`, `ping` and `server/discover`, with which clients
+  /// begin, or to `resources/unsubscribe`.
   std::vector<scope_rule> rules{};
-  /// What a scope includes: "admin" → {"write", "read"}. What these include is included too.
+  /// Scopes that a scope includes, recursively: "admin" → {"write", "read"}.
   std::map<std::string, std::vector<std::string>> implied{};
 };
 
-/// Errors: invalid_argument for a scope with characters that no scope may have (RFC 6749 section 3.3), an unknown name of a
-/// request, a URI that is neither canonical nor a template, a rule without scopes, and scopes that include one another in a
-/// circle; the text says which.
+/// Validates rules. Errors: invalid_argument, with a text that names the defect. Scopes must have valid characters (RFC 6749
+/// section 3.3), and request names must be known. URIs must be canonical, or templates. A rule needs scopes, and scopes must
+/// not include each other in a circle.
 [[nodiscard]] result<void> check(const scope_rules& rules);
 
 }  // namespace hondana::inline v0

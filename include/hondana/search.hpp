@@ -1,4 +1,4 @@
-/// Searching what a server serves by an index of passages (docs/search.md).
+/// Full-text search with an index of passages (docs/search.md).
 #pragma once
 
 #include <chrono>
@@ -15,75 +15,78 @@
 
 namespace hondana::inline v0 {
 
-/// A service that makes vectors of texts, by OpenAI's `/v1/embeddings`.
+/// A service that computes vectors of texts, with OpenAI's `/v1/embeddings` protocol.
 struct embedding_options {
-  std::string url{};                               ///< Up to and with `/v1`: `http://localhost:11434/v1`.
-  std::string model{};                             ///< As the service calls it.
-  std::size_t dimensions = 0;                      ///< Asked for, where the service can shorten vectors; 0: as they are.
-  std::string query_prefix{};                      ///< Put before what is searched for, as some models want it.
-  std::string document_prefix{};                   ///< Put before what is found.
-  std::string bearer_file{};                       ///< A file with a token, read each time; empty: none.
-  std::string authorities{};                       ///< A PEM file to trust instead of the system's.
-  std::size_t batch = 32;                          ///< Texts in one request.
-  std::chrono::milliseconds timeout{30'000};       ///< Of one request, of documents.
-  std::chrono::milliseconds query_timeout{1'500};  ///< A search waits no longer for the vector of its query.
-  bool sends_secrets_in_the_clear = false;         ///< The token may go by `http:` to another machine.
+  std::string url{};                          ///< Base URL, including `/v1`: `http://localhost:11434/v1`.
+  std::string model{};                        ///< As the service calls it.
+  std::size_t dimensions = 0;                 ///< Requested dimensions, if the service can shorten vectors. 0: the model's own.
+  std::string query_prefix{};                 ///< Prefix of queries that some models need.
+  std::string document_prefix{};              ///< Prefix of documents that some models need.
+  std::string bearer_file{};                  ///< A file with a token, read for each request. Empty: none.
+  std::string authorities{};                  ///< PEM file of certificates to trust instead of the system's.
+  std::size_t batch = 32;                     ///< Texts per request.
+  std::chrono::milliseconds timeout{30'000};  ///< For one request with documents.
+  /// How long a search waits for the vector of its query. Then it uses words only.
+  std::chrono::milliseconds query_timeout{1'500};
+  bool sends_secrets_in_the_clear = false;  ///< Permits sending the token over `http:` to another machine.
 };
 
-/// How texts are cut into words.
+/// How texts are split into words.
 enum class word_cutting : std::uint8_t {
-  automatic,  ///< By MeCab where its library and a dictionary are there, and else by trigrams; the log says so.
+  automatic,  ///< MeCab if its library and a dictionary are installed, otherwise trigrams, which is logged.
   mecab,
   trigrams,
 };
 
-/// What is indexed, and where that is kept. Each limit's comment says what happens at it.
+/// What is indexed, and where the index is stored.
 struct search_options {
-  /// The file of the index; it and files beside it with the same beginning are made. Empty: in memory, made anew at each start.
+  /// Absolute path of the index file; further files have this path with a suffix. Empty: in memory, rebuilt at each start.
   std::string path{};
-  /// A PostgreSQL instead, which several servers may share: `postgresql://user@host/database`, without a password (a `.pgpass`
-  /// file or PGPASSFILE has it). Tables are made in `postgres_schema`.
+  /// A PostgreSQL database instead, which several servers can share: `postgresql://user@host/database`. The password is in a
+  /// `.pgpass` file or that of PGPASSFILE. Tables are created in `postgres_schema`.
   std::string postgres{};
   std::string postgres_schema = "hondana_search";
-  /// Canonical URI prefixes of what is indexed; empty: what all sources list, but for logs, metrics, git, the environment and
+  /// Canonical URI prefixes to index. Empty: everything that sources list, except logs, metrics, git, the environment and
   /// mounted servers.
   std::vector<std::string> include{};
-  std::vector<std::string> exclude{};  ///< Of these, prefixes of what is not.
-  std::uint64_t largest = 16u << 20;   ///< Bytes of a resource; of larger ones name, title and description are indexed alone.
-  std::size_t most_passages = 2'000'000;       ///< In all; what comes later is not indexed, and said to be missing.
-  std::chrono::milliseconds interval{60'000};  ///< Between two looks at everything, for changes that no source tells of.
+  std::vector<std::string> exclude{};  ///< Canonical URI prefixes to exclude from that.
+  std::uint64_t largest = 16u << 20;   ///< In bytes. Of larger resources, only name, title and description are indexed.
+  /// Passages in total. Resources that do not fit are not indexed, and `search_state::problem` says so.
+  std::size_t most_passages = 2'000'000;
+  /// Between two scans of all resources, which find changes that sources do not report. At least 100 ms.
+  std::chrono::milliseconds interval{60'000};
   word_cutting words = word_cutting::automatic;
-  std::string dictionary{};  ///< MeCab's, a folder; empty: as MeCab is set up.
+  std::string dictionary{};  ///< Folder of the MeCab dictionary. Empty: MeCab's configuration.
   std::optional<embedding_options> embeddings{};
-  std::function<void(std::string_view)> log{};  ///< One line a noteworthy event; may be empty. Threads: any.
+  std::function<void(std::string_view)> log{};  ///< One line per noteworthy event; may be empty. Threads: any.
 };
 
-/// How an index is doing.
+/// The state of an index.
 struct search_state {
-  std::uint64_t resources = 0;     ///< Indexed,
-  std::uint64_t passages = 0;      ///< with these passages,
-  std::uint64_t vectors = 0;       ///< of which so many have a vector.
-  std::uint64_t waiting = 0;       ///< Resources known to be new or changed, and not indexed yet.
-  std::uint64_t without_text = 0;  ///< Of `resources`, those that have no text that could be indexed, or too much.
-  std::uint64_t bytes = 0;         ///< Kept on disk or in memory.
-  bool is_complete = false;        ///< Everything there was at the last look is indexed.
-  std::string words{};             ///< How texts are cut into words, for people.
-  std::string vectors_from{};      ///< Where vectors come from, for people; empty: there are none.
-  std::string problem{};           ///< What went wrong last, as long as it does; empty: nothing.
+  std::uint64_t resources = 0;     ///< Indexed resources.
+  std::uint64_t passages = 0;      ///< Passages of these resources.
+  std::uint64_t vectors = 0;       ///< Passages that have a vector.
+  std::uint64_t waiting = 0;       ///< Resources that are known to be new or changed, but not indexed yet.
+  std::uint64_t without_text = 0;  ///< Those of `resources` that have no text to index, or too much.
+  std::uint64_t bytes = 0;         ///< Size on disk or in memory.
+  bool is_complete = false;        ///< Everything that the last scan found is indexed.
+  std::string words{};             ///< How texts are split into words, for people.
+  std::string vectors_from{};      ///< Where vectors come from, for people. Empty: no vectors.
+  std::string problem{};           ///< The current problem, for people. Empty: none.
 };
 
-/// An index with the thread that keeps it up. Given to a server by `server_options::search`, and to no other.
+/// An index, with the thread that updates it. Pass it to one server only, by `server_options::search`.
 class search_index;
 
-/// Opens or makes one; indexing begins when a server has it. Errors: invalid_argument, naming the option that is wrong;
-/// source_unavailable for a store that cannot be had, saying why. A damaged file is moved aside and made anew.
+/// Opens or creates an index. Indexing starts when a server has it. A damaged file is moved aside and rebuilt. Errors:
+/// invalid_argument, naming the wrong option; source_unavailable with the reason if the store cannot be opened.
 [[nodiscard]] result<std::shared_ptr<search_index>> open_search_index(search_options from);
-/// Threads: any; does not block.
+/// The state of an index. Threads: any; does not block.
 [[nodiscard]] search_state state_of(const search_index& which);
-/// Looks at everything and indexes what is new, as it does by itself each `interval`. Returns at once. Threads: any.
+/// Starts a scan of all resources, as happens after each `interval`. Returns at once. Threads: any.
 void refresh(search_index& which);
-/// Waits until everything is indexed that was there when this was called; `hears` (may be empty) is told how far it is. Errors:
-/// timed_out.
+/// Waits until everything that exists at the time of the call is indexed. `hears`, which may be empty, receives the progress.
+/// Errors: timed_out.
 [[nodiscard]] result<void> wait_until_complete(search_index& which, std::chrono::steady_clock::time_point until,
                                                const std::function<void(const search_state&)>& hears = {});
 

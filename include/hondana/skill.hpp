@@ -1,4 +1,4 @@
-/// What an agent skill is to a client: its frontmatter and a complete list of its files.
+/// An agent skill: its front matter, and the complete list of its files.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace hondana::inline v0 {
 
-/// The most files a skill may have, its SKILL.md included, and the most bytes all of them together.
+/// Limits of one skill: its files, including SKILL.md, and their bytes in total.
 /// Spec: the extension io.modelcontextprotocol/skills, #limits.
 inline constexpr std::size_t max_skill_files = 512;
 inline constexpr std::uint64_t max_skill_bytes = 16u << 20;
@@ -19,7 +19,7 @@ inline constexpr std::uint64_t max_skill_bytes = 16u << 20;
 /// One file of a skill.
 struct skill_file {
   std::string uri{};       ///< Canonical.
-  std::string digest{};    ///< "sha256:" and the SHA-256 of the file's bytes as 64 lower-case hexadecimal digits.
+  std::string digest{};    ///< "sha256:" and the SHA-256 of the file's bytes, as 64 lower-case hexadecimal digits.
   std::uint64_t size = 0;  ///< Bytes.
 
   bool operator==(const skill_file&) const = default;
@@ -27,10 +27,10 @@ struct skill_file {
 
 /// One entry of `skills/list`. Spec: the extension io.modelcontextprotocol/skills, #skill-entries.
 struct skill {
-  std::string uri{};    ///< Canonical, of its SKILL.md; the segment before that is the skill's name.
-  value frontmatter{};  ///< An object: everything in the SKILL.md's frontmatter, with at least `name` and `description`.
-  /// Every file, each once, in segment order, those of skills nested in it included. Absent: the content is made afresh for
-  /// each read, so that no digests can be given.
+  std::string uri{};    ///< Canonical URI of its SKILL.md. The segment before SKILL.md is the skill's name.
+  value frontmatter{};  ///< An object: all of the front matter of SKILL.md, with at least `name` and `description`.
+  /// All files, each once, in segment order, including those of nested skills. nullopt: the content is generated for each read,
+  /// so there are no digests.
   std::optional<std::vector<skill_file>> files{};
 };
 

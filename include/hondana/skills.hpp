@@ -1,4 +1,4 @@
-/// A provider over agent skills held in memory, for embedders and tests.
+/// A provider with agent skills in memory, for applications and tests.
 #pragma once
 
 #include <functional>
@@ -11,27 +11,28 @@
 
 namespace hondana::inline v0 {
 
-/// Serves skills an application adds, under `skill://`, with the Skills extension and as ordinary resources.
+/// Serves skills that an application adds, under `skill://`, by the skills extension and as ordinary resources.
 ///
-/// Threads: any; skills may be added and removed while the server runs, and subscribed peers are told.
+/// Threads: any. Skills may be added and removed while the server runs; subscribed clients are notified.
 class skill_provider : public provider {
  public:
-  /// Paths below the skill's folder, with `/` between names, and bytes.
+  /// Pairs of path and bytes. Paths are relative to the skill's folder, with `/` between names.
   using files = std::vector<std::pair<std::string, std::string>>;
 
-  /// `name` appears in errors and logs. `prefix`: a path all skills lie below, such as "acme/billing"; its first name is of
+  /// `name` appears in errors and logs. `prefix`: a path above all skills, such as "acme/billing", whose first name consists of
   /// a-z, 0-9 and -. Empty: none.
   explicit skill_provider(std::string name, std::string prefix = {});
   ~skill_provider() override;
 
-  /// Adds or replaces a skill. `path`, below the prefix, ends with the skill's name: "git-workflow", "billing/refunds"; one
-  /// that lies within another skill's path is nested in that, and its files are that skill's too. Errors: invalid_argument for
-  /// a path or file name that cannot be, for files without a SKILL.md, for frontmatter that breaks the rules of Agent Skills,
-  /// for a file that is in two skills, and for more than a skill may have (`max_skill_files`, `max_skill_bytes`); the text says
-  /// what to change, and nothing is changed. Secrets in files are masked as they are added, so that digests are of what is
+  /// Adds or replaces a skill. `path`, below the prefix, ends with the skill's name: "git-workflow", "billing/refunds". A skill
+  /// whose path is inside another skill's path is nested, and its files belong to both.
+  ///
+  /// Errors: invalid_argument with what to change; then nothing changes. Rejected are invalid paths and file names, a missing
+  /// SKILL.md, and front matter that breaks the rules of Agent Skills. So are a file that two skills claim, and more than
+  /// `max_skill_files` or `max_skill_bytes`. Secrets are masked when files are added, so digests match the content that is
   /// sent. Spec: the extension io.modelcontextprotocol/skills, #skill-format.
   result<void> add(const std::string& path, files content);
-  /// Removes a skill with all its files; false when there was none.
+  /// Removes a skill with all its files. Returns false if there was none.
   bool remove(const std::string& path);
 
   [[nodiscard]] std::string name() const override;
@@ -45,7 +46,7 @@ class skill_provider : public provider {
   [[nodiscard]] bool has_skills() const noexcept override;
   [[nodiscard]] result<skills_result> skills(const list_request& request) override;
   [[nodiscard]] result<skill> find_skill(const skill_request& request) override;
-  /// Tells of every `add` and `remove`.
+  /// Reports every `add` and `remove`.
   void watch(std::shared_ptr<change_listener> to) override;
   [[nodiscard]] hondana::masking masking() const noexcept override;
 

@@ -1,4 +1,4 @@
-/// Immutable, ordered sets of entries that a provider publishes and swaps.
+/// Immutable, ordered sets of entries, which a provider can publish and replace.
 #pragma once
 
 #include <cstddef>
@@ -12,30 +12,31 @@
 
 namespace hondana::inline v0 {
 
-/// An immutable set of entries in segment order, packed; pages cost O(page) whatever its size.
+/// An immutable set of entries in segment order, stored compactly. A page costs O(page) for any size of the set.
 ///
-/// Per view, and for a bounded number of views, it keeps which entries are visible; a query that has to find that out first
-/// scans a fixed number of entries and then returns a short (even empty) page with a cursor.
-/// Threads: any; entries are read without a lock.
+/// For a bounded number of access filters, it caches which entries are visible. For a new filter, a query examines a fixed
+/// number of entries, and may return a short or empty page with `resume`.
+///
+/// Threads: any; reads take no lock.
 class entry_snapshot {
  public:
-  /// Sorts and packs `entries`; of entries with equal URIs the last wins.
+  /// Sorts and packs `entries`. Among entries with equal URIs, the last one wins.
   explicit entry_snapshot(std::vector<resource> entries);
   ~entry_snapshot();
   entry_snapshot(const entry_snapshot&) = delete;
   entry_snapshot& operator=(const entry_snapshot&) = delete;
 
   [[nodiscard]] std::size_t size() const noexcept;
-  /// The entry at a position of the order.
+  /// The entry at a position; `index` must be less than `size()`.
   [[nodiscard]] resource at(std::size_t index) const;
-  /// The position of the first entry after `key` in segment order.
+  /// The position of the first entry after `key` in segment order; `size()` if there is none.
   [[nodiscard]] std::size_t upper_bound(std::string_view key) const noexcept;
-  /// The entry with exactly this URI.
+  /// The entry with exactly this URI, or nullopt.
   [[nodiscard]] std::optional<resource> find(std::string_view uri) const;
-  /// One page as `request` asks for it, through its caller's view.
+  /// The page that `request` asks for, through the access filter of its caller.
   [[nodiscard]] list_result page(const list_request& request) const;
-  /// One page of the direct children of a folder: the entries one segment below `request.uri`, whether that is an entry or not.
-  /// What lies deeper is skipped, so that a page costs O(page) whatever the subtree's size.
+  /// One page of the direct children of a folder: the entries one segment below `request.uri`, which need not be an entry
+  /// itself. Deeper entries are skipped, so a page costs O(page) for any size of the subtree.
   [[nodiscard]] list_result children(const children_request& request) const;
 
  private:

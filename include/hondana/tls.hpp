@@ -1,18 +1,18 @@
-/// TLS of an HTTP server: the files it shows itself with, and whether clients show theirs.
+/// TLS of an HTTP server: its certificate, and the certificates of its clients.
 #pragma once
 
 #include <string>
 
 namespace hondana::inline v0 {
 
-/// Paths of PEM files. They are read at start and by `http_service::reload_certificates`, up to 1 MiB each.
+/// Paths of PEM files of up to 1 MiB each. They are read at the start and by `http_service::reload_certificates`.
 struct tls_options {
-  std::string certificate{};  ///< The server's, followed by those that lead to an authority. Empty: no TLS.
-  std::string key{};          ///< Of the certificate, without a passphrase; may be the same file.
-  /// Who signs the certificates of clients: these are asked for one, and whoever shows one that does not hold is refused.
-  /// Empty: nobody is asked.
+  std::string certificate{};  ///< The server's certificate, followed by its intermediate certificates. Empty: no TLS.
+  std::string key{};          ///< Private key of the certificate, without a passphrase. May be the same file.
+  /// Authorities that sign client certificates. Clients are then asked for a certificate, and an invalid one is rejected.
+  /// Empty: clients are not asked.
   std::string client_authorities{};
-  bool needs_client_certificate = false;  ///< Clients that show none are refused, too. Needs `client_authorities`.
+  bool needs_client_certificate = false;  ///< Rejects clients without a certificate. Requires `client_authorities`.
   friend bool operator==(const tls_options&, const tls_options&) = default;
 };
 

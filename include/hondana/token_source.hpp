@@ -1,4 +1,4 @@
-/// Where a client has the tokens from that it sends to a server behind a URL.
+/// The interface from which a client gets its tokens for a server with a URL.
 #pragma once
 
 #include <optional>
@@ -11,18 +11,18 @@
 
 namespace hondana::inline v0 {
 
-/// A server has refused a request because of who asks, or the token at hand is known to be of no use.
+/// A rejection of a request for lack of authorization, or of a token that is known to be useless.
 struct refused_token {
-  std::string url{};                      ///< Of the server, as the target names it.
-  int status = 0;                         ///< 401 or 403; 0: nothing was sent, `token` had none to give.
-  std::vector<std::string> challenges{};  ///< The values of `WWW-Authenticate`, as spelled.
-  std::string token{};                    ///< What was sent; empty: nothing.
-  /// How many times in a row this request has been refused: the first time is 1. 0: nothing was sent.
+  std::string url{};                      ///< URL of the server, as in the target.
+  int status = 0;                         ///< 401 or 403. 0: nothing was sent, because `token` returned nullopt.
+  std::vector<std::string> challenges{};  ///< The values of `WWW-Authenticate`, as received.
+  std::string token{};                    ///< The token that was sent; empty: none.
+  /// Number of consecutive rejections of this request, from 1. 0: nothing was sent.
   int times = 0;
 };
 
-/// Gives the tokens of one server. Threads: any; `token` and `obtain` may run at once, `obtain` itself is called once at a time
-/// for each client.
+/// The tokens for one server. Threads: any. `token` and `obtain` may run at the same time; each client calls `obtain` from one
+/// thread at a time.
 class token_source {
  public:
   token_source() = default;
@@ -30,13 +30,14 @@ class token_source {
   token_source& operator=(const token_source&) = delete;
   virtual ~token_source() = default;
 
-  /// The token to send now, from memory and without waiting: empty for none, nothing when `obtain` must be called first (it has
-  /// expired). It is sent to the origin of the target, and to nobody else.
+  /// The token to send now, from memory, without blocking. Empty: send none. nullopt: call `obtain` first, because the token
+  /// expired. The token is sent to the origin of the target only.
   [[nodiscard]] virtual std::optional<std::string> token() = 0;
-  /// Gets a better one: by refreshing, by asking somebody to log in. After success the request is sent again with what `token`
-  /// says then. It may find that another has been had meanwhile, and return at once. Errors: unauthorized, whose text says what
-  /// to do; source_unavailable, overloaded and timed_out for what may pass, so that it is asked again later; cancelled. Any
-  /// other is an `unauthorized` for those whose request it was.
+  /// Gets a better token: by refresh, or by asking the user to log in. After success, the request is repeated with the new
+  /// `token`. If another call has got a new token meanwhile, it may return at once.
+  ///
+  /// Errors: unauthorized, with what to do; cancelled. source_unavailable, overloaded and timed_out if a later call may
+  /// succeed. Any other error counts as unauthorized.
   [[nodiscard]] virtual result<void> obtain(const refused_token& why, const std::stop_token& stop) = 0;
 };
 

@@ -16,7 +16,7 @@
 
 namespace hondana::inline v0 {
 
-/// Hints about what a tool does; nobody may rely on them. Sent from 2025-03-26.
+/// Hints about a tool's behavior. Clients must not rely on them. Sent from revision 2025-03-26 on.
 struct tool_annotations {
   std::string title{};
   std::optional<bool> readOnlyHint{};
@@ -25,44 +25,47 @@ struct tool_annotations {
   std::optional<bool> openWorldHint{};
 };
 
-/// One entry of `tools/list`. Empty strings are absent members. Spec: server/tools.
+/// One entry of `tools/list`. Empty strings are sent as absent members. Spec: server/tools.
 struct tool {
   std::string name{};  ///< 1 to 128 of A-Z, a-z, 0-9, '_', '-', '.' and '/'.
   std::string title{};
   std::string description{};
-  /// JSON Schema 2020-12 of the arguments; its root says "type": "object". Sent as it is, with all its keywords.
+  /// JSON Schema 2020-12 of the arguments; the root has "type": "object". Sent unchanged, with all keywords.
   value inputSchema = value::object{{"type", "object"}};
-  std::optional<value> outputSchema{};  ///< Of `structuredContent`. Sent from 2025-06-18.
+  std::optional<value> outputSchema{};  ///< Schema of `structuredContent`. Sent from revision 2025-06-18 on.
   tool_annotations annotations{};
   std::vector<icon> icons{};
-  value meta{};  ///< `_meta`: an object, or null for none. Sent from 2025-06-18.
+  value meta{};  ///< `_meta`: an object, or null for none. Sent from revision 2025-06-18 on.
 };
 
-/// The answer of a tool.
+/// The result of a tool.
 struct tool_result {
   std::vector<content_block> content{};
-  /// Checked against the tool's `outputSchema`. When `content` is empty, its JSON text is sent as content too.
+  /// Validated against the tool's `outputSchema`. If `content` is empty, its JSON text is also sent as content.
   std::optional<value> structuredContent{};
-  bool isError = false;  ///< The call went wrong in a way that a model can do something about.
+  bool isError = false;  ///< The call failed in a way that a model can correct.
   value meta{};
 };
 
-/// A result of one text.
+/// A result with one text.
 [[nodiscard]] tool_result text_result(std::string text);
-/// A result that says what went wrong, for a model to try again better.
+/// A result with `isError` and one text, which tells the model what to change.
 [[nodiscard]] tool_result error_result(std::string text);
 
 /// One call of a tool.
 struct tool_call : handler_call {
   std::string name{};
-  value arguments = value::object{};  ///< Fits the tool's `inputSchema`.
+  value arguments = value::object{};  ///< Validated against the tool's `inputSchema`.
 };
 
+/// A result, or questions to the client.
 using tool_outcome = std::variant<tool_result, input_required>;
 
-/// Does a tool's work. It may block: it runs on a bounded pool of the server's, several calls at once. It gives up at
-/// `deadline` or when `stop` is requested. A failure it returns becomes a result with `isError`; what it throws too, with the
-/// reason in the log only. `scope_missing` with scopes is told to the client instead, which can get a token that is enough.
+/// Executes a tool. It may block: it runs on a bounded thread pool of the server, several calls at once. It must return by
+/// `deadline`, or when `stop` is requested.
+///
+/// A returned failure becomes a result with `isError`. So does an exception, but its text is only logged. `scope_missing` with
+/// scopes is instead sent to the client as a challenge, so that it can get a better token.
 using tool_handler = std::function<result<tool_outcome>(const tool_call&)>;
 
 }  // namespace hondana::inline v0

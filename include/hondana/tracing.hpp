@@ -1,4 +1,4 @@
-/// Traces of what a server does, sent to a collector by OpenTelemetry's protocol (docs/observability.md).
+/// Traces of requests, exported by the OpenTelemetry protocol (docs/observability.md).
 #pragma once
 
 #include <chrono>
@@ -14,29 +14,30 @@
 
 namespace hondana::inline v0 {
 
-/// Where spans go, and how many. Spec: OTLP 1.x, OTLP/HTTP with JSON.
+/// Where spans are sent, and how many. Spec: OTLP 1.x, OTLP/HTTP with JSON.
 struct tracing_options {
-  std::string url{};                                           ///< What is POSTed to: `http://localhost:4318/v1/traces`.
-  std::vector<std::pair<std::string, std::string>> headers{};  ///< Of each request.
-  std::string bearer_file{};                                   ///< A file with a token, read each time; empty: none.
-  /// Of the requests that come without a trace, this part is traced: 0 to 1. The others are traced when whoever asks does.
+  std::string url{};                                           ///< URL for POST requests: `http://localhost:4318/v1/traces`.
+  std::vector<std::pair<std::string, std::string>> headers{};  ///< Header fields of each request.
+  std::string bearer_file{};                                   ///< A file with a token, read for each request. Empty: none.
+  /// The share of requests that is traced among those without a trace of the caller: 0 to 1. For the others, the caller
+  /// decides.
   double sample = 1;
-  std::chrono::milliseconds timeout{10'000};  ///< Of one request.
+  std::chrono::milliseconds timeout{10'000};  ///< For one request.
   std::string service_name = "hondana";
   std::string service_version{};
-  std::size_t most_waiting = 4096;         ///< Spans that wait to be sent; beyond it they are dropped, and counted.
-  std::chrono::milliseconds pause{5'000};  ///< Between two requests, while there are less than 512 spans to send.
-  std::function<void(std::string_view)>
-      log{};  ///< Receives one line when the collector cannot be reached, and when it can again.
+  std::size_t most_waiting = 4096;         ///< Spans that may wait to be sent. Further ones are dropped and counted.
+  std::chrono::milliseconds pause{5'000};  ///< Between two requests, while fewer than 512 spans wait.
+  /// Receives one line when the collector becomes unreachable, and when it is reachable again.
+  std::function<void(std::string_view)> log{};
 };
 
-/// Makes spans of requests and hands them to whoever sends them. Null in `server_options`: nothing is traced.
+/// Makes spans for requests, and exports them.
 class tracer;
 
-/// One that sends them from a thread of its own; destruction drops what has not been sent. Errors: invalid_argument, naming the
-/// option that is wrong.
+/// Makes a tracer that exports spans on a thread of its own. Its destructor drops spans that have not been sent. Errors:
+/// invalid_argument, naming the wrong option.
 [[nodiscard]] result<std::shared_ptr<tracer>> export_traces(tracing_options from);
-/// Sends what there is now, or as much of it as can be sent before `until`: true when nothing is left. Threads: any; blocks.
+/// Sends the waiting spans until `until`. Returns true if none are left. Threads: any; blocks.
 bool flush_traces(tracer& of, std::chrono::steady_clock::time_point until);
 
 }  // namespace hondana::inline v0

@@ -1,4 +1,4 @@
-/// A JSON value: what tools take and give, and what schemas are written in.
+/// A JSON value: arguments and results of tools, and JSON schemas.
 #pragma once
 
 #include <concepts>
@@ -17,7 +17,7 @@
 
 namespace hondana::inline v0 {
 
-/// One JSON value. It is not changed after it was made, and copies share arrays and objects. Members keep their order.
+/// One immutable JSON value. Copies share arrays and objects. Members of objects keep their order.
 ///
 /// Threads: any, as for a const object.
 class value {
@@ -27,14 +27,14 @@ class value {
   using member = std::pair<std::string, value>;
   using object = std::vector<member>;
 
-  /// What `parse` takes at most.
+  /// The largest text that `parse` accepts.
   struct limits {
     std::size_t bytes = 16u << 20;
-    std::size_t values = 1'000'000;  ///< Values of all levels together.
+    std::size_t values = 1'000'000;  ///< Values of all nesting levels together.
   };
 
   value() noexcept = default;
-  // A JSON value is written as the C++ value it holds.
+  // Constructors are implicit, so that `{{"type", "object"}}` is a value. Integers outside the int64 range become doubles.
   explicit(false) value(std::nullptr_t) noexcept {}
   explicit(false) value(bool from) noexcept : data_(from) {}
   template <class Integer>
@@ -47,22 +47,24 @@ class value {
   explicit(false) value(array from) : data_(std::make_shared<const array>(std::move(from))) {}
   explicit(false) value(object from) : data_(std::make_shared<const object>(std::move(from))) {}
 
-  /// Reads one JSON text. Errors: invalid_argument when it is malformed, deeper than 128 levels, bigger than `most`, or has an
-  /// object with the same member twice; the text names the place.
+  /// Parses one JSON text. Without `most`, the defaults of `limits` apply. Errors: invalid_argument if the text is malformed,
+  /// nested deeper than 128 levels, larger than `most`, or has an object with a duplicate member. The error text names the
+  /// position.
   [[nodiscard]] static result<value> parse(std::string_view text, const limits& most);
   [[nodiscard]] static result<value> parse(std::string_view text);
 
-  /// The value as JSON text, without white space. Infinities and NaN become null, ill-formed UTF-8 is replaced.
+  /// Serializes to JSON text without white space. Infinities and NaN become null; ill-formed UTF-8 is replaced.
   [[nodiscard]] std::string to_text() const;
-  /// The same with the members of every object sorted by name: equal values of equal spelling give equal texts.
+  /// As `to_text`, with the members of every object sorted by name. Values with equal members and equally spelled numbers give
+  /// equal texts.
   [[nodiscard]] std::string to_canonical_text() const;
 
   [[nodiscard]] kind type() const noexcept;
   [[nodiscard]] bool is_null() const noexcept { return type() == kind::null; }
 
-  /// The value as a C++ one; nothing when it is of another kind.
+  /// Conversions to C++ values. nullopt, or null, if the value has another kind. Pointers stay valid as long as this value.
   [[nodiscard]] std::optional<bool> as_boolean() const noexcept;
-  /// Integers, and numbers without a fraction that fit 64 signed bits.
+  /// Integers, and numbers without a fraction that fit into 64 signed bits.
   [[nodiscard]] std::optional<std::int64_t> as_integer() const noexcept;
   /// Integers and numbers.
   [[nodiscard]] std::optional<double> as_number() const noexcept;
@@ -70,11 +72,11 @@ class value {
   [[nodiscard]] const array* as_array() const noexcept;
   [[nodiscard]] const object* as_object() const noexcept;
 
-  /// The member of an object; null when there is none, or this is no object.
+  /// The member of an object. Null if the member is missing, or if this value is not an object.
   [[nodiscard]] const value* find(std::string_view name) const noexcept;
 
-  /// Lookups that say what is missing. `path` is the name of a member, or an RFC 6901 pointer when it starts with '/'.
-  /// Errors: invalid_argument, "PATH: missing" or "PATH: expected a string, got a number".
+  /// Lookups with an error for missing or wrong members. `path` is a member's name, or an RFC 6901 pointer if it starts with
+  /// '/'. Errors: invalid_argument with the text "PATH: missing" or "PATH: expected a string, got a number".
   [[nodiscard]] result<value> at(std::string_view path) const;
   [[nodiscard]] result<bool> boolean_at(std::string_view path) const;
   [[nodiscard]] result<std::int64_t> integer_at(std::string_view path) const;
@@ -83,7 +85,7 @@ class value {
   [[nodiscard]] result<array> array_at(std::string_view path) const;
   [[nodiscard]] result<object> object_at(std::string_view path) const;
 
-  /// Equality as JSON has it: 1 equals 1.0, and the order of members does not matter.
+  /// JSON equality: 1 equals 1.0, and the order of members does not matter.
   [[nodiscard]] bool operator==(const value& other) const;
 
  private:
@@ -98,7 +100,7 @@ class value {
   data data_ = nullptr;
 };
 
-/// "a string", "an object": what errors call a kind.
+/// The name of a kind in error texts, such as "a string" or "an object".
 [[nodiscard]] std::string_view name_of(value::kind what) noexcept;
 
 }  // namespace hondana::inline v0

@@ -1,4 +1,4 @@
-/// The public class `client`: arguments in, results out.
+/// Implements the public class `client` on top of `outbound::engine`.
 
 #include <utility>
 
@@ -13,7 +13,8 @@ namespace asking = wire::asking;
 
 namespace {
 
-/// The ranges of a client do not keep it alive: whoever uses one after its client's end is told.
+/// Makes a list of pages. The list does not keep the client alive: after the client is destroyed, the next page fails as
+/// cancelled.
 template <class T, class Get>
 paged<T> pages(const std::shared_ptr<outbound::engine>& of, Get get) {
   return paged<T>([weak = std::weak_ptr(of), get](const std::optional<std::string>& cursor) -> result<page<T>> {
@@ -58,7 +59,7 @@ result<client> client::connect(client_target target, client_options options, con
   return client(std::move(made));
 }
 
-// Each call keeps the engine: the client may be destroyed meanwhile.
+// Each call below copies the `shared_ptr` of the engine, because the client may be destroyed during the call.
 
 server_description client::server() const { return engine_->server(); }
 

@@ -1,4 +1,5 @@
-/// Calls of more than one step: filtered lists, single entries, tools, and checked files of skills.
+/// Calls of the client that take more than one request: filtered lists, single entries, tool calls, and verified files of
+/// skills.
 #include "client/composed_calls.hpp"
 
 #include <algorithm>
@@ -28,7 +29,7 @@ catalog::filter made_ready(const entry_filter& wanted) {
   return catalog::filter(std::move(out));
 }
 
-/// Stable, without the temporary buffer that std::stable_sort takes.
+/// Sorts stably, without the temporary buffer that `std::stable_sort` allocates.
 template <class Key>
 void sort_by(std::vector<resource>& entries, Key comes_before) {
   std::vector<std::pair<resource, std::size_t>> places;
@@ -89,7 +90,7 @@ result<page<resource>> resource_page(engine& of, const std::optional<std::string
 result<resource> describe(engine& of, std::string_view uri, const call_options& how) {
   HONDANA_TRY(const auto can, of.need(&server_description::has_resources, "resources", how));
   if (can.has_versions) {
-    // The content comes with it; nobody keeps it.
+    // `resources/get` sends the content, too. This sink discards it.
     const auto dropped = [](std::size_t, std::string_view) { return result<void>(); };
     HONDANA_TRY(auto got, of.call({.asked = asking::get_resource(uri), .content = dropped}, how));
     return asking::resource_of(got.result());
@@ -111,7 +112,7 @@ result<resource> describe(engine& of, std::string_view uri, const call_options& 
 
 namespace {
 
-/// What of the arguments is repeated in headers. Spec: 2026-07-28 basic/transports/streamable-http#client-behavior.
+/// The headers that repeat arguments of a tool call. Spec: 2026-07-28 basic/transports/streamable-http#client-behavior.
 std::vector<std::pair<std::string, std::string>> repeated(const std::vector<model::mirrored_argument>& mirrored,
                                                           const value& arguments) {
   std::vector<std::pair<std::string, std::string>> out;
@@ -126,7 +127,7 @@ std::vector<std::pair<std::string, std::string>> repeated(const std::vector<mode
     } else if (const auto number = given->as_integer()) {
       text = std::to_string(*number);
     } else {
-      continue;  // the server will say what it thinks of such an argument
+      continue;  // not a string, boolean or integer: the server rejects such an argument
     }
     out.push_back(asking::argument_header(one.header, text));
   }
@@ -147,7 +148,7 @@ result<called> call_tool(engine& of, std::string_view name, const value& argumen
     }
     auto got = of.call(std::move(what), how);
     if (got) return asking::called_of(got->got.result);
-    // The tool may want other headers than when it was listed.
+    // The tool may require other headers than when it was listed: list it again and retry once.
     const auto& why = got.error();
     if (is_again || !asking::wants_other_headers(why)) return tl::unexpected(why);
   }
@@ -171,7 +172,7 @@ tl::unexpected<failure> unlike(std::string_view uri, const std::string& what) {
               "the skill's file " + named(uri) + " is rejected because it differs from its announcement: " + what);
 }
 
-/// Fields in which what was read and what was announced differ; empty when they agree.
+/// The names of the fields whose values differ between the list and the file; empty if all are equal.
 std::string difference(const value& announced, const value& found) {
   std::string out;
   const auto add = [&out](const std::string& name) { out += (out.empty() ? "" : ", ") + name.substr(0, 100); };
@@ -185,7 +186,8 @@ std::string difference(const value& announced, const value& found) {
   return out;
 }
 
-/// Spec: the extension io.modelcontextprotocol/skills, #integrity-and-verification.
+/// Compares the front matter of a SKILL.md with its entry. Errors: broken_protocol when they differ. Spec: the extension
+/// io.modelcontextprotocol/skills, #integrity-and-verification.
 result<void> check_front(const skill& whose, std::string_view uri, const std::string& bytes) {
   const auto found = front_matter::parse_frontmatter(std::string_view(bytes).substr(0, front_matter::front_bytes));
   if (!found) return unlike(uri, "its frontmatter cannot be read: " + found.error().public_text);

@@ -1,4 +1,4 @@
-/// Requests under way on one channel: matches answers to calls, with deadlines and cancellation.
+/// Pending requests on one channel: matches answers to calls, with deadlines and cancellation.
 #include "client/conversation.hpp"
 
 #include <algorithm>
@@ -25,8 +25,8 @@
 
 namespace hondana::outbound {
 
-/// Stands between a channel and what the caller passed, which has gone once the call is over, whatever comes late. What is
-/// passed runs under its lock, so that closing waits for it. Threads: any.
+/// Separates a channel from the callbacks of a call, which are destroyed when the call ends. Content and progress that arrive
+/// later are rejected or ignored. Callbacks run under the lock, so that `close` waits for them. Threads: any.
 class call_gate {
  public:
   call_gate(channel::content_sink content, std::function<void(const progress&)> report)
@@ -41,7 +41,7 @@ class call_gate {
       return fail(errc::internal, "the content writer failed", error.what());
     }
   }
-  /// Errors: internal, when the application's function throws.
+  /// Reports progress. Errors: internal, when the application's callback throws.
   result<void> tell(const progress& now) {
     const std::lock_guard lock(mutex_);
     if (!is_open_ || !report_) return {};
@@ -65,7 +65,7 @@ class call_gate {
   const std::function<void(const progress&)> report_;
 };
 
-/// Closes the gate on every way out of a call.
+/// Closes the gate when the scope of a call ends.
 class gate_keeper {
  public:
   explicit gate_keeper(std::shared_ptr<call_gate> gate) : gate_(std::move(gate)) {}
@@ -119,7 +119,7 @@ void conversation::use(std::unique_ptr<channel::channel> through) {
     const std::lock_guard lock(mutex_);
     old.swap(channel_);
   }
-  // Its threads may call us while it closes, so that no lock is held.
+  // The channel's threads may call this object while it closes, so no lock is held here.
   if (old) old->close(std::chrono::milliseconds(0));
 }
 
@@ -176,7 +176,7 @@ result<answer> conversation::ask(channel::call_id id, std::string text, const se
   const gate_keeper gate(mine->gate);
   through()->send({std::move(text), id, how.headers, gate.sink(), false, how.is_opening});
 
-  // The lock makes sure that the wake-up cannot come between the look at the token and the wait.
+  // The lock ensures that no wake-up is lost between the check of the token and the wait.
   const std::stop_callback wake(options.stop, [this, mine] {
     const std::lock_guard lock(mutex_);
     mine->changed.notify_all();
@@ -196,7 +196,7 @@ result<answer> conversation::ask(channel::call_id id, std::string text, const se
       mine->changed.wait(lock);
       continue;
     }
-    // However many questions a server asks, it wins no more than the time for one.
+    // Questions of the server extend the deadline by at most the time limit of one question.
     const auto won = std::min<clock::duration>(paused() - paused_before, question_time_);
     const auto last = streams ? std::max(began, mine->last_heard) : began;
     const auto until = std::min(last + time, began + whole_time) + won;
@@ -251,7 +251,7 @@ void conversation::drop(channel::call_id id) {
   }
   const auto open = through();
   open->abandon(id);
-  // Where each call has an exchange of its own, its end says it.
+  // With one exchange per call, closing the exchange cancels the call. Otherwise a notification does.
   if (!open->has_exchanges()) cancel(id, "no longer subscribed", {});
 }
 
@@ -380,7 +380,7 @@ void conversation::reported(const asking::call_progress& what) {
     const std::lock_guard lock(mutex_);
     const auto found = pending_.find(what.call);
     if (found == pending_.end() || found->second->got) return;
-    // Words alone are no content: only bytes keep a streamed read from timing out.
+    // A progress message does not extend the timeout of a streamed read: only content bytes do.
     gate = found->second->gate;
   }
   if (!gate) return;
@@ -459,7 +459,7 @@ namespace {
 constexpr std::size_t longest_message = 2'000;
 constexpr std::size_t longest_scopes = 500;
 
-/// What a token lacks by the challenge of a 403. Null: it is no matter of scopes, or they are not named.
+/// The scopes that the challenge of a 403 requires. Null if the challenge is not about scopes or names none.
 std::shared_ptr<const std::vector<std::string>> scopes_wanted(const channel::ending& how) {
   if (how.http_status != 403 || !transport::http_client::wants_more_scopes(how.challenges)) return nullptr;
   const auto wanted = oauth::bearer_in(how.challenges).scopes;

@@ -1,4 +1,4 @@
-/// Requests under way on one channel: matches answers to calls, with deadlines and cancellation.
+/// Pending requests on one channel: matches answers to calls, with deadlines and cancellation.
 #pragma once
 
 #include <chrono>
@@ -27,77 +27,78 @@ namespace hondana::outbound {
 namespace asking = wire::asking;
 using clock = monotonic_clock;
 
-/// The answer to a request: a result, in the document it lives in.
+/// The result of a request, with the JSON document that owns it.
 struct answer {
   json::document document;
   json::value result;
-  std::size_t bytes = 0;  ///< Of the message.
+  std::size_t bytes = 0;  ///< Size of the message.
 };
 
-/// How the server's side of a conversation is heard. Threads: the channel's, one call at a time; must not block.
+/// Callbacks for messages that the server sends by itself, and for the state of the connection. Threads: the channel's, one
+/// call at a time; must not block.
 class hearer {
  public:
   hearer() = default;
   hearer(const hearer&) = delete;
   hearer& operator=(const hearer&) = delete;
   virtual ~hearer() = default;
-  /// `bytes`: of the message.
+  /// A notification arrived. `bytes`: size of the message.
   virtual void told(asking::news what, std::size_t bytes) = 0;
-  /// A request of the server's (older revisions).
+  /// A request from the server arrived (revisions with sessions only).
   virtual void asked(const rpc::request& what, std::size_t bytes) = 0;
-  /// A subscription's stream has ended; `why` is set unless the server ended it as the protocol has it.
+  /// The stream of a subscription ended. `why` is empty if the server ended it as the protocol specifies.
   virtual void subscription_ended(channel::call_id id, std::optional<failure> why) = 0;
-  /// The connection is gone, or the server has ended the session.
+  /// The connection broke, or the server ended the session.
   virtual void lost(const failure& why) = 0;
-  /// Something that the server sent by itself may have been missed.
+  /// Notifications from the server may have been missed.
   virtual void interrupted() = 0;
-  /// For the log.
+  /// A line for the log.
   virtual void noticed(const std::string& line) = 0;
 };
 
-/// How one request is sent, besides its text.
+/// How to send one request, besides its text.
 struct sending {
-  std::string method{};  ///< For errors.
-  std::string target{};  ///< The URI or name asked for, for errors; may be empty.
+  std::string method{};  ///< For error messages.
+  std::string target{};  ///< The requested URI or name, for error messages; may be empty.
   std::vector<std::pair<std::string, std::string>> headers{};
   channel::content_sink content{};
   bool is_opening = false;
-  /// Whether the server is to be told when the call is given up.
+  /// Whether to notify the server when the client gives up the call.
   bool tells_cancellation = true;
   std::chrono::milliseconds time{30'000};
 };
 
-/// Threads: any.
+/// Sends requests over a channel and waits for their answers. Threads: any.
 class conversation final : public channel::listener {
  public:
-  /// `heard` outlives it. `trace` may be empty.
+  /// `heard` must outlive this object. `trace` may be empty.
   conversation(hearer& heard, std::size_t max_calls, std::function<void(message_direction, std::string_view)> trace);
   ~conversation() override;
 
-  /// Before anything else, and again to talk through another one. The old one is closed.
+  /// Sets the channel; call this before any other function. A later call replaces the channel and closes the old one.
   void use(std::unique_ptr<channel::channel> through);
-  /// Never null once there was a `use`.
+  /// Null only before the first `use`.
   [[nodiscard]] std::shared_ptr<channel::channel> through() const;
 
-  /// An id for the next request.
+  /// Returns the id for the next request.
   [[nodiscard]] channel::call_id next_id();
-  /// Sends a request and waits for its answer. `text` holds `id`. Errors: those of `client`.
+  /// Sends a request and waits for its answer. `text` contains `id`. Errors: those of `client`.
   [[nodiscard]] result<answer> ask(channel::call_id id, std::string text, const sending& how, const call_options& options);
-  /// Sends a request whose answer is told by `hearer::subscription_ended`. Errors: overloaded.
+  /// Sends a subscription request. `hearer::subscription_ended` reports its end. Errors: overloaded, cancelled after `close`.
   result<void> subscribe(channel::call_id id, std::string text, const sending& how);
-  /// Gives a subscription up; nothing is told of it any more. The server is told where only that tells it.
+  /// Ends a subscription without further callbacks. Without exchanges per call, sends `notifications/cancelled`.
   void drop(channel::call_id id);
-  /// Sends a notification or an answer; nothing once it is closed.
+  /// Sends a notification or an answer. Does nothing after `close`.
   void tell(std::string text, std::vector<std::pair<std::string, std::string>> headers = {});
 
-  /// While somebody is answering a question of the server's, the time of calls stands still; of one call for no longer than
-  /// one question may take.
+  /// While a question of the server waits for its answer, the timeouts of calls are suspended. The suspension of one call is
+  /// limited to the time limit of one question.
   void question_began();
   void question_ended();
-  /// The most time a question may take.
+  /// Sets the time limit of a question.
   void set_question_time(std::chrono::milliseconds most);
 
-  /// Fails everything under way, and whatever comes.
+  /// Fails all pending and all later calls as cancelled. The channel gets `time` to close.
   void close(std::chrono::milliseconds time);
 
   void received(channel::call_id call, std::string text) override;
@@ -110,6 +111,7 @@ class conversation final : public channel::listener {
   struct pending;
   void settle(channel::call_id id, result<answer> with);
   void answered(channel::call_id call, json::document document, const rpc::response& what, std::size_t bytes);
+  /// Calls the trace callback and logs its exceptions.
   void traced(message_direction way, std::string_view message);
   void reported(const asking::call_progress& what);
   void give_up(channel::call_id id, const sending& how, std::string_view reason);
@@ -130,9 +132,9 @@ class conversation final : public channel::listener {
   std::chrono::milliseconds question_time_{600'000};
 };
 
-/// The failure that an HTTP answer without a JSON-RPC error is; with the scopes that a 403 says are needed.
+/// Converts the end of an exchange without a JSON-RPC error into a failure, with the scopes that a 403 requires.
 [[nodiscard]] failure failure_of(const channel::ending& how, const std::string& method);
-/// Has the text say which scopes those are, if it does not yet.
+/// Appends the required scopes to the text of the failure unless it names them already.
 void name_scopes(failure& why);
 
 }  // namespace hondana::outbound

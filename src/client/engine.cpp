@@ -1,4 +1,4 @@
-/// The calls of a client: cached, sent, repeated when the server wants input, and reads of resources.
+/// The calls of a client: cache, retries, answers to questions of the server, and reads of resources.
 #include "client/engine.hpp"
 
 #include <algorithm>
@@ -41,8 +41,8 @@ std::string key_of(const client_target& target) {
   return "memory " + std::to_string(reinterpret_cast<std::uintptr_t>(std::get<memory_target>(target).server));
 }
 
-/// As whom the server knows this client: by what the application says, and by the headers and the certificate
-/// that may say so.
+/// Identifies this client in a shared cache: the application's identity, plus headers and certificate, which may authenticate
+/// it.
 std::string identity_of(const client_target& target, const client_options& options) {
   const auto* http = std::get_if<http_target>(&target);
   if (http == nullptr || (http->headers.empty() && http->certificate.empty())) return options.identity;
@@ -57,7 +57,8 @@ std::shared_ptr<token_source> tokens_of(const client_target& target) {
   return http == nullptr ? nullptr : http->tokens;
 }
 
-/// Removes tools that cannot be called over HTTP, since what they say of headers breaks the rules; `say` hears which and why.
+/// Removes tools whose `x-mcp-header` is invalid, because they cannot be called over HTTP. Passes the tool and the reason to
+/// `say`.
 void drop_unusable(std::vector<tool>& tools, const std::function<void(const std::string&)>& say) {
   std::erase_if(tools, [&say](const tool& one) {
     const auto mirrored = handlers::mirrored_arguments(one.inputSchema);
@@ -88,7 +89,7 @@ result<void> engine::open(const call_options& how) {
 }
 
 void engine::close() {
-  // First all calls end, also those that others wait for here.
+  // End all calls first. Application callbacks that this function waits for may be blocked in one.
   if (!closing_.request_stop()) return;
   watches_.retire();
   link_.close(std::chrono::milliseconds(5'000));
@@ -124,7 +125,7 @@ std::string engine::server_in_cache() const { return server_key_ + ' ' + link_.s
 
 client_cache::store::question engine::question_of(const asking::request& what) const {
   auto identity = identity_;
-  // Whose token it is cannot be seen: another one may be somebody else's.
+  // The owner of a token is not known. Another token may belong to another user, so it is part of the identity.
   if (const auto token = tokens_ ? tokens_->token() : std::nullopt; token && !token->empty())
     identity += '\n' + bytes::to_hex(bytes::digest_of(*token));
   return {server_in_cache(), std::move(identity), what.method, what.params, what.target};
@@ -158,7 +159,7 @@ result<outcome> engine::call(request what, const call_options& how) {
     if (kind == asking::result_kind::complete) {
       out.fresh = asking::freshness_of(result);
       if (what.is_kept && round == 0 && out.fresh.ttl > std::chrono::milliseconds(0)) {
-        // With a new token that was had meanwhile it would not be known whose answer this is.
+        // If the token changed during the call, it is unknown which identity the answer belongs to.
         if (const auto question = question_of(what.asked); question.identity == asked_as)
           kept.keep(question, out.got.result.to_json(), out.fresh, since);
       }
@@ -201,7 +202,7 @@ result<answer> engine::once(const request& what, const call_options& how) {
     auto got = talk.ask(id, asking::spelled(what.asked, id, in, options_, static_cast<bool>(how.report), how.trace), out, how);
     if (got || is_again || !got.error().answer) return got;
     const auto& why = got.error();
-    // A session that has ended is begun anew once; so is a server that turned out to speak something else.
+    // Reconnects once if the session ended, or if the server rejects the revision.
     if (!in.is_modern && why.answer->http_status == 404) {
       link_.lost(false);
     } else if (in.is_modern && asking::wants_other_revision(why)) {
@@ -245,7 +246,7 @@ void engine::asked(const rpc::request& what, std::size_t bytes) {
     link_.talk().question_began();
     counted = std::shared_ptr<void>(nullptr, [self](void*) { self->link_.talk().question_ended(); });
   }
-  // Ids are a connection's own: after it, the same one may be that of another question.
+  // Request ids belong to one connection. On the next connection the same id may name another request.
   const auto is_stale = [self, asked_in = link_.connection()] { return self->link_.connection() != asked_in; };
   const auto into = [self, id = what.id, counted](const asking::reply& given) { self->reply_to(id, given); };
   if (!asking_.ask({what.method, std::move(params), bytes, self}, is_stale, into))
@@ -460,7 +461,7 @@ result<read_answer> engine::fetch(const std::string& url, const content_writer& 
   item.mimeType = got.media_type;
   item.bytes = std::move(got.bytes);
   item.size = got.size;
-  // Nobody validated what a writer took; a type says what it is meant to be.
+  // The bytes passed to a writer were not validated, so the media type decides.
   item.is_text = into ? got.media_type.starts_with("text/") : json::is_utf8(item.bytes) && !json::has_nul(item.bytes);
   read_answer out;
   out.items.push_back(std::move(item));

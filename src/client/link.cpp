@@ -1,4 +1,4 @@
-/// The connection to one server: made, opened in a revision that both speak, and reopened when lost.
+/// Opens the connection to one server in a revision that both support, and reopens it when it is lost.
 #include "client/link.hpp"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ namespace {
 
 constexpr std::size_t most_remembered = 256;
 
-/// Servers behind URLs that were found to want a handshake, for all clients of this process: the era is the server's.
+/// Remembers which URLs belong to legacy servers, for all clients of this process. Threads: any.
 class remembered_eras {
  public:
   bool has_sessions(const std::string& url) {
@@ -92,12 +92,13 @@ failure speaks_otherwise(const std::vector<std::string>& theirs) {
 }
 
 bool is_final(const failure& why) {
-  // What a server calls invalid only says that it did not understand.
+  // A server may answer "invalid params" only because it does not know the method.
   return why.code == errc::cancelled || why.code == errc::unauthorized || (why.code == errc::invalid_argument && !why.answer);
 }
 
-/// Nothing that says which revisions a server speaks: it was not reached, did not answer, or its proxy did. Over HTTP an older
-/// server refuses what it does not know. Spec: 2026-07-28 basic/versioning#http.
+/// Whether the failure is temporary and therefore says nothing about the server's revisions. The server was not reached, did
+/// not answer, or a proxy answered for it. A legacy server rejects unknown methods over HTTP. Spec: 2026-07-28
+/// basic/versioning#http.
 bool is_passing(const failure& why) {
   const int status = why.answer ? why.answer->http_status : 0;
   return why.code == errc::timed_out || why.code == errc::source_unavailable || why.code == errc::overloaded ||
@@ -135,7 +136,7 @@ result<asking::speech> link::ready(const call_options& how) {
   is_opening_ = true;
   lock.unlock();
   auto done = [&] {
-    // When `open` throws, other calls must not wait for it any longer.
+    // If `open` throws, other calls must stop waiting, too.
     const std::unique_ptr<link, void (*)(link*)> at_the_end(this, [](link* self) {
       const std::lock_guard held(self->mutex_);
       self->is_opening_ = false;
@@ -152,7 +153,7 @@ void link::lost(bool is_stranger) {
   const std::lock_guard lock(mutex_);
   ++connection_;
   if (is_stranger) is_known_ = false;
-  // Without sessions there is nothing that could be lost: the next request stands for itself.
+  // Without a session there is no state to lose: each request stands alone.
   if (is_stranger || !speech_.is_modern) is_open_ = false;
 }
 
@@ -212,12 +213,12 @@ result<void> link::find_era(const call_options& how) {
   if (!pinned.empty()) return tl::unexpected(std::move(*not_modern));
   auto done = initialize_somehow(newest_with_sessions, how);
   if (done) {
-    // One that failed may have done so by chance.
+    // An HTTP 5xx answer may be temporary, so it does not mark the server as legacy.
     const bool has_failed = not_modern->answer && not_modern->answer->http_status >= 500;
     if (http != nullptr && !has_failed) eras().remember(http->socket + ' ' + http->url, true);
     return done;
   }
-  // What the first question met says more than what a server that never heard of sessions makes of the second.
+  // The first failure is more specific than that of `initialize`, which a stateless server does not know.
   if (not_modern->code == errc::source_unavailable && done.error().code == errc::source_unavailable)
     return tl::unexpected(std::move(*not_modern));
   return done;
@@ -254,7 +255,7 @@ result<void> link::discover(const std::string& revision, const call_options& how
   const auto result = got->result.as_object("result");
   auto described = asking::description_of(*result, in);
   if (described.revisions.empty()) {
-    // Whoever has no versions to name has not understood the question.
+    // A server that names no versions did not understand the request.
     not_modern = failure{errc::broken_protocol, "the server answered server/discover without supportedVersions", {}};
     return {};
   }
@@ -280,7 +281,7 @@ result<void> link::initialize_somehow(const std::string& revision, const call_op
   if (!use(true)) return done;
   auto second = initialize(revision, how);
   if (second) return second;
-  // The next attempt begins again with the newer transport.
+  // The next attempt starts again with Streamable HTTP.
   HONDANA_TRY(use(false));
   auto why = done.error();
   if (second.error().public_text != why.public_text)
@@ -312,7 +313,7 @@ result<void> link::initialize(const std::string& revision, const call_options& h
   return {};
 }
 
-/// Servers without sessions are told with each request.
+/// For servers with sessions. Stateless servers get the log level with each request.
 void link::set_level(const asking::speech& in, const call_options& how) {
   const auto what = asking::set_level(*options_.least_log_level);
   const auto id = talk_.next_id();

@@ -1,4 +1,4 @@
-/// The connection to one server: made, opened in a revision that both speak, and reopened when lost.
+/// Opens the connection to one server in a revision that both support, and reopens it when it is lost.
 #pragma once
 
 #include <condition_variable>
@@ -21,28 +21,28 @@
 
 namespace hondana::outbound {
 
-/// Makes a channel. `is_older`: HTTP+SSE instead of Streamable HTTP. The listener outlives the channel.
+/// Makes a channel. `is_older`: HTTP+SSE instead of Streamable HTTP. `heard` must outlive the channel.
 using channel_maker = std::function<result<std::unique_ptr<channel::channel>>(
     const client_target& to, bool is_older, channel::listener& heard, const channel::limits& most,
     const std::function<void(std::string_view)>& log)>;
 
-/// To child processes, over HTTP and within this process.
+/// The default `channel_maker`: child processes, HTTP and servers in this process.
 [[nodiscard]] result<std::unique_ptr<channel::channel>> make_channel(const client_target& to, bool is_older,
                                                                      channel::listener& heard, const channel::limits& most,
                                                                      const std::function<void(std::string_view)>& log);
 
-/// Threads: any.
+/// The connection of one client. Threads: any.
 class link {
  public:
-  /// `heard` and `options` outlive it.
+  /// `heard` and `options` must outlive this object.
   link(client_target target, const client_options& options, hearer& heard, channel_maker make);
 
-  /// What is spoken, once the connection is open. Blocks while it is opened. Errors: those of `client::connect`.
+  /// Returns the revision in use. Opens the connection if necessary, and blocks meanwhile. Errors: those of `client::connect`.
   [[nodiscard]] result<asking::speech> ready(const call_options& how);
-  /// The connection has been lost, or what was found out of the server does not hold any more (`is_stranger`).
+  /// Marks the connection as lost. `is_stranger`: the server's revision must be found again, too.
   void lost(bool is_stranger);
   [[nodiscard]] conversation& talk() noexcept { return talk_; }
-  /// Which connection or session this is: another number after each that was lost.
+  /// Number of the connection or session; it changes each time one is lost.
   [[nodiscard]] std::uint64_t connection() const;
   [[nodiscard]] server_description server() const;
   void close(std::chrono::milliseconds time);
@@ -64,13 +64,13 @@ class link {
   const client_options& options_;
   hearer& heard_;
   conversation talk_;
-  mutable std::mutex mutex_;  // never held while something blocks
+  mutable std::mutex mutex_;  // never held across a blocking call
   std::condition_variable_any opened_;
-  bool is_opening_ = false;  // by one thread, which alone uses what is not guarded
+  bool is_opening_ = false;  // one thread opens the connection; only that thread uses the members that the mutex does not guard
   bool is_open_ = false;
   std::uint64_t connection_ = 0;
-  bool is_known_ = false;  // what `speech_` says is worth trying first
-  bool is_made_ = false;   // only of who opens it
+  bool is_known_ = false;  // `speech_` is worth trying first
+  bool is_made_ = false;   // used only by the thread that opens the connection
   asking::speech speech_;
   server_description server_;
 };

@@ -1,4 +1,4 @@
-/// Caches answers for as long as their servers allow.
+/// Caches responses for the time that their servers allow.
 #include "client/response_cache.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ std::string canonical_or_same(std::string_view uri) {
   return canonical ? std::move(*canonical) : std::string(uri);
 }
 
-/// A server may tell of a folder or a part: what holds it and what it holds may both have changed with it.
+/// Whether a change of the URI `told` may affect `kept`. A change of a folder affects its entries, and the reverse.
 bool have_changed_together(std::string_view told, std::string_view kept) noexcept {
   return covers(told, kept) || covers(kept, told);
 }
@@ -34,7 +34,7 @@ std::string client_cache::store::key_of(const question& what, bool is_public) {
   for (const auto* part : {&what.server, &what.method, &what.params}) {
     out += std::to_string(part->size()) + ':' + *part;
   }
-  // Nobody in particular may still be somebody else than a known one: an empty identity is one of its own.
+  // An anonymous client may have other access than a known one, so an empty identity is an identity of its own.
   if (!is_public) out += what.identity;
   return out;
 }
@@ -94,7 +94,7 @@ void client_cache::store::forget_resource(const std::string& server, std::string
   ++changes_;
   for (auto one = order_.begin(); one != order_.end();) {
     const auto next = std::next(one);
-    // It may spell a URI in its own way.
+    // The server may write the URI differently.
     const auto is_meant = [&] {
       return uri.empty() || have_changed_together(uri, one->uri) || have_changed_together(canonical, one->canonical);
     };

@@ -1,4 +1,4 @@
-/// Caches answers for as long as their servers allow.
+/// Caches responses for the time that their servers allow.
 #pragma once
 
 #include <chrono>
@@ -19,29 +19,32 @@
 
 namespace hondana {
 
-/// Messages of results by what was asked; the least recently used goes first. Threads: any.
+/// Cached results by request. Removes the least recently used ones when full. Threads: any.
 class client_cache::store {
  public:
   explicit store(std::size_t bytes) : most_(bytes) {}
 
-  /// What is asked: of which server, as whom, what.
+  /// The cache key: server, identity and request.
   struct question {
     std::string server;
     std::string identity;
     std::string method;
     std::string params;
-    std::string uri;  ///< Of what it is about; empty for lists.
+    std::string uri;  ///< The resource that the request is about; empty for lists.
   };
   using text = std::shared_ptr<const std::string>;
 
-  /// The result as JSON when it is still fresh.
+  /// The result as JSON and its remaining time to live. Empty if it is missing or expired.
   [[nodiscard]] std::optional<std::pair<text, std::chrono::milliseconds>> find(const question& what);
-  /// A mark to give to `keep`, taken before the request is sent: what is invalidated meanwhile is not kept.
+  /// Returns a mark for `keep`; take it before the request is sent. If anything is invalidated meanwhile, `keep` stores
+  /// nothing.
   [[nodiscard]] std::uint64_t mark() const;
+  /// Caches a result for its TTL. Ignores results larger than a quarter of the cache.
   void keep(const question& what, std::string result, const wire::asking::freshness& how, std::uint64_t since);
-  /// What `uri` is or what is part of it has changed, however it is spelled; an empty one: everything has.
+  /// Removes the resource `uri`, its parts, and the resources that contain it, in any spelling. An empty `uri` removes all
+  /// resources.
   void forget_resource(const std::string& server, std::string_view uri);
-  /// Lists have changed: those of every method that begins with one of `prefixes`.
+  /// Removes lists: the results of all methods that begin with one of `prefixes`.
   void forget_lists(const std::string& server, std::initializer_list<std::string_view> prefixes);
   [[nodiscard]] std::size_t bytes() const;
 

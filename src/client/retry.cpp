@@ -1,4 +1,4 @@
-/// The time left for several calls, and retries when a server asks for them.
+/// The remaining time of a call with several attempts, and retries that the server asks for.
 #include "client/retry.hpp"
 
 #include <condition_variable>

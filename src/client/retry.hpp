@@ -1,4 +1,4 @@
-/// The time left for several calls, and retries when a server asks for them.
+/// The remaining time of a call with several attempts, and retries that the server asks for.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace hondana::outbound {
 
-/// Counts from when it is made. Threads: any, as for a const object.
+/// A deadline, counted from construction. Threads: any, like a const object.
 class time_left {
  public:
   using clock = monotonic_clock;
@@ -20,7 +20,7 @@ class time_left {
   explicit time_left(std::chrono::milliseconds time) : until_(clock::now() + std::min(time, longest)) {}
 
   [[nodiscard]] bool is_over() const { return clock::now() >= until_; }
-  /// Never less than a millisecond.
+  /// The remaining time, at least 1 ms.
   [[nodiscard]] std::chrono::milliseconds time() const {
     return std::max(std::chrono::duration_cast<std::chrono::milliseconds>(until_ - clock::now()), std::chrono::milliseconds(1));
   }
@@ -31,15 +31,15 @@ class time_left {
   clock::time_point until_;
 };
 
-/// How often, and for how long at a time, a server is believed that asks to wait.
+/// How many times a call is retried on the server's request, and the longest pause that is accepted.
 inline constexpr int most_waits = 2;
 inline constexpr std::chrono::milliseconds longest_wait{30'000};
 
-/// False when one of them is requested before the time has passed.
+/// Sleeps for `time`. Returns false if a stop is requested on either token before that.
 [[nodiscard]] bool wait_unless(const std::stop_token& one, const std::stop_token& other, std::chrono::milliseconds time);
 
-/// Calls `attempt` with `how`, and again where the server has refused and said after how long to come back, if the call has
-/// that much time left. `usual`: its time where `how` does not say. `closing`: ends the waiting, too.
+/// Calls `attempt` with `how`. Calls it again while the server rejects the call and names a delay that fits into the remaining
+/// time. `usual`: the timeout if `how` has none. `closing`: also ends the wait.
 template <class Attempt>
 auto patiently(const call_options& how, std::chrono::milliseconds usual, const std::stop_token& closing, Attempt attempt)
     -> decltype(attempt(how)) {

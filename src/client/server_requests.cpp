@@ -1,4 +1,4 @@
-/// Requests of servers for input, passed to the application's handlers one at a time.
+/// Passes requests of servers for input to the application's handlers, one at a time.
 #include "client/server_requests.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using asking::reply;
 using asking::reply_of;
 using asking::unanswered;
 
-/// Asks the handler for its kind of question.
+/// Calls the handler for one kind of question.
 struct asks {
   const client_handlers& by;
   const value& params;
@@ -58,14 +58,14 @@ bool questions::takes_time(std::string_view method) noexcept {
 }
 
 reply questions::answer(std::string_view method, const value& params) {
-  // What nobody answers need not be well-formed.
+  // A question without a handler is not parsed.
   if (!has_handler(method)) return unanswered("this client does not support the method " + std::string(method.substr(0, 100)));
   const auto what = asking::question_of(method, params);
   if (!what) return what.error();
   try {
     return std::visit(asks{by_, params}, *what);
   } catch (const std::exception&) {
-    // A handler is the application's; what went wrong there is none of the server's business.
+    // The server does not learn why a handler of the application failed.
     return asking::failed("the client failed to answer");
   }
 }
@@ -76,7 +76,7 @@ constexpr std::size_t most_waiting = 64;
 constexpr std::size_t most_bytes = 16u << 20;
 constexpr std::chrono::hours longest_question{24 * 365};
 
-/// Where a reply is waited for.
+/// A reply that a thread waits for.
 struct awaited {
   std::mutex mutex;
   std::condition_variable_any changed;
@@ -114,7 +114,7 @@ bool asking_lane::ask(question what, std::function<bool()> is_stale, std::functi
 }
 
 result<asking::reply> asking_lane::answer(question what, const std::stop_token& stop) {
-  // A handler that asks the server, and is asked back, would wait for itself.
+  // A handler that calls the server, which then asks back, would wait for itself.
   if (is_here()) return asking::failed("a handler of this client caused this request itself");
   const auto mine = std::make_shared<awaited>();
   const auto is_stale = [mine] {

@@ -1,4 +1,4 @@
-/// Requests of servers for input, passed to the application's handlers one at a time.
+/// Passes requests of servers for input to the application's handlers, one at a time.
 #pragma once
 
 #include <atomic>
@@ -20,46 +20,46 @@ namespace hondana::outbound {
 
 namespace asking = wire::asking;
 
-/// Asks the handlers. Threads: one at a time; blocks.
+/// Calls the application's handlers. Threads: one at a time, except where noted; blocks.
 class questions {
  public:
   explicit questions(const client_handlers& by) : by_(by) {}
 
-  /// Errors in the reply: -32601 for what has no handler, -32602 for malformed parameters, -32603 for a handler that failed.
+  /// Errors in the reply: -32601 if no handler is set, -32602 for malformed parameters, -32603 if the handler failed.
   [[nodiscard]] asking::reply answer(std::string_view method, const value& params);
-  /// Whether anybody answers this. Threads: any.
+  /// Whether a handler for this method is set. Threads: any.
   [[nodiscard]] bool has_handler(std::string_view method) const noexcept;
-  /// Whether it is people who answer, so that it may take its time. Threads: any.
+  /// Whether a person answers this method, so that it may take a long time. Threads: any.
   [[nodiscard]] static bool takes_time(std::string_view method) noexcept;
 
  private:
   const client_handlers& by_;
 };
 
-/// One question of a server.
+/// A request of the server for input.
 struct question {
   std::string method;
   value params;
-  std::size_t bytes = 0;              ///< Of the message it came in.
-  std::shared_ptr<const void> keeps;  ///< Lives until it is answered; owns the handlers.
+  std::size_t bytes = 0;              ///< Size of the message.
+  std::shared_ptr<const void> keeps;  ///< Owns the handlers; held until the question is answered.
 };
 
-/// Threads: any.
+/// Work queue with one thread for questions of the server. Threads: any.
 class asking_lane {
  public:
-  /// `by` lives as long as anything that questions keep.
+  /// The `keeps` of each question must keep `by` alive.
   asking_lane(const client_handlers& by, std::chrono::milliseconds most_time);
 
-  /// Asks, and gives the reply to `into` on the lane's thread, unless `is_stale` says by then that nobody waits for it. False
-  /// when too many wait already, and while a handler itself waits for the server, which may be waiting for this.
+  /// Queues a question; `into` gets the reply on the queue's thread, unless `is_stale` returns true by then. Returns false if
+  /// the queue is full, or if a handler is waiting for the server: the server may be waiting for this reply.
   [[nodiscard]] bool ask(question what, std::function<bool()> is_stale, std::function<void(const asking::reply&)> into);
-  /// The same, waiting for the reply. Errors: cancelled by `stop` or by `close`, timed_out, overloaded.
+  /// Queues a question and waits for the reply. Errors: cancelled by `stop` or `close`, timed_out, overloaded.
   [[nodiscard]] result<asking::reply> answer(question what, const std::stop_token& stop);
 
   [[nodiscard]] const questions& who() const noexcept { return asked_; }
-  /// Notes, while it lives on the thread of a handler, that the handler waits for the server.
+  /// While an object of it lives on the thread of a handler, that handler counts as waiting for the server.
   class waiting;
-  /// Refuses everything from now on, and lets go of those who wait.
+  /// Rejects all later questions and wakes all waiting threads.
   void close();
 
  private:
@@ -69,12 +69,13 @@ class asking_lane {
   questions asked_;
   const std::chrono::milliseconds most_time_;
   std::atomic<std::size_t> bytes_{0};
-  std::atomic<std::thread::id> here_{};  // of pool_
+  std::atomic<std::thread::id> here_{};  // the thread of `pool_`
   std::atomic<int> waiting_{0};
   std::stop_source closing_;
   executor::pool pool_;
 };
 
+/// Has an effect only on the thread of a handler.
 class asking_lane::waiting {
  public:
   explicit waiting(asking_lane& of) : of_(of.is_here() ? &of : nullptr) {

@@ -1,4 +1,4 @@
-/// Subscribes watches, and takes them up again when a connection was lost.
+/// Subscribes watches, and subscribes them again after a lost connection.
 
 #include <algorithm>
 #include <array>
@@ -16,7 +16,7 @@
 namespace hondana::outbound {
 namespace {
 
-/// Whether a server with sessions says that it tells when its list of `what` changes.
+/// Whether a server with sessions declares notifications for its list of `what`.
 bool tells_of(const server_description& with, std::string_view what) {
   const auto* offer = with.capabilities.find(what);
   const auto* flag = offer == nullptr ? nullptr : offer->find("listChanged");
@@ -27,7 +27,7 @@ bool is_nothing(const watch_request& honoured) {
   return honoured.uris.empty() && !honoured.resource_list && !honoured.tool_list && !honoured.prompt_list;
 }
 
-/// As a server may know it; what is malformed stays as it is.
+/// The canonical form of a URI, which the server may use instead; malformed URIs stay unchanged.
 std::string spelled_canonically(const std::string& uri) { return canonical_uri(uri).value_or(uri); }
 
 failure session_ended() { return {errc::source_unavailable, "the session with the server ended during the subscription", {}}; }
@@ -65,7 +65,7 @@ result<void> watches::listen(const entry& one, const call_options& how) {
       monotonic_clock::wait_until(changed_, lock, clock::now() + how.time.value_or(engine_.options().call_time), [&] {
         return one->ups != ups || one->refusal || one->state == standing::gone || is_closed() || how.stop.stop_requested();
       });
-      // It may have ended again since, which the keeper looks after.
+      // If the subscription has ended again since, the `keeper_` thread restores it.
       if (one->ups != ups) return {};
       if (one->refusal) {
         done = tl::unexpected(*one->refusal);
@@ -121,7 +121,7 @@ result<void> watches::subscribe_some(const entry& one, const std::vector<std::st
     const auto is_free = [&] {
       return std::none_of(canonical.begin(), canonical.end(), [this](const std::string& uri) { return ending_.contains(uri); });
     };
-    // What takes it back must not overtake what subscribes it.
+    // A pending unsubscribe must finish before the same URI is subscribed again.
     monotonic_clock::wait_until(changed_, lock, clock::now() + how.time.value_or(engine_.options().call_time), [&] {
       return is_free() || one->state == standing::gone || is_closed() || how.stop.stop_requested();
     });
@@ -154,7 +154,7 @@ void watches::unsubscribe(held& lock) {
   std::vector<std::string> uris;
   for (auto one = unwanted_.begin(); one != unwanted_.end() && (entries || uris.empty());) {
     const auto next = std::next(one);
-    // Somebody may want it again by now, or in another spelling, of which a server would take the subscription back as well.
+    // The URI may be watched again by now, or in another spelling. A server would end that subscription, too.
     if (wanted_.contains(one->first)) {
       unwanted_.erase(one);
     } else if (auto canonical = spelled_canonically(one->first); wanted_.contains(canonical)) {
@@ -177,7 +177,7 @@ void watches::unsubscribe(held& lock) {
   changed_.notify_all();
   if (done || done.error().code == errc::cancelled) return;
   engine_.noticed("the subscription to " + uris.front() + " could not be ended: " + done.error().public_text);
-  // One that does not answer this does not answer the next.
+  // If the server does not answer this request, it will not answer the next one either.
   if (done.error().code == errc::timed_out) unwanted_.clear();
 }
 
@@ -213,7 +213,7 @@ constexpr std::chrono::milliseconds first_pause{100};
 constexpr std::chrono::milliseconds longest_pause{30'000};
 constexpr std::size_t most_compared = 1'000;
 
-/// Doubling, with up to half of it at random, so that the clients of a server that comes back do not all come at once.
+/// Exponential back-off. Up to half of the pause is random, so that not all clients of a restarted server reconnect at once.
 std::chrono::milliseconds pause_after(unsigned failures) {
   thread_local std::minstd_rand chance(std::random_device{}());
   const auto whole = std::min(first_pause * (1u << std::min(failures, 10u)), longest_pause);
@@ -229,7 +229,7 @@ void watches::up(const entry& one) {
   one->is_refused = false;
   changed_.notify_all();
   if (one->ups++ == 0) return;
-  // What was kept while nothing was heard may be old, and whoever hears this reads.
+  // Cached responses may be stale, and a handler that gets `connection_back` is likely to read.
   engine_.forget_everything();
   change news;
   news.kind = change_kind::connection_back;
@@ -258,7 +258,7 @@ void watches::lost(const failure& why) {
   unwanted_.clear();
   put_off_.clear();
   for (const auto& one : all_) {
-    // A stream of its own ends by itself.
+    // The end of a separate stream is reported by itself.
     if (one->stream == 0) down(one, why.public_text);
   }
 }
@@ -272,7 +272,7 @@ void watches::interrupted() {
 }
 
 bool watches::needs_pings() const {
-  // Where each call has an exchange of its own, nothing says that a session has ended until somebody asks.
+  // With one exchange per call, the end of a session is noticed only by a request.
   const auto through = engine_.connection().talk().through();
   return through && through->has_exchanges() &&
          std::any_of(all_.begin(), all_.end(), [](const entry& one) { return one->state == standing::up && one->stream == 0; });
@@ -327,7 +327,7 @@ void watches::look_after(held& lock) {
   };
   const auto is_unsure = [](const entry& one) { return one->state == standing::up && one->doubts != one->settled; };
   const auto is_due = [](const entry& one) { return one->state == standing::down && one->next_attempt <= clock::now(); };
-  // Their own share each: nothing is locked while they are looked after.
+  // Each of these releases the mutex while it works.
   if (auto one = first(is_unsure)) make_up(std::move(one), lock);
   if (auto one = first(is_due)) take_up(std::move(one), lock);
 }
@@ -342,7 +342,7 @@ void watches::ping(held& lock) {
   pings_unanswered_ = is_late ? pings_unanswered_ + 1 : 0;
   if (done) return;
   const auto& why = done.error();
-  // A server that is busy, or answers anything else, is there.
+  // A server that is busy or answers with an error is alive.
   const bool is_lost =
       why.code == errc::source_unavailable || (why.answer && why.answer->http_status == 404) || pings_unanswered_ >= 2;
   if (!is_lost) return;
@@ -359,10 +359,10 @@ void watches::take_up(entry one, held& lock) {
   lock.lock();
   if (done || one->state != standing::subscribing) return;
   one->state = standing::down;
-  // A server that says when to come back is not asked before, if that is not too long to be believed.
+  // Waits as long as the server asks, but at most `longest_pause`.
   const auto wanted = std::min(done.error().retry.value_or(std::chrono::milliseconds(0)), longest_pause);
   one->next_attempt = clock::now() + std::max(pause_after(one->failures++), wanted);
-  // Once is news; that it goes on is none.
+  // Notify the handler only of the first rejection.
   if (done.error().code == errc::unauthorized || done.error().code == errc::scope_missing) {
     if (std::exchange(one->is_refused, true)) return;
     change news;
@@ -378,13 +378,13 @@ void watches::make_up(entry one, held& lock) {
   const auto doubts = one->doubts;
   std::size_t compared = 0;
   for (const auto& uri : one->what.uris) {
-    // What was not looked at by then is when it is up again.
+    // The remaining URIs are compared when the watch is up again.
     if (one->state != standing::up) return;
     bool is_compared = compared < most_compared && seen_.contains(uri);
     if (is_compared) {
       ++compared;
       lock.unlock();
-      // `seen` tells when it is another than before.
+      // `digest_of` passes the new content to `seen`, which notifies the watches if it differs.
       const auto now = engine_.digest_of(uri, {.stop = closing_.get_token(), .afresh = true});
       lock.lock();
       is_compared = now.has_value();

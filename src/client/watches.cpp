@@ -1,4 +1,4 @@
-/// Watches on a server, and the changes that wait to be reported.
+/// Watches on a server, and the queue of changes to report.
 #include "client/watches.hpp"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ std::size_t size_of(const resource& entry) {
 }
 
 std::size_t size_of(const change& news) {
-  // Its URI is in the key, too.
+  // The URI is also part of the key.
   return sizeof(change) + 2 * news.uri.size() + news.title.size() + news.text.size() + (news.entry ? size_of(*news.entry) : 0);
 }
 
@@ -66,8 +66,8 @@ void waiting_changes::overflow(const watch_request& what) {
     }
     one = next;
   }
-  // A handler that is this far behind hears that it may have missed anything. The application named these itself, so that they
-  // are not counted.
+  // A handler that is this far behind is notified that it may have missed changes of everything it watches. The application
+  // chose these URIs, so their bytes are not counted.
   const auto missed = [this](change_kind kind, const std::string& uri) {
     change news;
     news.kind = kind;
@@ -111,13 +111,14 @@ bool names_exactly(const watch_entry& one, const std::string& uri) {
 std::vector<std::string> canonical_where_it_differs(const std::vector<std::string>& uris) {
   std::vector<std::string> out;
   for (const auto& uri : uris) {
-    // What is malformed is the server's to refuse.
+    // The server rejects malformed URIs itself.
     if (auto canonical = canonical_uri(uri); canonical && *canonical != uri) out.push_back(std::move(*canonical));
   }
   return out;
 }
 
-/// `is_of_part`: the news is of a part of a resource, and meant for whoever watches just that.
+/// Whether `uris` contain `uri` or cover it. `is_of_part`: the change is about a part of a resource that is watched separately,
+/// so that it does not concern watches of the whole.
 bool names(const std::vector<std::string>& uris, const std::string& uri, bool is_of_part) {
   const auto whole = std::string_view(uri).substr(0, uri.find('?'));
   return std::any_of(uris.begin(), uris.end(),
@@ -133,7 +134,7 @@ bool concerns(const watch_entry& one, const change& news, bool is_of_part) {
     case change_kind::prompt_list:
       return one.what.prompt_list;
     case change_kind::resource:
-      // A server may spell in its own way what it takes on; one with sessions does not say how.
+      // A server may use another spelling of the URIs it accepts. A server with sessions does not report that spelling.
       return names(one.what.uris, news.uri, is_of_part) || names(one.canonical, news.uri, is_of_part) ||
              names(one.honoured.uris, news.uri, is_of_part);
     default:
@@ -148,7 +149,7 @@ watches::watches(engine& of) : engine_(of) {}
 watches::~watches() { close(); }
 
 void watches::retire() {
-  // Not with the mutex: it wakes whoever waits for an answer.
+  // Without the mutex: the stop callbacks take it to wake waiting threads.
   closing_.request_stop();
   const std::lock_guard lock(mutex_);
   for (const auto& one : all_) one->state = standing::gone;
@@ -202,7 +203,7 @@ result<std::shared_ptr<watch_entry>> watches::add(watch_request what, change_han
     if (is_closed()) return fail(errc::cancelled, "the client has been closed");
     if (!keeper_.joinable()) keeper_ = std::thread([this] { run(); });
     all_.push_back(one);
-    // Before anything is sent, so that nobody takes back what is just being subscribed.
+    // Before the request is sent, so that no other thread unsubscribes these URIs meanwhile.
     for (const auto* spellings : {&one->what.uris, &one->canonical}) {
       for (const auto& uri : *spellings) ++wanted_[uri];
     }
@@ -215,7 +216,7 @@ result<std::shared_ptr<watch_entry>> watches::add(watch_request what, change_han
       const std::lock_guard lock(mutex_);
       has_lost = losses_ != losses;
     }
-    // The session went while it was subscribed in; there may be another.
+    // The session ended during the subscription; retry once on a new one.
     if (has_lost) done = subscribe(one, how);
   }
   if (done) return one;
@@ -257,7 +258,7 @@ void watches::seen(const std::string& uri, const bytes::digest& content) {
   const auto [known, is_first] = seen_.try_emplace(uri, content);
   if (is_first || known->second == content) return;
   known->second = content;
-  // Whoever reads it first finds it for all that may have missed it.
+  // The first read that finds a difference reports it to all watches that may have missed it.
   for (const auto& one : all_) {
     if (one->doubts != one->settled && std::find(one->what.uris.begin(), one->what.uris.end(), uri) != one->what.uris.end())
       queue_missed(one, change_kind::resource, uri);
@@ -291,10 +292,10 @@ void watches::ended(channel::call_id id, std::optional<failure> why) {
 
 void watches::hear(const change& what, channel::call_id stream) {
   if (what.kind == change_kind::resource) {
-    // What was read before is no measure any more.
+    // Digests from before the change cannot be used for comparison any more.
     std::erase_if(seen_, [&what](const auto& one) { return covers(what.uri, one.first) || covers(one.first, what.uri); });
   }
-  // In a session all watches share what the server tells, and it may tell of parts by themselves.
+  // In a session all watches share the notifications, and the server may send them for parts of a resource.
   const bool is_of_part =
       what.kind == change_kind::resource && what.uri.find('?') != std::string::npos &&
       std::any_of(all_.begin(), all_.end(), [&what](const entry& one) { return names_exactly(*one, what.uri); });
@@ -322,7 +323,7 @@ void watches::tell_soon(const entry& one) {
   auto queued = engine_.tell_later([this, one, keep = engine_.shared_from_this()] { drain(one); });
   one->is_being_told = queued.has_value();
   if (queued) return;
-  // The keeper tries again.
+  // The `keeper_` thread tries again.
   if (next_telling_ == clock::time_point{}) {
     engine_.noticed("change notifications are delayed: " + queued.error().public_text);
     changed_.notify_all();

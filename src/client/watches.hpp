@@ -1,4 +1,4 @@
-/// Watches on a server, and the changes that wait to be reported.
+/// Watches on a server, and the queue of changes to report.
 #pragma once
 
 #include <atomic>
@@ -26,16 +26,17 @@
 
 namespace hondana::outbound {
 
-/// Changes in the order in which they became the latest of their kind and URI. Threads: guarded by its owner.
+/// Changes to report to one handler. A newer change of the same kind and URI replaces the older one and moves to the end.
+/// Threads: guarded by its owner.
 class waiting_changes {
  public:
-  /// Bytes of changes that wait; beyond them everything that `what` names is told as missed instead.
+  /// Limit for the bytes of queued changes. Beyond it, all that `what` names is reported as missed instead.
   static constexpr std::size_t most_bytes = 8u << 20;
 
-  /// The same news again, not yet told, is one piece of news: the newest. `what`: what is watched.
+  /// Adds a change and replaces an unreported one of the same kind and URI. `what`: the request of the watch.
   void add(change news, const watch_request& what);
   [[nodiscard]] bool empty() const noexcept { return order_.empty(); }
-  /// The oldest; there must be one.
+  /// Removes and returns the oldest change. Precondition: not empty.
   [[nodiscard]] change take();
   void clear();
 
@@ -55,40 +56,40 @@ class waiting_changes {
 
 class engine;
 
-/// How a watch stands. `down`: it was up, and the keeper takes it up again.
+/// The state of a watch. `down`: it was up; the `keeper_` thread subscribes it again.
 enum class standing : std::uint8_t { subscribing, up, down, gone };
 
-/// One `watch` of an application. Guarded by the mutex of `watches`, except where it says otherwise.
+/// One `watch` of an application. Guarded by the mutex of `watches`, except where noted.
 struct watch_entry {
   watch_request what;  ///< Constant.
-  /// Constant: how those of `what.uris` are written canonically that are written otherwise.
+  /// Constant: the canonical form of each of `what.uris` that is not canonical itself.
   std::vector<std::string> canonical;
   watch_request honoured;
   change_handler tell;  ///< Constant.
   standing state = standing::subscribing;
-  unsigned ups = 0;  ///< How often it came up.
+  unsigned ups = 0;  ///< Number of successful subscriptions.
   clock::time_point up_since{};
-  channel::call_id stream = 0;     ///< Of its `subscriptions/listen`; 0: none is open.
-  std::optional<failure> refusal;  ///< Why its stream ended before it was acknowledged.
-  std::uint64_t doubts = 0;        ///< How often changes may have been missed,
-  std::uint64_t settled = 0;       ///< and how many of these times have been made up for.
-  unsigned failures = 0;           ///< Attempts in a row that failed or did not last.
-  bool is_explained = false;       ///< The log has why it is not up.
-  bool is_refused = false;         ///< Its handler has been told that the server does not want it.
+  channel::call_id stream = 0;     ///< Id of its `subscriptions/listen`; 0: no stream is open.
+  std::optional<failure> refusal;  ///< Why its stream ended before the server acknowledged it.
+  std::uint64_t doubts = 0;        ///< Number of times that changes may have been missed.
+  std::uint64_t settled = 0;       ///< Value of `doubts` up to which missed changes have been reported.
+  unsigned failures = 0;           ///< Consecutive attempts that failed or did not last.
+  bool is_explained = false;       ///< The log says why it is not up.
+  bool is_refused = false;         ///< Its handler was notified that the server rejects the subscription.
   clock::time_point next_attempt{};
-  waiting_changes waiting;  ///< To be told.
+  waiting_changes waiting;  ///< Changes to report.
   bool is_being_told = false;
   std::mutex telling;  ///< Held while the handler runs.
   std::atomic<std::thread::id> teller{};
 };
 
-/// Threads: any. Nothing here blocks but `add`, `remove` and `close`.
+/// All watches of one client. Threads: any. Only `add`, `remove` and `close` block.
 class watches {
  public:
-  /// How patient the keeper is.
+  /// Intervals of the `keeper_` thread.
   struct pace {
     std::chrono::milliseconds between_pings{5'000};
-    /// A subscription that ends sooner counts as one that failed, so that the next attempt waits longer.
+    /// A subscription that ends sooner counts as failed, so that the next attempt waits longer.
     std::chrono::milliseconds lasting{30'000};
   };
 
@@ -97,29 +98,34 @@ class watches {
   watches(const watches&) = delete;
   watches& operator=(const watches&) = delete;
 
+  /// Subscribes and waits for the server's answer. Errors: those of `client::watch`.
   [[nodiscard]] result<std::shared_ptr<watch_entry>> add(watch_request what, change_handler tell, const call_options& how);
-  /// Waits for the handler unless it is called in it.
+  /// Ends a watch. Waits for its handler, unless called from it.
   void remove(const std::shared_ptr<watch_entry>& one);
+  /// The part of the request that the server accepted.
   [[nodiscard]] watch_request honoured(const watch_entry& one) const;
-  /// Nobody is told of anything any more, and what the keeper is doing ends at once.
+  /// Stops all notifications, and cancels the work of the `keeper_` thread.
   void retire();
-  /// As `remove`, of all.
+  /// Retires all watches. Waits for their handlers, unless called from one.
   void close();
-  /// Before the first watch.
+  /// Must be called before the first watch.
   void set_pace(pace how);
 
-  /// A read gave this; it is what a later read is compared with when changes may have been missed.
+  /// Records the content that a read returned. When changes may have been missed, a later read is compared with it.
   void seen(const std::string& uri, const bytes::digest& content);
+  /// Handles a notification of the server.
   void told(const asking::news& what);
+  /// Handles the end of a `subscriptions/listen` stream.
   void ended(channel::call_id id, std::optional<failure> why);
-  /// Changes may have been missed by all that have no stream of their own.
+  /// Marks all watches without a stream of their own: changes may have been missed.
   void interrupted();
+  /// Marks all watches of the session as down, to be subscribed again.
   void lost(const failure& why);
 
  private:
   using held = std::unique_lock<std::mutex>;
   using entry = std::shared_ptr<watch_entry>;
-  /// A URI, and whether its entry is told with it.
+  /// A URI, and whether notifications for it contain its entry.
   using subscription = std::pair<std::string, bool>;
 
   [[nodiscard]] result<void> subscribe(const entry& one, const call_options& how);
@@ -135,7 +141,7 @@ class watches {
   void take_up(entry one, held& lock);
   void make_up(entry one, held& lock);
 
-  // All of these with the mutex held.
+  // The following functions require the mutex.
   [[nodiscard]] bool is_closed() const { return closing_.stop_requested(); }
   [[nodiscard]] entry with_stream(channel::call_id id) const;
   [[nodiscard]] bool needs_pings() const;
@@ -156,16 +162,16 @@ class watches {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<entry> all_;
-  // By how many watches, whatever their standing: URIs as they are spelled, and canonically where that is otherwise.
+  // Number of watches for each URI, as given and in canonical form where that differs. Watches in any state count.
   std::map<std::string, std::size_t, std::less<>> wanted_;
   std::map<std::string, bytes::digest, std::less<>> seen_;
-  // Only with sessions, and all gone with them.
-  std::map<subscription, bool> subscribed_;  // sent, and whether it has been answered
-  std::set<subscription> unwanted_;          // to be taken back, unless somebody wants them by then
-  // Not taken back because another spelling is wanted, by what is canonical for all of them.
+  // Used only with sessions; cleared when the session ends.
+  std::map<subscription, bool> subscribed_;  // true: the server has confirmed it
+  std::set<subscription> unwanted_;          // to be unsubscribed, unless watched again by then
+  // By canonical URI: subscriptions that are not ended because another spelling of the URI is still watched.
   std::map<std::string, std::set<subscription>, std::less<>> put_off_;
-  std::set<std::string> ending_;  // being taken back right now, spelled canonically
-  std::uint64_t losses_ = 0;      // of sessions
+  std::set<std::string> ending_;  // being unsubscribed, as canonical URIs
+  std::uint64_t losses_ = 0;      // number of lost sessions
   std::thread keeper_;
   pace pace_;
   clock::time_point next_ping_{};

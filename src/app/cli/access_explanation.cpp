@@ -1,4 +1,4 @@
-/// Explains why a caller may list or read something, or not.
+/// Explains why a caller may or may not list or read a resource, template, tool or prompt.
 #include "app/cli/access_explanation.hpp"
 
 #include <algorithm>
@@ -30,30 +30,30 @@
 
 namespace hondana::cli {
 
-/// Whom to explain to, and how.
+/// The caller to explain access for, and the output format.
 struct explained_caller {
   const session::context& in;
-  const access_rules& rules;  ///< Those in force in `in`.
+  const access_rules& rules;  ///< The rules in force in `in`.
   const caller& who;
   bool as_json = false;
 };
 
 enum class offered { tool, prompt };
 
-/// Prints what each access rule says of the template, and what follows for its being listed; what it stands for is decided URI
-/// by URI. Errors: invalid_argument for what is no template.
+/// Prints the result of each access rule for the template, and whether the caller may list it. Rules decide each expanded URI
+/// separately. Errors: invalid_argument if `text` is not a URI template.
 [[nodiscard]] result<void> explain_template(const explained_caller& to, const std::string& text);
-/// The same of a tool or prompt, whether there is one or not.
+/// Does the same for a tool or a prompt, even one that no source offers.
 void explain_offered(const explained_caller& to, offered kind, const std::string& name);
 
-/// A grant as check prints it: "deny", "allow list", "allow list, read".
+/// A grant as `hondana check` prints it: "deny", "allow list", "allow list, read".
 [[nodiscard]] std::string_view spelled_grant(grant one) noexcept;
 
 namespace {
 
 using rule_share = access::rule::share;
 
-/// What one rule says of one thing.
+/// The result of one rule for one template, tool or prompt.
 struct share_finding {
   std::size_t number = 0;
   grant gives = grant::none;
@@ -63,7 +63,7 @@ struct share_finding {
   bool decides = false;
 };
 
-/// `about` tells how much of the thing a rule is about.
+/// Evaluates every rule. `about` returns which share of the item a rule matches: all, some or none.
 template <class About>
 std::vector<share_finding> findings_of(const explained_caller& to, About about) {
   std::vector<share_finding> out;
@@ -76,7 +76,7 @@ std::vector<share_finding> findings_of(const explained_caller& to, About about) 
   return out;
 }
 
-/// The last rule that is about the caller and the thing.
+/// Marks the last rule that matches both the caller and the item as the deciding one.
 void decide_by_name(std::vector<share_finding>& all) {
   for (auto one = all.rbegin(); one != all.rend(); ++one) {
     if (!one->is_about_caller || one->about == rule_share::none) continue;
@@ -85,7 +85,8 @@ void decide_by_name(std::vector<share_finding>& all) {
   }
 }
 
-/// A template is listed as long as something that it stands for may be; see `access::decisions::may_see_some`.
+/// Marks the rule that decides whether a template is listed: a template is listed if any URI that it matches may be listed. See
+/// `access::decisions::may_see_some`.
 void decide_by_share(std::vector<share_finding>& all) {
   for (auto one = all.rbegin(); one != all.rend(); ++one) {
     if (!one->is_about_caller || one->about == rule_share::none) continue;
@@ -104,15 +105,15 @@ std::string reason_for(const share_finding& one, std::string_view what, bool is_
 }
 
 struct offered_verdict {
-  std::string_view what;  ///< "template", "tool" or "prompt".
+  std::string_view what;  ///< "template", "tool" or "prompt"
   std::string name;
   std::vector<share_finding> findings{};
-  std::string missing{};  ///< What to say where there is no such thing.
+  std::string missing{};  ///< Message for an item that no source offers; empty otherwise.
   std::string undecided = "no rule matches it, so it does not exist for this caller";
   bool may_list = true;
-  std::optional<bool> may_use{};  ///< Nothing where that is not decided here.
-  std::string_view use{};         ///< "call", "get"
-  std::string lacking{};          ///< Of scopes.
+  std::optional<bool> may_use{};  ///< No value: not decided here, because each expanded URI is decided separately.
+  std::string_view use{};         ///< "call" or "get"
+  std::string lacking{};          ///< Message about missing scopes; empty: none are missing.
 };
 
 void print_offered(const offered_verdict& of, const std::string& identity) {
@@ -156,7 +157,7 @@ void tell_offered(const explained_caller& to, const offered_verdict& what) {
   to.as_json ? print_offered_line(what, to.who.identity) : print_offered(what, to.who.identity);
 }
 
-/// What scopes keep the caller from; empty: nothing.
+/// Message about the scopes that the caller lacks; empty: none.
 std::string lacking_for(const explained_caller& to, const model::operation& what) {
   const auto admitted = to.in.gate->admit(to.who, what);
   return admitted ? std::string() : admitted.error().public_text;
@@ -223,10 +224,10 @@ caller caller_of(const check_command& what, const access_rules& rules) {
   return who;
 }
 
-/// What the caller is told of a resource; who has no view is told everything.
+/// The entry as the caller sees it. A caller without an access filter sees everything.
 result<resource> entry_for(const session::context& in, caller who, const std::string& uri) {
   constexpr std::chrono::seconds patience{10};
-  // What the source itself says of the deadline comes first.
+  // Wait longer than the deadline, so that the source's own timeout error arrives first.
   constexpr std::chrono::seconds grace{1};
   call by;
   by.who = std::move(who);
@@ -234,7 +235,7 @@ result<resource> entry_for(const session::context& in, caller who, const std::st
   return one_answer<resource>(patience + grace, [&](auto done) { in.catalog->describe(by, uri, std::move(done)); });
 }
 
-/// What rules say of a URI as it is written.
+/// The results of the rules for one spelling of a URI.
 struct written {
   std::string uri;
   std::vector<access::finding> findings;
@@ -243,19 +244,19 @@ struct written {
 struct verdict {
   std::string uri;
   std::vector<access::finding> findings;
-  std::vector<written> otherwise;         ///< How a mounted server may write it, where that is granted less.
-  bool is_incomparable = false;           ///< There are too many of those.
-  std::string whole;                      ///< Of which the URI is a part; empty: it is none.
-  std::vector<access::finding> of_whole;  ///< A part may no more than this.
-  bool is_hidden_by_target = false;       ///< By what it leads to, such as a link's target.
+  std::vector<written> otherwise;         ///< Other spellings that a mounted server may use and that are granted less.
+  bool is_incomparable = false;           ///< There are too many other spellings to check.
+  std::string whole;                      ///< The resource that the URI is a part of; empty: the URI is not a part.
+  std::vector<access::finding> of_whole;  ///< The rules' results for `whole`. A part is never granted more than its whole.
+  bool is_hidden_by_target = false;       ///< Hidden because its target is hidden, such as the target of a symbolic link.
   bool may_list = true;
   bool may_read = true;
-  std::string lacking;             ///< Of scopes; empty: nothing.
-  std::vector<std::string> needs;  ///< Scopes for reading, where nothing was said of those that the caller has.
+  std::string lacking;             ///< Message about missing scopes; empty: none.
+  std::vector<std::string> needs;  ///< Scopes that reading needs, if the scopes of the caller are unknown.
 };
 
-/// What a source says of a resource that it does not know by its URI: as a mounted server may write it otherwise. `unknown`:
-/// what it said of the URI.
+/// The entry under another spelling, for a URI that its source does not know. Mounted servers may spell URIs differently.
+/// `unknown`: the answer for the URI itself; returned unless its error is resource_not_found.
 result<resource> entry_otherwise(const session::context& in, const std::string& uri, result<resource> unknown) {
   for (const auto& one : in.gate->other_spellings(uri).value_or(std::vector<std::string>())) {
     if (unknown || unknown.error().code != errc::resource_not_found) break;
@@ -271,7 +272,7 @@ grant granted_by(const std::vector<access::finding>& all) {
 
 bool is_overruled(const verdict& of) { return of.is_incomparable || !of.otherwise.empty(); }
 
-/// Looks for the spellings that are granted less. `entry`: what is there.
+/// Collects the other spellings that are granted less. `entry`: the resource; its URI is replaced.
 void look_otherwise(verdict& made, const session::context& in, const caller& who, resource entry) {
   const auto others = in.gate->other_spellings(made.uri);
   made.is_incomparable = !others;
@@ -287,9 +288,9 @@ verdict judged(const session::context& in, const caller& who, const std::string&
   verdict made;
   made.uri = uri;
   const auto seen = in.gate->view_of(who);
-  // Scopes alone are said below.
+  // If only scopes restrict the caller, there are no rules to explain; scopes are checked below.
   if (seen && in.gate->judge() != nullptr) {
-    // What rules look at. Of what is not there, or cannot be had now, it is the URI.
+    // The attributes that rules check. If the entry is missing or unavailable, only its URI is checked.
     const auto there = entry_for(in, {"local", {}, nullptr}, uri);
     const auto otherwise = entry_otherwise(in, uri, there);
     if (!otherwise && otherwise.error().code != errc::resource_not_found)
@@ -324,7 +325,7 @@ verdict judged(const session::context& in, const caller& who, const std::string&
   return made;
 }
 
-/// `is_final`: whether what decides here decides at all.
+/// `is_final` is false if another spelling of the URI is granted less and overrules the deciding rule.
 std::string reason_of(const access::finding& one, bool is_final) {
   if (one.decides) return is_final ? "decides" : "would decide, except for other spellings";
   if (!one.is_about_caller) return "does not match this caller";
@@ -406,7 +407,7 @@ int explain(const check_command& what, server& of, const server_options& options
   const auto who = caller_of(what, options.access);
   const explained_caller to{*in, options.access, who, what.as_json};
   for (const auto& one : what.uris) {
-    // No URI has braces.
+    // A URI never contains braces; a template does.
     if (one.find('{') != std::string::npos) {
       if (const auto told = explain_template(to, one); !told) {
         complain({errc::invalid_argument, "\"" + one + "\" is not a URI template: " + told.error().public_text, {}});

@@ -1,4 +1,4 @@
-/// Explains why a caller may list or read something, or not.
+/// Explains why a caller may or may not list or read a resource, template, tool or prompt.
 #pragma once
 
 #include <chrono>
@@ -18,8 +18,10 @@
 
 namespace hondana::cli {
 
-/// Calls `ask` with what takes the answer, from any thread, now or later, and waits for that. Errors: those of the answer;
-/// timed_out when there is none after `most`; internal when whoever was to answer let go of it.
+/// Calls `ask` with a callback and blocks until the callback is called. The callback may be called from any thread, now or
+/// later.
+/// Errors: those of the answer; timed_out without an answer within `most`; internal if the callback is destroyed without being
+/// called.
 template <class T, class Ask>
 [[nodiscard]] result<T> one_answer(std::chrono::milliseconds most, Ask&& ask) {
   struct kept {
@@ -35,7 +37,7 @@ template <class T, class Ask>
       changed.notify_all();
     }
   };
-  /// Gone when nobody can answer any more.
+  /// Reports an error when the last copy of the callback is destroyed.
   struct taker {
     std::shared_ptr<kept> to;
     explicit taker(std::shared_ptr<kept> where) : to(std::move(where)) {}
@@ -45,7 +47,7 @@ template <class T, class Ask>
   };
   const auto state = std::make_shared<kept>();
   {
-    // Of ours nothing is left when it is waited for.
+    // Destroy this function's copy of the callback before waiting.
     std::function<void(result<T>)> done = [by = std::make_shared<taker>(state)](result<T> what) {
       by->to->put(std::move(what));
     };
@@ -57,8 +59,9 @@ template <class T, class Ask>
   return fail(errc::timed_out, "No answer within " + std::to_string(most.count()) + " ms.");
 }
 
-/// Prints for each URI, template, tool and prompt of `what` what every access rule says of the caller that it names, and what
-/// follows. Returns an exit code.
+/// Explains the access of the caller that `what` names. For each of its URIs, templates, tools and prompts, prints the result
+/// of every access rule and the decision.
+/// Returns an exit code.
 [[nodiscard]] int explain(const check_command& what, server& of, const server_options& options);
 
 }  // namespace hondana::cli

@@ -1,4 +1,4 @@
-/// The command line as one value, and the functions that run its command.
+/// Parses the command line into one `command` value.
 #include "app/cli/arguments.hpp"
 
 #include <optional>
@@ -16,12 +16,12 @@ namespace {
 
 constexpr const char* version_line = "hondana " HONDANA_VERSION "\n";
 
-/// `command` is the command whose help shows what was meant; empty before one is known.
+/// `command`: the command whose help the message refers to; empty if no command is known yet.
 finished usage_error(const std::string& what, const std::string& command) {
   return {exit_usage, "hondana: " + what + "\nTry 'hondana " + (command.empty() ? "" : command + ' ') + "--help'.\n"};
 }
 
-/// What is wrong with flags that each are right.
+/// The message for flags that are valid one by one but not together; no value: they are consistent.
 std::optional<std::string> contradiction(const serve_command& asked) {
   if (asked.tls_certificate.empty() != asked.tls_key.empty())
     return "--tls-certificate and --tls-key are needed together; give both";

@@ -11,16 +11,16 @@
 
 namespace hondana::cli {
 
-/// What to serve; shared by all commands that serve or look.
+/// What to serve. All commands that serve or check sources share it.
 struct what_to_serve {
   std::vector<std::string> paths;  ///< Empty: the configuration's sources, or the current folder.
-  std::string config;              ///< Empty: no file.
-  std::vector<std::string> allow;  ///< gitignore patterns, for the paths given here.
+  std::string config;              ///< Configuration file; empty: none.
+  std::vector<std::string> allow;  ///< Patterns in gitignore syntax; they apply to `paths`.
   bool hidden = false;
-  bool no_git = false;                   ///< Paths that are git repositories are served as files only.
-  bool no_tools = false;                 ///< Serve resources only, whatever the configuration says.
-  std::string sandbox{};                 ///< A mode's name; empty: as configured.
-  std::vector<std::string> kept_back{};  ///< Files of the server's own that flags name; never served.
+  bool no_git = false;                   ///< Serve paths that are git repositories as files only.
+  bool no_tools = false;                 ///< Serve resources only, even if the configuration offers tools.
+  std::string sandbox{};                 ///< Name of a sandbox mode; empty: the configured mode.
+  std::vector<std::string> kept_back{};  ///< The server's own files that flags name; never served.
 };
 
 struct stdio_command {
@@ -30,35 +30,35 @@ struct serve_command {
   what_to_serve what;
   std::optional<std::uint16_t> port;
   std::optional<std::string> address;
-  std::string socket;                ///< Empty: as configured.
-  std::string admin;                 ///< Empty: as configured.
-  std::vector<std::string> hosts;    ///< Besides those configured.
-  std::vector<std::string> origins;  ///< Besides those configured.
-  std::string tokens;                ///< A file; empty: as configured.
+  std::string socket;                ///< Path of a Unix socket; empty: the configured one.
+  std::string admin;                 ///< Address of the admin endpoint; empty: the configured one.
+  std::vector<std::string> hosts;    ///< Added to the configured hosts.
+  std::vector<std::string> origins;  ///< Added to the configured origins.
+  std::string tokens;                ///< Tokens file; empty: the configured one.
   bool without_authentication = false;
-  std::string tls_certificate;  ///< Empty: as configured.
-  std::string tls_key;          ///< Empty: as configured.
+  std::string tls_certificate;  ///< Empty: the configured one.
+  std::string tls_key;          ///< Empty: the configured one.
 };
 struct check_command {
   what_to_serve what;
   bool as_json = false;
-  std::optional<std::string> as;   ///< Whose access is explained instead,
-  std::vector<std::string> uris;   ///< to these, and templates;
-  std::vector<std::string> tools;  ///< to these;
+  std::optional<std::string> as;   ///< Explain the access of this caller instead of checking the sources.
+  std::vector<std::string> uris;   ///< URIs and templates to explain access to.
+  std::vector<std::string> tools;  ///< Tools to explain access to.
   std::vector<std::string> prompts;
-  std::vector<std::string> groups;  ///< what that caller's token would say,
-  std::vector<std::string> scopes;  ///< and be good for.
-  std::string tokens{};             ///< As of `serve`.
+  std::vector<std::string> groups;  ///< Groups that the token of `as` carries.
+  std::vector<std::string> scopes;  ///< Scopes that the token of `as` carries.
+  std::string tokens{};             ///< As in `serve_command`.
 };
 struct schemes_command {
   bool as_json = false;
   bool as_markdown = false;
 };
-/// One of the commands that ask a server, or set up: the rest of the program reads the line itself.
+/// A client or setup command, such as `ls` or `login`. It interprets `line` itself.
 struct client_command {
   command_line line;
 };
-/// Nothing more to do: the text goes to standard output or, with a non-zero code, to standard error.
+/// Nothing to run. The text goes to standard output or, with a non-zero code, to standard error.
 struct finished {
   int exit_code = 0;
   std::string text;
@@ -66,14 +66,15 @@ struct finished {
 
 using command = std::variant<stdio_command, serve_command, check_command, schemes_command, client_command, finished>;
 
-/// Parses the command line; help, version and usage errors come back as `finished`.
+/// Parses the command line. Help, version and usage errors are returned as `finished`. `count` and `arguments` are those of
+/// `main`.
 [[nodiscard]] command parse_arguments(int count, const char* const* arguments);
 
+/// Each `run` executes one command and returns an exit code.
 [[nodiscard]] int run(const stdio_command& what);
 [[nodiscard]] int run(const serve_command& what);
 [[nodiscard]] int run(const check_command& what);
 [[nodiscard]] int run(const schemes_command& what);
-/// Asks a server, or sets up.
 [[nodiscard]] int run(const client_command& what);
 [[nodiscard]] int run(const finished& what);
 

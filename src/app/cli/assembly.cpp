@@ -1,4 +1,4 @@
-/// Makes options and providers from the command line and the configuration, again on every reload.
+/// Creates options and providers from the command line and the configuration, again on every reload.
 #include "app/cli/assembly.hpp"
 
 #include <algorithm>
@@ -27,14 +27,14 @@ namespace hondana::cli {
 namespace fs = std::filesystem;
 namespace {
 
-/// Where analyses are kept, also where the table names no store.
+/// Adds the store of analyses, also if the table does not name one.
 void add_analyses(config::section from, const std::function<void(const std::string&)>& add) {
   if (const auto store = from.string("store"); store && *store) return add(from.path_from(**store));
   if (from.string("redis").value_or(std::nullopt)) return;
   if (const auto usual = analyses_source::usual_store()) add(*usual);
 }
 
-/// The places that a Drive takes where none are written.
+/// Adds the files of a Drive source, including the defaults of keys that are not set.
 void add_drive(config::section from, const std::function<void(const std::string&)>& add) {
   add(google::own_environment()(google::file_variable));
   const auto all = gdrive::read_settings(from);
@@ -57,7 +57,7 @@ std::vector<std::string> kept_back(const config::settings& settings, const std::
     if (const auto folder = fs::weakly_canonical(whole.parent_path(), problem); !problem)
       all.insert((folder / whole.filename()).string());
   };
-  // What SQLite leaves beside a store, too.
+  // SQLite writes additional files next to the database.
   const auto add_store = [&add](const std::string& path) {
     if (path.empty() || path == ":memory:") return;
     for (const auto* const ending : {"", "-wal", "-shm"}) add(path + ending);
@@ -95,7 +95,7 @@ config::list list_value(const std::vector<std::string>& items) {
   return values;
 }
 
-/// The table that PATH arguments stand for.
+/// The `[[source]]` table that PATH arguments are equivalent to.
 config::source source_of(const what_to_serve& what, const std::vector<std::string>& paths) {
   config::table members;
   members.emplace("paths", config::value{list_value(paths), 0});
@@ -104,7 +104,8 @@ config::source source_of(const what_to_serve& what, const std::vector<std::strin
   return {"files", config::section("command line", {}, 0, std::move(members))};
 }
 
-/// The table that stands for those of the paths that are git repositories: what cannot be served of them is left out.
+/// The `[[source]]` table for the paths that are git repositories; no value if none is one. The source skips repositories that
+/// it cannot serve.
 std::optional<config::source> repositories_of(const std::vector<std::string>& paths) {
   std::vector<std::string> found;
   std::copy_if(paths.begin(), paths.end(), std::back_inserter(found), git::looks_like_repository);
@@ -130,7 +131,8 @@ result<std::shared_ptr<provider>> make_links(const std::vector<resource>& config
   return std::shared_ptr<provider>(std::make_shared<links::links_provider>(std::move(checked)));
 }
 
-/// URIs of analyses name no source, so that a server has one. Errors: invalid_argument.
+/// A server can have only one source of type analyses, because URIs of analyses do not name their source. Errors:
+/// invalid_argument.
 result<void> check_analyses(const std::vector<config::source>& all) {
   const config::source* first = nullptr;
   for (const auto& one : all) {
@@ -167,7 +169,7 @@ server_options options_of(const config::settings& settings, const log_function& 
   return options;
 }
 
-/// FILE:LINE of a table; "" where it stands in no file.
+/// FILE:LINE of a table; "" if the table is not from a file.
 std::string place_of(const config::section& table) {
   return table.line() == 0 ? std::string() : table.file() + ':' + std::to_string(table.line());
 }
@@ -202,11 +204,12 @@ std::vector<std::string> assembly::paths() const {
 void assembly::add_files(config::settings& to, const made* repositories) const {
   const auto* git = repositories == nullptr ? nullptr : dynamic_cast<const git::git_provider*>(repositories->provider.get());
   auto folders = paths();
-  // In a bare repository there are only git's own files, which have everything that is left out of what is shown by git.
+  // Drop bare repositories that git serves: they contain only git's own files, including content that the git source does not
+  // show.
   if (git != nullptr) std::erase_if(folders, [git](const std::string& one) { return git->serves_bare(one); });
   if (!folders.empty()) to.sources.push_back(source_of(what_, folders));
   for (auto& one : to.sources) {
-    if (one.type != "mcp") one.options.keep_back({own_.begin(), own_.end()});  // all that open files of this machine
+    if (one.type != "mcp") one.options.keep_back({own_.begin(), own_.end()});  // all types that open files of this machine
   }
 }
 
@@ -218,7 +221,7 @@ std::optional<assembly::made> assembly::make_repositories(const config::settings
   source->options.keep_back({own_.begin(), own_.end()});
   auto one = make(*source);
   if (one) return std::move(*one);
-  // Where none can be served, each has been told with the reason.
+  // invalid_argument: no repository can be served, and the reason for each has been logged.
   if (one.error().code != errc::invalid_argument && log_) log_("git: " + one.error().public_text);
   return std::nullopt;
 }
@@ -247,7 +250,7 @@ result<assembly::made> assembly::make(const config::source& from) const {
   return made{from.type, from.options, std::move(*provider), limits};
 }
 
-/// Logs, log-ins, stores and addresses of notices of a Drive go by its name.
+/// The logs, logins, stores and notification addresses of a Drive source are found by its name, so names must be unique.
 result<void> assembly::check_name(const config::source& from, const made& one, const std::vector<made>& before) {
   if (from.type != "gdrive") return {};
   const auto name = one.provider->name();
@@ -260,7 +263,7 @@ result<void> assembly::check_name(const config::source& from, const made& one, c
 }
 
 result<parts> assembly::assemble() {
-  disk::raise_descriptor_limit();  // for connections, and for the packs of repositories
+  disk::raise_descriptor_limit();  // for connections, and for the pack files of repositories
   auto settings = read_settings();
   if (!settings) return tl::unexpected(std::move(settings.error()));
   HONDANA_TRY(check_analyses(settings->sources));

@@ -1,4 +1,4 @@
-/// Makes options and providers from the command line and the configuration, again on every reload.
+/// Creates options and providers from the command line and the configuration, again on every reload.
 #pragma once
 
 #include <map>
@@ -18,31 +18,33 @@
 
 namespace hondana::cli {
 
-/// Absolute paths, links resolved, of the configuration file and the tokens, records, keys, secrets and stores that it or
-/// `more` (flags) name. A path that is a link is there as itself and as what it leads to. Sorted.
+/// The server's own files, which are never served. These are the configuration file, and the tokens, audit logs, keys, secrets
+/// and stores named by it or by `more` (from flags). Absolute and sorted, links resolved; a path that is a link appears both as
+/// itself and as its target.
 [[nodiscard]] std::vector<std::string> kept_back(const config::settings& settings, const std::string& config,
                                                  const std::vector<std::string>& more);
 
-/// What a server is made of.
+/// Everything that a server is created from.
 struct parts {
   config::settings settings;
   server_options options;
   std::vector<std::shared_ptr<provider>> providers;
-  std::map<const provider*, std::string> places;  ///< FILE:LINE of those that stand in a configuration.
-  std::vector<std::string> own;                   ///< What the server keeps for itself (see `kept_back`), but for its record.
+  std::map<const provider*, std::string> places;  ///< FILE:LINE of the providers that a configuration file defines.
+  std::vector<std::string> own;                   ///< The server's own files except the audit log, see `kept_back`.
 };
 
-/// Assembles parts, and reassembles them keeping the providers whose configuration is unchanged. Threads: one at a time.
+/// Assembles parts, and reassembles them on reload. Reuses providers whose configuration is unchanged. Threads: one at a time.
 class assembly {
  public:
   assembly(what_to_serve what, log_function log);
 
-  /// Reads the configuration and makes what is new. Errors: what is wrong with which line, or what could not be opened; the
-  /// providers of the last success are then still remembered.
+  /// Reads the configuration and creates providers for new and changed tables. Errors name the wrong line, or the file that
+  /// could not be opened. After an error, the providers of the last success are still available for reuse.
   [[nodiscard]] result<parts> assemble();
-  /// Call when the server has taken over what the last `assemble` made: releases the providers that it replaced.
+  /// Call after the server has applied the result of the last `assemble`. Releases the providers that it replaced.
   void keep() noexcept { before_.clear(); }
-  /// Call when the server has refused it: the next `assemble` compares with what is still being served.
+  /// Call after the server has rejected the result of the last `assemble`. The next `assemble` compares with the providers
+  /// still in use.
   void undo() noexcept { made_ = std::exchange(before_, {}); }
 
  private:
@@ -53,27 +55,28 @@ class assembly {
     source_limits limits;
   };
   [[nodiscard]] result<config::settings> read_settings();
-  /// The folders that the command line names, or stands for.
+  /// The folders that the command line names; the current folder if there are neither paths nor a configuration.
   [[nodiscard]] std::vector<std::string> paths() const;
-  /// Adds their source of files, and what no source of files serves. `repositories`: what is served of them by git; may be
-  /// null.
+  /// Adds the files source of the PATH arguments, and excludes the server's own files from every source. `repositories`: the
+  /// git source of these paths; may be null.
   void add_files(config::settings& to, const made* repositories) const;
   [[nodiscard]] result<made> make(const config::source& from) const;
-  /// Whether a source of its type may have this name besides those of `before`.
+  /// Whether a source of this type may have this name next to the sources in `before`. Errors: invalid_argument.
   [[nodiscard]] static result<void> check_name(const config::source& from, const made& one, const std::vector<made>& before);
-  /// Of PATH arguments that are git repositories; nothing where there are none, none can be served (the log says why), or the
-  /// configuration says itself which are.
+  /// The git source for PATH arguments that are git repositories. No value if there are none, if none can be served (logged),
+  /// or if the configuration has its own git sources.
   [[nodiscard]] std::optional<made> make_repositories(const config::settings& settings) const;
 
   what_to_serve what_;
   log_function log_;
   std::vector<made> made_;
   std::vector<made> before_;  // until `keep` or `undo`
-  // Of earlier configurations, too: what they named is still there, and may be in use until the next start.
+  // Includes the files of earlier configurations: these still exist, and may be in use until the next start.
   std::set<std::string> own_;
 };
 
-/// Access rules, the record of requests, and sources whose secrets are not masked; nothing of what there is none.
+/// One line each for access rules, the audit log, tracing, search and sources whose secrets are not masked. Features that are
+/// not configured are left out.
 [[nodiscard]] std::vector<std::string> in_force(const parts& whole);
 
 }  // namespace hondana::cli

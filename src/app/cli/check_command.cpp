@@ -33,8 +33,8 @@
 
 namespace hondana::cli {
 
-/// Prints how full the index is and how far a server has come with it, for people or as a JSON line; nothing where none is
-/// configured or it is kept in memory. False: it cannot be looked at, which is printed too.
+/// Prints the size of the index and the progress of indexing, for people or as a JSON line. Prints nothing if no index is
+/// configured or if it is in memory. Returns false if the index cannot be opened, and prints the error.
 [[nodiscard]] bool print_index(const config::settings& of, bool as_json);
 
 namespace {
@@ -111,7 +111,7 @@ void write_words(json::writer& to, std::string_view key, const std::vector<std::
   to.end_array();
 }
 
-/// `scopes`: those that reading it needs.
+/// `scopes`: the scopes that reading the item needs.
 void print_item(const survey_item& item, const std::vector<std::string>& scopes, bool as_json) {
   if (!as_json) {
     print((item.is_served ? "  + " : "  - ") + visible(item.name) +
@@ -128,7 +128,7 @@ void print_item(const survey_item& item, const std::vector<std::string>& scopes,
   print_json(line);
 }
 
-/// What a log has said is not complained of, and the other way round. Threads: any.
+/// Suppresses duplicates between a log and error messages: the second report of the same failure is dropped. Threads: any.
 class told_once {
  public:
   explicit told_once(log_function to) : all_(std::make_shared<state>()) { all_->to = std::move(to); }
@@ -141,7 +141,7 @@ class told_once {
       all->to(line);
     };
   }
-  /// `where`: "FILE:LINE: ", which no log says, or empty.
+  /// Prints an error. `where`: "FILE:LINE: " or empty; the log never contains it.
   void complain(failure why, const std::string& where) const {
     const std::lock_guard lock(all_->mutex);
     const auto tells = [&why](const std::string& line) { return line.find(why.public_text) != std::string::npos; };
@@ -164,7 +164,7 @@ class told_once {
   std::shared_ptr<state> all_;
 };
 
-/// What rules want of callers who show a token or a certificate.
+/// Prints the scopes that rules require of callers with a token or a certificate.
 void print_rules(const scope_rules& all, bool as_json) {
   if (!as_json) {
     if (!all.always.empty()) print("every request needs the scopes  " + joined(all.always) + '\n');
@@ -191,7 +191,7 @@ void print_rules(const scope_rules& all, bool as_json) {
   std::for_each(all.rules.begin(), all.rules.end(), print_rule);
 }
 
-/// Lines, or one JSON array of them; `front` stands before each line.
+/// Prints lines with the prefix `front`, or one JSON array of them.
 void print_words(std::string_view key, const std::vector<std::string>& told, bool as_json, const std::string& front = {}) {
   if (told.empty()) return;
   if (!as_json) {
@@ -206,13 +206,13 @@ void print_words(std::string_view key, const std::vector<std::string>& told, boo
   print_json(line);
 }
 
-/// The exit code once a source cannot be looked through, after `before`: what its table has that only the service or the disk
-/// can judge is as wrong as any other value, and is mended first.
+/// The exit code after a source failed. `before`: the code so far. A wrong table value that only the service or the disk can
+/// detect is a usage error like any other.
 int code_with(const failure& why, int before) {
   return why.code == errc::invalid_argument || before == exit_usage ? exit_usage : exit_server;
 }
 
-/// The schemes of all types of sources, and of the configured links.
+/// The schemes of all source types, of configured links and of search.
 std::vector<scheme_documentation> all_schemes() {
   std::vector<scheme_documentation> all;
   for (const auto& type : provider_types()) all.push_back(type.describe());
@@ -282,9 +282,9 @@ int run(const check_command& what) {
     complain(sound.error());
     return exit_usage;
   }
-  // As `serve` would, so that what it says of the sources is what they can do there.
+  // Confine like `serve`, so that the output shows what sources can do there.
   const auto http = listening_options({}, whole->settings.http, {});
-  // But for folders that it would make: that of the record, and that of an index that is not there.
+  // Leave out the folders that `serve` would create: that of the audit log, and that of a new index.
   auto confined = *whole;
   confined.settings.audit.reset();
   std::error_code problem;
@@ -295,7 +295,7 @@ int run(const check_command& what) {
     complain(sandbox.error());
     return exit_server;
   }
-  // Checks what only shows when everything is put together, such as two sources that serve the same URIs.
+  // Some errors show only when all sources are combined, such as two sources that serve the same URIs.
   server server;
   if (auto arranged = server.replace(whole->options, whole->providers); !arranged) {
     complain(arranged.error());
@@ -306,14 +306,14 @@ int run(const check_command& what) {
     return exit_usage;
   }
   if (what.as) return explain(what, server, whole->options);
-  // A socket may still come from a flag or from whoever starts the server, and tokens from a flag.
+  // A socket may still come from a flag or from the process that starts the server, and tokens from a flag.
   const bool asks_for_certificates = !whole->settings.http.tls.client_authorities.empty();
   const auto callers = ways_from(whole->settings, what.tokens, {asks_for_certificates, true}, standard_log());
   if (!callers) {
     complain(callers.error());
     return exit_usage;
   }
-  // How `serve` would tell them apart; nothing where it would not.
+  // How `serve` would tell callers apart; empty if it would not.
   print_words("callers", callers->told, what.as_json, "callers over HTTP  by ");
   print_sandbox(*sandbox, what.as_json);
   print_words("inForce", in_force(*whole), what.as_json);
@@ -338,7 +338,7 @@ int run(const check_command& what) {
       ++(item.is_served ? served : left_out);
       print_item(item, item.is_served ? use.of(item.uri) : std::vector<std::string>(), what.as_json);
     });
-    // What is indexed is what is listed; a survey of documents or settings has other lines.
+    // The index contains listed resources. A survey of documents or settings has other lines, so list separately.
     const auto listed = prefixes.is_empty() || !outcome ? result<void>()
                                                         : provider->hondana::provider::survey(
                                                               {}, [&](const survey_item& item) { prefixes.note(item.uri); });

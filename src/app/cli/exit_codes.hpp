@@ -9,11 +9,11 @@ namespace hondana::cli {
 inline constexpr int exit_ok = 0;
 inline constexpr int exit_usage = 1;        ///< Wrong arguments or configuration.
 inline constexpr int exit_not_found = 2;    ///< There is no such resource, skill, tool or template.
-inline constexpr int exit_auth = 3;         ///< The server wants to know who asks, or refuses whoever does.
-inline constexpr int exit_unreachable = 4;  ///< No server there, or it did not answer in time.
-inline constexpr int exit_server = 5;       ///< The server answered with an error or nonsense; a server of ours had to stop.
+inline constexpr int exit_auth = 3;         ///< The server requires authentication, or rejects the caller.
+inline constexpr int exit_unreachable = 4;  ///< No server at this address, or it did not answer in time.
+inline constexpr int exit_server = 5;       ///< The server sent an error or an invalid message, or hondana's own server failed.
 inline constexpr int exit_interrupted = 130;
-inline constexpr int exit_broken_pipe = 141;  ///< Whoever read the output stopped; nothing is said about it.
+inline constexpr int exit_broken_pipe = 141;  ///< The reader of the output stopped reading; nothing is printed about it.
 
 struct exit_code {
   int code;

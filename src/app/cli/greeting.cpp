@@ -40,12 +40,12 @@ std::string url_json(std::string_view outer, std::string_view url, bool has_type
   return text;
 }
 
-/// What hosts write into their files for a server behind a URL.
+/// The configuration that hosts need to connect to a server behind a URL.
 std::string hosts_by_url(const greeting_facts& facts) {
   if (facts.shows_certificate) {
     return "\nHosts need a client certificate to connect. The configuration files of most hosts cannot name one.\n";
   }
-  // Hosts log in by themselves where there is somebody to log in at.
+  // If there is an authorization server, hosts log in by themselves.
   const bool needs_token = facts.takes_tokens && !facts.has_log_in;
   const std::string_view token = needs_token ? "Bearer TOKEN" : "";
   return "\nConnect a host to this server" + std::string(needs_token ? ", with a token in place of TOKEN" : "") + ":\n" +
@@ -55,7 +55,7 @@ std::string hosts_by_url(const greeting_facts& facts) {
          "  Cursor          ~/.cursor/mcp.json          " + url_json("mcpServers", facts.url, false, token) + '\n';
 }
 
-/// `to`: what curl needs to be told besides the message.
+/// A curl command that lists the resources. `to`: further curl arguments, such as the URL.
 std::string curl_line(const greeting_facts& facts, const std::string& to) {
   const std::string revision(wire::modern_revisions().front());
   return "curl -s " + to + (facts.takes_tokens ? " -H \"Authorization: Bearer $TOKEN\"" : "") +
@@ -84,7 +84,7 @@ std::string greeting(const greeting_facts& facts) {
     for (const auto& claim : provider->claims()) text += "  " + provider->name() + "  " + claim + '\n';
   }
   for (const auto& one : facts.callers) text += "  callers by " + one + '\n';
-  // Under a supervisor nobody is there to try it out.
+  // Under a supervisor no person reads the instructions.
   if (facts.is_inherited) return text;
   if (!facts.url.empty()) {
     const std::string shown =

@@ -10,24 +10,24 @@
 
 namespace hondana::cli {
 
-/// Everything a greeting names.
+/// The facts that a greeting contains.
 struct greeting_facts {
   std::string program{};                 ///< Absolute path of this binary.
-  std::vector<std::string> arguments{};  ///< Those that start the same server over stdio.
+  std::vector<std::string> arguments{};  ///< Arguments that start the same server over stdio.
   std::vector<std::shared_ptr<provider>> providers{};
-  std::string url{};                   ///< Of the HTTP endpoint; empty when there is none.
-  std::string socket{};                ///< The path of the Unix socket of that endpoint; empty when there is none.
-  std::vector<std::string> callers{};  ///< How these are told apart; empty: not at all.
-  bool takes_tokens = false;           ///< And not only by what they are connected with.
-  bool has_log_in = false;             ///< There is an authorization server to get these tokens from.
-  bool shows_certificate = false;      ///< A client has to show one.
-  bool is_inherited = false;           ///< Serves on sockets that a supervisor handed over.
+  std::string url{};                   ///< URL of the HTTP endpoint; empty: none.
+  std::string socket{};                ///< Path of the Unix socket of the HTTP endpoint; empty: none.
+  std::vector<std::string> callers{};  ///< How the server tells callers apart, one line for each method; empty: it does not.
+  bool takes_tokens = false;           ///< Callers authenticate with tokens, not only by properties of their connection.
+  bool has_log_in = false;             ///< An authorization server issues these tokens.
+  bool shows_certificate = false;      ///< Clients must present a certificate.
+  bool is_inherited = false;           ///< Serves on sockets inherited from a supervisor.
 };
 
-/// The greeting, in lines that end in newlines.
+/// The greeting. Each line ends in a newline.
 [[nodiscard]] std::string greeting(const greeting_facts& facts);
 
-/// The absolute path of the running binary, or its name when it cannot be found out.
+/// The absolute path of the running binary, or its name if the path is unknown.
 [[nodiscard]] std::string running_program();
 
 }  // namespace hondana::cli

@@ -1,4 +1,4 @@
-/// The servers that other programs know, read from their files.
+/// Reads the MCP servers that other programs have configured, from their files.
 #include "app/cli/known_servers.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace hondana::cli {
 namespace {
 
-/// The end of a string that begins at `at`, behind its closing quote.
+/// The index after the closing quote of the string that begins at `at`.
 std::size_t end_of_string(std::string_view text, std::size_t at) {
   for (++at; at < text.size(); ++at) {
     if (text[at] == '\\') {
@@ -33,7 +33,7 @@ std::size_t end_of_comment(std::string_view text, std::size_t at) {
 std::string plain_json(std::string_view text) {
   std::string out(text);
   constexpr auto none = std::string::npos;
-  std::size_t comma = none;  // the last one that nothing but space and comments has followed
+  std::size_t comma = none;  // the last comma that only white space and comments have followed
   for (std::size_t at = 0; at < text.size();) {
     const char c = text[at];
     if (c == '"') {
@@ -70,7 +70,8 @@ std::vector<std::pair<std::string, std::string>> pairs_of(const value& from, std
   return out;
 }
 
-/// Cursor and Claude write variables with and without a prefix; ours are `${env:NAME}`.
+/// Translates variables of hosts into `${env:NAME}`. Cursor and Claude write them with and without the prefix `env:`. Adds a
+/// remark for each variable that cannot be translated.
 std::string with_our_variables(std::string text, std::vector<std::string>& remarks) {
   std::string out;
   for (std::string_view rest = text; !rest.empty();) {
@@ -129,7 +130,7 @@ known_server server_of(const std::string& name, const value& from) {
   return out;
 }
 
-/// Adds the servers of one object; false when it has none of the members that hold them.
+/// Adds the servers of one object. Returns false if the object has neither `mcpServers` nor `servers`.
 bool add_from(const value& from, std::vector<known_server>& to) {
   bool has_any = false;
   for (const auto* member : {"mcpServers", "servers"}) {
@@ -141,7 +142,7 @@ bool add_from(const value& from, std::vector<known_server>& to) {
   return has_any;
 }
 
-/// Names of a configuration are of a-z, 0-9 and -.
+/// A configuration name made from any name: only a-z, 0-9 and -, at most 60 characters.
 std::string slug_of(std::string_view name) {
   std::string out;
   for (const char c : name) {
@@ -158,7 +159,7 @@ std::string slug_of(std::string_view name) {
   return out.empty() ? "server" : out;
 }
 
-/// A string of TOML.
+/// A TOML string with quotes.
 std::string toml_text(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {

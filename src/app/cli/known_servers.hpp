@@ -1,4 +1,4 @@
-/// The servers that other programs know, read from their files.
+/// Reads the MCP servers that other programs have configured, from their files.
 #pragma once
 
 #include <string>
@@ -11,47 +11,47 @@
 
 namespace hondana::cli {
 
-/// Comments (`//`, `/* */`) and commas before a closing bracket become spaces, so that places stay what they were. What is no
-/// JSON otherwise stays so.
+/// Turns JSON with comments into JSON. Comments (`//`, `/* */`) and commas before a closing bracket become spaces, so positions
+/// do not change. Other invalid JSON stays as it is.
 [[nodiscard]] std::string plain_json(std::string_view text);
 
-/// One server of somebody's `mcp.json`.
+/// One server of an `mcp.json` file.
 struct known_server {
-  std::string name{};  ///< As it stands there.
+  std::string name{};  ///< The original name.
   std::vector<std::string> command{};
   std::vector<std::pair<std::string, std::string>> environment{};
   std::string folder{};
   std::string url{};
   std::vector<std::pair<std::string, std::string>> headers{};
-  std::vector<std::string> remarks{};  ///< What somebody has to look at.
-  bool is_usable = true;               ///< False: `remarks` say why not.
+  std::vector<std::string> remarks{};  ///< What the user has to check or change.
+  bool is_usable = true;               ///< False: the last of `remarks` says why not.
 };
 
-/// A place where a host keeps its servers.
+/// A file in which a host stores its servers.
 struct known_place {
-  std::string host;  ///< "Claude Desktop"
+  std::string host;  ///< Such as "Claude Desktop".
   std::string path;
 };
 
-/// Where hosts keep them, below this home folder and in this folder; they need not exist.
+/// The files in which hosts store their servers, below the home folder and in the current folder. They need not exist.
 [[nodiscard]] std::vector<known_place> usual_places(const std::string& home, const std::string& folder);
 
-/// Reads the file of any of the hosts: `mcpServers` or `servers`, at the top, below `mcp`, or below each of `projects`.
-/// Errors: invalid_argument, when it is no JSON or has none of these.
+/// Reads the configuration file of any of these hosts: `mcpServers` or `servers`, at the top, below `mcp`, or below each of
+/// `projects`. Errors: invalid_argument if the text is not JSON or has none of these.
 [[nodiscard]] result<std::vector<known_server>> servers_in(std::string_view text);
 
-/// The tables of a configuration.
+/// Configuration tables as text.
 struct made_tables {
   std::string text{};
-  std::size_t count = 0;                ///< Of tables.
-  std::vector<std::string> left_out{};  ///< "NAME is skipped: WHY".
+  std::size_t count = 0;                ///< Number of tables.
+  std::vector<std::string> left_out{};  ///< Lines of the form "NAME is skipped: WHY".
 };
 
-/// One table a server, with comments for what has to be looked at. `taken`: names that are there. Servers whose names are
-/// taken, and what cannot be used, are comments only.
+/// Creates one table for each server, with comments about values that the user has to check. `taken`: names that exist already.
+/// Servers with taken names and unusable servers become comments only.
 [[nodiscard]] made_tables tables_of(const std::vector<known_server>& servers, std::vector<std::string> taken);
 
-/// The same as one JSON value: `{"servers":[…]}`.
+/// The servers as one JSON value: `{"servers":[…]}`.
 [[nodiscard]] std::string json_of(const std::vector<known_server>& servers);
 
 }  // namespace hondana::cli

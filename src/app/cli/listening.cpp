@@ -1,4 +1,4 @@
-/// Where `hondana serve` listens: command line, configuration and socket activation put together.
+/// Decides where `hondana serve` listens: combines command line, configuration and socket activation.
 #include "app/cli/listening.hpp"
 
 #include <unistd.h>
@@ -30,7 +30,7 @@ std::string take_variable(const char* name) {
   return text;
 }
 
-/// -1 when it is no number.
+/// -1 if the text is not a number.
 long environment_number(std::string_view text) {
   long value = -1;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -44,7 +44,7 @@ result<inherited_sockets> take_inherited_sockets() {
   const auto count_text = take_variable("LISTEN_FDS");
   const auto names = take_variable("LISTEN_FDNAMES");
   inherited_sockets out;
-  // Variables left over from a parent are for that parent.
+  // Variables left over from a parent process are for that process.
   if (environment_number(pid) != ::getpid() || count_text.empty()) return out;
   const auto count = environment_number(count_text);
   if (count < 0 || count > most_descriptors) {
@@ -71,7 +71,7 @@ http_options listening_options(const serve_command& asked, const config::http_se
   http_options out;
   out.address = asked.address.value_or(configured.address);
   out.port = asked.port.value_or(configured.port);
-  // A flag that says where to listen by TCP outweighs a configured socket.
+  // A flag for TCP overrides a configured socket.
   const bool asks_for_tcp = asked.address || asked.port;
   out.socket = !asked.socket.empty() ? asked.socket : asks_for_tcp ? std::string() : configured.socket;
   out.socket_mode = configured.socket_mode;
@@ -124,7 +124,7 @@ result<void> check_listening(const serve_command& asked, const config::settings&
 
 bool shows_tokens(const http_options& http) {
   if (!http.authenticator || !http.authenticator->takes_tokens() || !http.tls.certificate.empty()) return false;
-  // What a proxy speaks, or whoever handed the sockets over, is theirs to say.
+  // For proxies, Unix sockets and inherited sockets, this server cannot know whether the network path is encrypted.
   if (!http.inherited.empty() || !http.socket.empty() || !http.trusted_proxies.empty()) return false;
   return !transport::http_server::is_loopback(http.address).value_or(true);
 }
@@ -136,13 +136,13 @@ greeting_facts place_of(const http_options& http, std::uint16_t port) {
     return out;
   }
   if (!http.socket.empty()) {
-    // It is pasted into commands that run elsewhere.
+    // Users paste the path into commands that run in other folders.
     std::error_code unknown;
     const auto whole = std::filesystem::absolute(http.socket, unknown);
     out.socket = unknown ? http.socket : whole.lexically_normal().string();
     return out;
   }
-  // An address of all interfaces is none to connect to; the first host is, and it may name a proxy's port.
+  // Clients cannot connect to a wildcard address. Use the first host instead; it may include a proxy's port.
   const bool is_any = http.address == "0.0.0.0" || http.address == "::";
   const bool is_ipv6 = http.address.find(':') != std::string::npos;
   auto host = is_any && !http.hosts.empty() ? http.hosts.front() : is_ipv6 ? '[' + http.address + ']' : http.address;

@@ -1,4 +1,4 @@
-/// The program's log on standard error. Only this file knows spdlog.
+/// The program's log on standard error. Only this file uses spdlog.
 #include "app/cli/log.hpp"
 
 #include <poll.h>
@@ -42,7 +42,7 @@ std::size_t log_output::put(std::string_view text) const {
     const auto found = ::poll(&ready, 1, dropped_ == 0 ? static_cast<int>(patience.count()) : 0);
     if (found < 0 && errno == EINTR) continue;
     if (found <= 0 || (ready.revents & POLLOUT) == 0) break;
-    // So much a pipe that can be written to takes without waiting.
+    // A pipe that is ready for writing accepts PIPE_BUF bytes without blocking.
     const auto count = ::write(descriptor_, text.data() + taken, std::min<std::size_t>(text.size() - taken, PIPE_BUF));
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) break;

@@ -9,12 +9,13 @@
 
 namespace hondana::cli {
 
-/// Writes lines and never waits long for their reader: a host that leaves our standard error unread, and a peer whose requests
-/// fill it, must not bring work to a stop. What does not fit is dropped and counted, and the next line that fits says so.
-/// The flags of the descriptor, which others may share, stay as they are. Threads: one at a time.
+/// Writes lines without ever blocking for long. Otherwise a host that does not read standard error, together with a peer whose
+/// requests fill it, could stop all work.
+/// Lines that do not fit are dropped and counted; the next line that fits reports the number. The flags of the descriptor,
+/// which other processes may share, do not change. Threads: one at a time.
 class log_output {
  public:
-  /// How long a reader that has kept up so far is waited for; one that has not is waited for no more.
+  /// How long a write waits for the reader. After a line was dropped, writes do not wait until a line fits again.
   static constexpr std::chrono::milliseconds patience{200};
 
   explicit log_output(int descriptor) noexcept : descriptor_(descriptor) {}
@@ -22,12 +23,12 @@ class log_output {
   void write(std::string_view line);
 
  private:
-  /// How much of it was taken.
+  /// Returns the number of bytes written.
   [[nodiscard]] std::size_t put(std::string_view text) const;
 
   int descriptor_;
   std::size_t dropped_ = 0;
-  bool is_torn_ = false;  // the last line that was taken has no end
+  bool is_torn_ = false;  // the last line was cut off
 };
 
 /// A log that writes "TIME message" lines to standard error, with control characters made visible. Threads: any.

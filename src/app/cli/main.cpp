@@ -11,7 +11,7 @@
 
 int main(int count, char** arguments) {
   try {
-    // Before anything is set up or read that a confined child does not need.
+    // Check for the rendering child first: it is confined and does not need the rest of the setup.
     if (count > 1 && std::string_view(arguments[1]) == hondana::rendering::render_verb)
       return hondana::rendering::render_as_child(count - 1, arguments + 1);
     return std::visit([](const auto& what) { return hondana::cli::run(what); },

@@ -13,7 +13,7 @@
 namespace hondana::cli {
 namespace {
 
-// The first error of standard output; 0: none.
+// errno of the first error of standard output; 0: none.
 std::atomic<int> output_error{0};
 
 void note_error() {
@@ -25,7 +25,7 @@ void note_error() {
 
 void print(std::string_view text) {
   if (output_error.load() != 0) return;
-  // Where each line is sent at once, only the stream's state says that it was not.
+  // For line-buffered output, only the state of the stream shows a failed write.
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::ferror(stdout) != 0) note_error();
 }
 
@@ -48,13 +48,13 @@ int finish_output(int code) {
 }
 
 void complain(const failure& why) {
-  // What was said already is not said again.
+  // Do not print the private text if the public text contains it already.
   const bool is_news = !why.private_text.empty() && why.public_text.find(why.private_text) == std::string::npos;
   say(why.public_text + (is_news ? " (" + why.private_text + ')' : ""));
 }
 
 void say(std::string_view line) {
-  // Servers have a say in many of these.
+  // Many of these texts come from servers.
   auto text = "hondana: " + visible_lines(line);
   if (!text.ends_with('\n')) text += '\n';
   std::fputs(text.c_str(), stderr);
@@ -62,7 +62,7 @@ void say(std::string_view line) {
 
 namespace {
 
-/// Bytes of the character at the front of `text` that must not be shown as it is; 0 when it may.
+/// Length in bytes of the first character if it must not be printed as it is; 0 otherwise.
 std::size_t hidden_bytes(std::string_view text) {
   const auto byte = [&text](std::size_t at) { return at < text.size() ? static_cast<unsigned char>(text[at]) : 0u; };
   if (byte(0) < 0x20 || byte(0) == 0x7F) return 1;
@@ -122,7 +122,7 @@ std::string visible_json(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     const auto rest = text.substr(at);
     const auto hidden = hidden_bytes(rest);
-    // Line ends between values stay; inside of strings JSON has none.
+    // Newlines between values stay. Inside strings, JSON cannot contain any.
     if (hidden == 0 || rest.front() == '\n') {
       shown += text[at++];
       continue;

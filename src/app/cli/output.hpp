@@ -8,37 +8,38 @@
 
 namespace hondana::cli {
 
-/// Writes to standard output. What could not be written shows in `finish_output` and `output_is_gone`. Threads: any.
+/// Writes to standard output. `finish_output` and `output_is_gone` report write errors. Threads: any.
 void print(std::string_view text);
-/// Prints one JSON value as a line, harmless on a terminal.
+/// Prints one JSON value as a line, escaped for terminals like `visible_json`.
 void print_json(std::string_view text);
-/// Sends what is buffered on its way.
+/// Flushes buffered output.
 void flush_output();
-/// Whether whoever read the output does not any more, so that there is no point in going on.
+/// Whether the reader of standard output has closed it, so that further output is pointless.
 [[nodiscard]] bool output_is_gone();
-/// The exit code after everything has been printed: `code`, unless not everything reached where it was to go. It is silent
-/// about readers that stopped.
+/// The exit code after all output: `code`, or another one after a write error. Prints the error unless the reader has closed
+/// the output.
 [[nodiscard]] int finish_output(int code);
 
 /// Prints an error for people: what was tried, why it failed, what to do.
 void complain(const failure& why);
-/// Prints a line for people, with `hondana: ` before it.
+/// Prints a line for people, with the prefix `hondana: `.
 void say(std::string_view line);
 
-/// `text` with `?` for everything a terminal could take for a command or that would reorder what is shown: control characters
-/// of ASCII and of Latin-1 (U+0080 to U+009F), and the marks of bidirectional text.
+/// `text` with `?` for every character that a terminal could interpret as a command or that reorders text. These are the
+/// control characters of ASCII and Latin-1 (U+0080 to U+009F), and bidirectional marks.
 [[nodiscard]] std::string visible(std::string_view text);
 
-/// The same of several lines: tabs and line ends stay, those of DOS as `\n`.
+/// Like `visible` for several lines: tabs and newlines stay, CR LF becomes `\n`.
 [[nodiscard]] std::string visible_lines(std::string_view text);
 
-/// The same in one line: runs of white space become one space.
+/// Like `visible` in one line: runs of white space become one space.
 [[nodiscard]] std::string visible_in_line(std::string_view text);
 
-/// JSON text with escapes (`\u009b`) for what `visible` hides: the same value, and harmless on a terminal.
+/// JSON text with escapes (`\u009b`) for the characters that `visible` hides. The value stays the same, and is harmless on a
+/// terminal.
 [[nodiscard]] std::string visible_json(std::string_view text);
 
-/// In single quotes where it needs any.
+/// Puts the word into single quotes if a shell needs quotes.
 [[nodiscard]] std::string shell_word(std::string_view word);
 
 }  // namespace hondana::cli

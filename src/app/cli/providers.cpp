@@ -1,4 +1,4 @@
-/// The table of providers, made from providers.def.
+/// The table of providers, generated from providers.def.
 #include "app/cli/providers.hpp"
 
 #include <array>

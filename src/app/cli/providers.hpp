@@ -1,4 +1,4 @@
-/// The providers this program knows by name.
+/// The source types that this program supports.
 #pragma once
 
 #include <functional>
@@ -17,14 +17,14 @@ using log_function = std::function<void(std::string_view)>;
 /// One type of `[[source]]`.
 struct provider_type {
   std::string_view name;  ///< As in `type = "..."`.
-  /// Makes a provider from its table; reads every key it knows and calls `finish`. Errors: invalid_argument for the table,
-  /// source_unavailable for what it points to.
+  /// Creates a provider from its table; reads every key it knows and calls `finish`. Errors: invalid_argument for the table,
+  /// source_unavailable for a folder, file or service that it refers to.
   result<std::shared_ptr<provider>> (*configure)(config::section& from, const log_function& log);
-  /// The documentation of its scheme, without an instance.
+  /// Describes the scheme without creating an instance.
   scheme_documentation (*describe)();
 };
 
-/// All of them, by name.
+/// All types, in the order of providers.def.
 [[nodiscard]] std::span<const provider_type> provider_types() noexcept;
 
 }  // namespace hondana::cli

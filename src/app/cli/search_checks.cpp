@@ -1,4 +1,4 @@
-/// Checks of `[search]`: folders, dictionaries and services, and whether what it names is served.
+/// Checks of `[search]`: folders, dictionaries and services, and whether the configured prefixes are served.
 #include "app/cli/search_checks.hpp"
 
 #include <unistd.h>
@@ -29,7 +29,7 @@ tl::unexpected<failure> wrong_key(const config::settings& in, const std::string&
   return tl::unexpected(in.wrong("search." + key, what));
 }
 
-/// The folder that there is, of those that an index would lie in; "" where something else is in the way.
+/// The nearest existing folder above the file; "" if something else than a folder is in the way.
 std::string nearest_folder(const std::string& file) {
   std::error_code problem;
   for (auto at = fs::path(file).parent_path(); !at.empty(); at = at.parent_path()) {
@@ -61,7 +61,7 @@ result<void> check_words(const config::settings& in, const search_options& how) 
   if (!how.dictionary.empty() && !fs::is_directory(how.dictionary, problem))
     return wrong_key(in, "dictionary",
                      "the folder \"" + how.dictionary + "\" does not exist. Remove the key to use MeCab's default dictionary");
-  // A dictionary that is named is meant.
+  // Check a dictionary that is named even if MeCab is not required.
   if (how.words != word_cutting::mecab && how.dictionary.empty()) return {};
   const auto made = tokenizer::words_by_mecab(how.dictionary);
   if (made) return {};
@@ -122,14 +122,14 @@ bool may_be_served(const std::string& prefix, const std::vector<std::string>& cl
 constexpr const char* outcome_of_include = "nothing is indexed by it";
 constexpr const char* outcome_of_exclude = "it leaves nothing out";
 
-/// How many bytes both begin with.
+/// Length of the common prefix, in bytes.
 std::size_t common_beginning(std::string_view one, std::string_view other) {
   const auto least = std::min(one.size(), other.size());
   const auto end = std::mismatch(one.begin(), one.begin() + static_cast<std::ptrdiff_t>(least), other.begin());
   return static_cast<std::size_t>(end.first - one.begin());
 }
 
-/// Whether it lets somebody read the state and the results, wherever other rules stand.
+/// Whether the rule lets a caller other than "local" read search state and results, regardless of other rules.
 bool opens_search(const access_rule& rule) {
   const auto is_of_search = [](const std::string& kind) { return kind == "state" || kind == "results"; };
   if (rule.gives < grant::read || rule.audience) return false;
@@ -212,7 +212,7 @@ void prefix_use::end(const provider& source, bool is_complete) {
 std::vector<std::string> prefix_use::idle() const {
   std::vector<std::string> out;
   for (const auto& one : prefixes_) {
-    // What no source may have is warned of by itself.
+    // Prefixes outside all sources have a warning of their own, see `warnings_of_search`.
     if (one.is_used || !one.has_source || !one.is_sure) continue;
     out.push_back(settings_
                       .wrong(one.key, "no listed resource begins with " + one.written + ", so that " + one.outcome +

@@ -1,4 +1,4 @@
-/// Checks of `[search]`: folders, dictionaries and services, and whether what it names is served.
+/// Checks of `[search]`: folders, dictionaries and services, and whether the configured prefixes are served.
 #pragma once
 
 #include <memory>
@@ -12,29 +12,29 @@
 
 namespace hondana::cli {
 
-/// Whether an index could be made and kept as configured; starts and writes nothing. Errors: invalid_argument, with the line of
-/// the key that is wrong.
+/// Whether an index could be created and stored as configured. Starts and writes nothing. Errors: invalid_argument, with the
+/// line of the wrong key.
 [[nodiscard]] result<void> check_search(const config::settings& of);
-/// Prints how texts are cut into words, where there is an index; says what to install where Japanese is not cut well.
+/// Prints how texts are split into words, if there is an index, and what to install if Japanese is split poorly.
 void print_words_of_index(const config::settings& of, bool as_json);
 
-/// Warnings of prefixes in `include` and `exclude` that no source can serve, and of access rules that let nobody but "local"
-/// read `search:///`, so that words are searched in what is indexed by chance.
+/// Warnings about prefixes in `include` and `exclude` that no source can serve, and about access rules that let only "local"
+/// read `search:///`. Other callers then cannot wait for a complete index.
 [[nodiscard]] std::vector<std::string> warnings_of_search(const config::settings& of,
                                                           const std::vector<std::shared_ptr<provider>>& sources);
 
-/// Whether what is listed begins with the prefixes of [search]. Uses the settings to its end.
+/// Checks whether listed URIs begin with the prefixes of [search]. The settings must outlive this object.
 class prefix_use {
  public:
   explicit prefix_use(const config::settings& of);
-  /// Whether there are none.
+  /// Whether there are no prefixes.
   [[nodiscard]] bool is_empty() const noexcept { return prefixes_.empty(); }
-  /// Something that is listed.
+  /// Records a listed URI.
   void note(std::string_view uri);
-  /// A source has listed what it has, completely or not.
+  /// Records that a source has been listed. `is_complete`: the listing was complete.
   void end(const provider& source, bool is_complete);
-  /// Warnings, with file and line, of those that nothing begins with though all sources that may have it were listed
-  /// completely, and what is listed nearest.
+  /// Warnings, with file and line, about prefixes that no listed URI begins with, and the nearest listed URI. Prefixes whose
+  /// sources were not all listed completely are left out.
   [[nodiscard]] std::vector<std::string> idle() const;
 
  private:
@@ -47,7 +47,7 @@ class prefix_use {
     bool has_source = false;
     bool is_sure = true;
     std::string nearest{};
-    std::size_t common = 0;  // of its bytes
+    std::size_t common = 0;  // length of the common prefix with `nearest`, in bytes
   };
 
   const config::settings& settings_;

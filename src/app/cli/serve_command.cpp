@@ -43,19 +43,19 @@
 
 namespace hondana::cli {
 
-/// A record that a configuration no longer has is still written by the streams that began with it, and has one writer: put back
-/// meanwhile, it is the same. Threads: one at a time.
+/// The open audit logs, one writer for each path. An audit log that was removed from the configuration stays open while streams
+/// that began with it still write. If the configuration names it again, the same writer is used. Threads: one at a time.
 class audit_records {
  public:
   explicit audit_records(log_function log) : log_(std::move(log)) {}
 
-  /// The record as configured; one that is open goes on as it was opened. Null: none is configured.
+  /// The configured audit log. One that is open already keeps its options. Null: none is configured.
   [[nodiscard]] result<std::shared_ptr<audit_file>> open(const std::optional<audit_file_options>& as);
-  /// Whether it is open with other options than these.
+  /// Whether the audit log is open with options other than `as`.
   [[nodiscard]] bool is_open_otherwise(const std::optional<audit_file_options>& as) const;
-  /// After somebody renamed files.
+  /// Reopens the files by path, after log rotation renamed them.
   void reopen();
-  /// False when not all is on the disk by `until`.
+  /// Returns false if not everything is on disk by `until`.
   [[nodiscard]] bool flush(std::chrono::steady_clock::time_point until);
 
  private:
@@ -103,7 +103,7 @@ bool audit_records::flush(std::chrono::steady_clock::time_point until) {
 
 namespace {
 
-/// The arguments that make a host start the same server over stdio, with paths that hold from any folder.
+/// The arguments with which a host starts the same server over stdio. Paths are absolute.
 std::vector<std::string> stdio_arguments(const what_to_serve& what) {
   const auto absolute = [](const std::string& path) {
     std::error_code problem;
@@ -123,13 +123,13 @@ std::vector<std::string> stdio_arguments(const what_to_serve& what) {
   return arguments;
 }
 
-/// A server that can be assembled again while it serves.
+/// A server that can be reassembled while it serves.
 class reloadable {
  public:
   explicit reloadable(const what_to_serve& what)
       : log_(standard_log()), config_(what.config), assembly_(what, log_), records_(log_) {}
 
-  /// The configuration and its sources, before anything is served and while there is one thread.
+  /// Reads the configuration and creates its sources. Call before serving and while there is one thread.
   result<parts> assemble() {
     auto whole = assemble_soundly();
     if (!whole) return whole;
@@ -141,7 +141,7 @@ class reloadable {
     search_ = whole->settings.search;
     return whole;
   }
-  /// Confines this process to what they need. Before other threads exist.
+  /// Confines this process to what the sources need. Call before other threads exist.
   result<void> confine(const parts& whole, serving_place at) {
     at.config = config_;
     if (search_) {
@@ -162,23 +162,23 @@ class reloadable {
     return started;
   }
 
-  /// From here on a reload reads the certificates of `service`, too; null: no longer.
+  /// From here on, a reload also reads the certificates of `service`; null: no longer.
   void reload_certificates_of(http_service* service) {
     const std::lock_guard lock(mutex_);
     secured_ = service;
   }
 
-  /// Reads again what may be; what is wrong stays as it was, and the log says why.
+  /// Reloads configuration, certificates and audit logs. Invalid parts keep their old state, and the log says why.
   void reload() {
     const std::lock_guard lock(mutex_);
     if (!config_.empty()) reload_configuration();
     if (secured_ != nullptr) reload_certificates();
-    // Also after whoever rotates logs has renamed it.
+    // Log rotation may have renamed the audit log.
     records_.reopen();
     if (config_.empty() && secured_ == nullptr) log_("no configuration file to reload; start with --config FILE");
   }
 
-  /// What of it holds from the next start on only.
+  /// Names the changed tables that take effect only at the next start; empty: none.
   [[nodiscard]] std::string waiting_for_start(const config::settings& read) const {
     std::string where;
     const auto add = [&where](bool has_changed, const char* name) {
@@ -193,7 +193,7 @@ class reloadable {
     return where.empty() ? where : "; changes in " + where + " take effect at the next start";
   }
 
-  /// Somebody listens over HTTP: sources, also those of later reloads, can have others call.
+  /// Call once the server listens over HTTP. Sources, also those of later reloads, can then receive notifications over HTTP.
   void listens() {
     const std::lock_guard lock(mutex_);
     is_listening_ = true;
@@ -209,21 +209,21 @@ class reloadable {
     log_("reads: " + std::to_string(reads.misses) + " from sources, " + std::to_string(reads.hits) + " from the cache");
   }
 
-  /// What waits to be recorded is on the disk when this returns, unless the disk refuses it.
+  /// Waits up to 5 s until all audit records are on disk.
   void finish_record() {
     constexpr std::chrono::seconds most{5};
     const std::lock_guard lock(mutex_);
     if (!records_.flush(monotonic_clock::now() + most)) log_("audit log: some records could not be written");
   }
 
-  /// What was traced has been sent when this returns, unless the collector does not take it.
+  /// Waits up to 3 s until all traces have been sent.
   void finish_traces() {
     constexpr std::chrono::seconds most{3};
     const std::lock_guard lock(mutex_);
     if (traces_ && !flush_traces(*traces_, monotonic_clock::now() + most)) log_("traces: some spans could not be sent");
   }
 
-  /// Ends the process when a source is stuck in a call that cannot be interrupted; otherwise returns.
+  /// Shuts down. Ends the process if a source is stuck in a call that cannot be interrupted; otherwise returns.
   void close(int exit_code) {
     finish_record();
     finish_traces();
@@ -248,7 +248,7 @@ class reloadable {
         const char* const value = std::getenv(name);
         return std::string(value == nullptr ? "" : value);
       });
-      // What was meant for another program of this environment is no reason not to serve.
+      // The variables may be meant for another program, so an error in them does not prevent serving.
       if (said) {
         whole->settings.tracing = std::move(*said);
         traces_by_environment_ = true;
@@ -263,7 +263,7 @@ class reloadable {
     return why.public_text + (why.private_text.empty() ? "" : " (" + why.private_text + ')');
   }
 
-  /// Errors: what keeps the old configuration in place.
+  /// Errors: the reason why the old configuration stays in force.
   result<parts> assemble_again() {
     HONDANA_TRY(sandbox_.lets_read(config_));
     auto whole = assemble_soundly();
@@ -278,7 +278,7 @@ class reloadable {
     return whole;
   }
 
-  /// Swaps the configuration whole, or keeps the old one.
+  /// Replaces the whole configuration, or keeps the old one.
   void reload_configuration() {
     if (const auto whole = assemble_again()) {
       log_("reloaded the configuration" + waiting_for_start(whole->settings));
@@ -287,7 +287,7 @@ class reloadable {
     }
   }
 
-  /// Swaps everything that is assembled, or nothing.
+  /// Replaces all assembled parts, or none.
   result<void> take(parts& whole) {
     HONDANA_TRY(auto record, records_.open(whole.settings.audit));
     whole.options.audit = std::move(record);
@@ -307,7 +307,7 @@ class reloadable {
     }
   }
 
-  /// Once: the collector of the start is asked until the end.
+  /// Runs once: the collector stays the same until the process ends.
   result<void> start_tracing() {
     if (!tracing_) return {};
     auto with = *tracing_;
@@ -325,7 +325,7 @@ class reloadable {
     return {};
   }
 
-  /// Once: the index of the start is kept until the end.
+  /// Runs once: the index stays the same until the process ends.
   result<void> open_index() {
     if (!search_) return {};
     auto with = *search_;
@@ -345,7 +345,7 @@ class reloadable {
 
   log_function log_;
   const std::string config_;  // empty: none
-  std::mutex mutex_;          // a reload may arrive while the start is under way
+  std::mutex mutex_;          // a reload may arrive during the start
   assembly assembly_;
   config::http_settings http_;  // as of the start
   config::auth_settings auth_;
@@ -353,9 +353,9 @@ class reloadable {
   std::optional<tracing_options> tracing_;
   std::optional<search_options> search_;
   std::shared_ptr<search_index> index_;
-  std::vector<std::weak_ptr<provider>> served_;  // by the configuration that holds now
+  std::vector<std::weak_ptr<provider>> served_;  // providers of the current configuration
   bool traces_by_environment_ = false;
-  std::shared_ptr<tracer> traces_;  // null: nothing is traced
+  std::shared_ptr<tracer> traces_;  // null: tracing is off
   server_sandbox sandbox_;
   audit_records records_;
   hondana::server server_;
@@ -407,7 +407,7 @@ int run(const stdio_command& what) {
   if (isatty(STDIN_FILENO) != 0) {
     std::fputs(greeting({running_program(), stdio_arguments(what.what), whole->providers}).c_str(), stderr);
   }
-  // What goes with a reload is held by the server alone.
+  // Only the server may own the providers, so that a reload releases them.
   whole->providers.clear();
   const int code = serve_stdio(serving.server()) == 0 ? exit_ok : exit_server;
   serving.close(code);
@@ -464,7 +464,7 @@ int run(const serve_command& what) {
     serving.log()(
         "tokens are sent unencrypted to this address; use --tls-certificate FILE and --tls-key FILE, or a proxy with TLS "
         "(trusted_proxies in [http])");
-  // What goes with a reload is held by the server alone.
+  // Only the server may own the providers, so that a reload releases them.
   auto facts = place_of(http, service->port());
   facts.program = running_program();
   facts.arguments = stdio_arguments(what.what);

@@ -17,7 +17,7 @@ sigset_t watched() {
   return set;
 }
 
-// Ends the waiting thread; sent to it alone.
+// Ends the waiting thread; sent to that thread only.
 constexpr int wake_up = SIGUSR2;
 
 }  // namespace

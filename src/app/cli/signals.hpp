@@ -6,13 +6,16 @@
 
 namespace hondana::cli {
 
-/// Blocks SIGTERM, SIGINT and SIGHUP in this thread and all it starts, ignores SIGPIPE, and calls back when they arrive.
-/// Made before any other thread that would take signals; one at a time.
+/// Blocks SIGTERM, SIGINT and SIGHUP in this thread and in all threads that it starts, ignores SIGPIPE, and calls back when
+/// signals arrive.
+/// Create before any thread that could receive these signals. Only one instance at a time.
 class signals {
  public:
-  /// From now on SIGHUP waits until there is somebody to hear it, and ends nothing. Before other threads exist.
+  /// Blocks SIGHUP, so that it stays pending until an instance exists instead of ending the process. Call before other threads
+  /// exist.
   static void hold_reloads();
-  /// `stop` is called for SIGTERM and SIGINT; a second one of either ends the process at once. `reload` for SIGHUP.
+  /// Calls `stop` for SIGTERM and SIGINT, and `reload` for SIGHUP, on the signal thread. A second SIGTERM or SIGINT ends the
+  /// process at once.
   signals(std::function<void()> stop, std::function<void()> reload);
   ~signals();
   signals(const signals&) = delete;

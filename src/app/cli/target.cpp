@@ -1,4 +1,4 @@
-/// Which server a command asks: a URL, a path, a command, or a name from the configuration.
+/// Chooses the server that a command uses: a URL, a path, a command, or a name from the configuration.
 #include "app/cli/target.hpp"
 
 #include <unistd.h>
@@ -33,7 +33,7 @@
 namespace hondana::cli {
 namespace {
 
-/// The tables of servers, each with its name; those without one are left out.
+/// The `mcp` tables of a configuration, each with its name. Tables without a name are left out.
 result<std::vector<std::pair<std::string, config::section>>> server_tables(const std::string& path) {
   auto loaded = config::load(path);
   if (!loaded) return tl::unexpected(std::move(loaded.error()));
@@ -77,8 +77,9 @@ result<std::optional<client_target>> server_named(const std::string& config, std
   return std::optional<client_target>();
 }
 
-/// Sends the token of the file, and reads that again when it is refused: somebody may have put another one there. "-": of
-/// standard input, which is read to its end now. Errors: as `disk::read_private`; invalid_argument where there is no token.
+/// Sends the token of a file. When the server rejects it, reads the file again, because another process may have replaced the
+/// token. "-" is standard input, which is read to its end now. Errors: as `disk::read_private`; invalid_argument if there is no
+/// token.
 [[nodiscard]] result<std::shared_ptr<token_source>> token_in_file(const std::string& path);
 
 namespace {
@@ -99,7 +100,7 @@ result<std::string> read_input() {
   return fail(errc::response_too_large, "standard input contains more than one token");
 }
 
-/// What it holds is never repeated, whatever it is.
+/// Error messages never repeat the content, because it may be secret.
 result<std::string> read_token(const std::string& path) {
   const bool is_input = path == place_of_standard_input;
   auto text = is_input ? read_input() : [&path]() -> result<std::string> {
@@ -159,7 +160,7 @@ std::string asking_again(const command_line& line, std::string_view command) {
   }
   if (!line.server().empty()) out += " --";
   for (const auto& word : line.server()) out += ' ' + shell_word(word);
-  // Words may be in quotes themselves.
+  // Words may contain quotes themselves.
   const char quote = out.find('\'') == std::string::npos ? '\'' : '`';
   return quote + out + quote;
 }
@@ -170,13 +171,13 @@ constexpr std::string_view socket_prefix = "unix:";
 constexpr const char* what_targets_are =
     "A target is a URL (https://HOST/PATH), unix:PATH, a name from the configuration, or a folder or file.";
 
-/// "http" of "http://…"; empty when the text is no URL.
+/// "http" of "http://…"; empty if the text is not a URL.
 std::string_view url_scheme(std::string_view text) {
   const auto end = text.find("://");
   return end == std::string_view::npos ? std::string_view() : text.substr(0, end);
 }
 
-/// `localhost:7325`, `127.0.0.1:80/mcp`.
+/// True for `localhost:7325` and `127.0.0.1:80/mcp`.
 bool looks_like_host(std::string_view text) {
   const auto before_path = text.substr(0, text.find('/'));
   const auto colon = before_path.find(':');
@@ -210,7 +211,7 @@ result<chosen_server> at_path(const std::string& path) {
   return chosen_server{memory_target{}, whole.string(), whole.string()};
 }
 
-/// What a name or a path says; names win.
+/// Interprets the text as a name or a path. A configured name takes precedence.
 result<chosen_server> by_name_or_path(const std::string& text, const std::string& config, bool must_have_config) {
   std::error_code problem;
   const bool has_config = !config.empty() && std::filesystem::exists(config, problem);
@@ -256,7 +257,7 @@ result<void> add_headers(const command_line& line, chosen_server& to) {
     const auto colon = one.find(':');
     const bool has_break = one.find_first_of("\r\n") != std::string::npos;
     if (colon == std::string::npos || colon == 0 || has_break) {
-      // Whatever it is, it may be secret.
+      // Do not repeat the text: it may be secret.
       return fail(errc::invalid_argument,
                   "A --header is not one line of the form 'NAME: VALUE', as in 'Authorization: Bearer TOKEN'.");
     }
@@ -288,7 +289,7 @@ result<void> add_token(const command_line& line, chosen_server& to) {
   return {};
 }
 
-/// The command line wins over what a configured target has.
+/// Sets the certificates of the connection. The command line overrides a configured target.
 result<void> set_identity(const command_line& line, chosen_server& to) {
   const bool has_own = line.has(cert_flag);
   if (!line.has(cacert_flag) && !has_own && !line.has(key_flag)) return {};

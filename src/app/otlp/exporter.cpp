@@ -44,7 +44,7 @@ void write(json::writer& to, const tracing::span& one) {
   to.begin_object().member("traceId", tracing::hex(one.of.trace)).member("spanId", tracing::hex(one.of.span));
   to.member_if("traceState", one.state);
   if (one.parent) to.member("parentSpanId", tracing::hex(*one.parent));
-  // Only a request's parent is another program's.
+  // Only the parent of a request's span is in another process.
   const bool is_remote = one.parent && one.kind == tracing::span_kind::server;
   to.key("flags").unsigned_integer(flag_sampled | flag_has_is_remote | (is_remote ? flag_is_remote : 0));
   to.member("name", one.name).key("kind").integer(static_cast<int>(one.kind));
@@ -58,7 +58,7 @@ void write(json::writer& to, const tracing::span& one) {
   to.end_object().end_object();
 }
 
-/// Of a number that may be written as text, as 64-bit numbers are.
+/// A number that may be written as text, as the encoding does for 64-bit numbers; 0 if it is missing or invalid.
 std::uint64_t count_in(const json::object& from, std::string_view name) {
   if (const auto text = from.find_string(name); text && *text) {
     std::uint64_t out = 0;
@@ -100,7 +100,7 @@ refused_spans refused_in(std::string_view response) {
   if (!partial || !*partial) return out;
   out.count = count_in(**partial, "rejectedSpans");
   if (const auto why = (*partial)->find_string("errorMessage"); why && *why) out.why = (*why)->substr(0, longest_reason);
-  // It goes into a line of a log.
+  // The text goes into one line of the log.
   for (char& c : out.why)
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
   return out;
@@ -128,12 +128,12 @@ result<std::shared_ptr<endpoint::endpoint>> endpoint_of(const tracing_options& f
 /// Spec: OTLP/HTTP response, retryable response codes.
 bool is_worth_another_attempt(int status) noexcept { return status == 429 || status == 502 || status == 503 || status == 504; }
 
-/// The same of failures to reach it at all.
+/// The same for failures without a response.
 bool is_worth_another_attempt(errc why) noexcept {
   return why == errc::source_unavailable || why == errc::timed_out || why == errc::broken_protocol;
 }
 
-/// False when it was stopped meanwhile.
+/// Returns false if a stop was requested meanwhile.
 bool wait(std::chrono::milliseconds time, const std::stop_token& stop) {
   std::mutex mutex;
   std::condition_variable_any never;
@@ -146,7 +146,7 @@ bool wait(std::chrono::milliseconds time, const std::stop_token& stop) {
 
 result<std::unique_ptr<exporter>> exporter::start(tracing_options from) {
   HONDANA_TRY(auto to, endpoint_of(from));
-  const executor::signals_blocked blocked;  // those are for the program's own threads
+  const executor::signals_blocked blocked;  // signals are for the program's own threads
   return std::unique_ptr<exporter>(new exporter(std::move(from), std::move(to)));
 }
 
@@ -215,7 +215,7 @@ namespace hondana::inline v0 {
 
 result<std::shared_ptr<tracer>> export_traces(tracing_options from) {
   HONDANA_TRY(auto made, otlp::exporter::start(std::move(from)));
-  // Whoever has the spans' queue keeps the thread that empties it.
+  // The exporter, with its sending thread, lives as long as its span queue has owners.
   const std::shared_ptr<otlp::exporter> whole = std::move(made);
   return std::shared_ptr<tracer>(whole, whole->spans().get());
 }

@@ -136,14 +136,15 @@ namespace {
 
 using authenticator_list = std::vector<std::shared_ptr<authenticator>>;
 
-/// What several refusals come to. `takes_tokens`: who gets one may ask, whatever the connection is worth.
+/// Merges the rejections of several authenticators into one. `takes_tokens`: a token alone is accepted, so prefer the advice to
+/// send one.
 challenge merged(const std::vector<challenge>& all, bool takes_tokens) {
   const auto weight = [takes_tokens](const challenge& one) {
     if (one.status == 503) return 3;
     if (!one.error.empty()) return 2;
     return (one.status == 403) != takes_tokens ? 1 : 0;
   };
-  // Who cannot tell now may say yes later; who was given something knows more than who was not.
+  // A 503 comes first, because the request may succeed later. Next come rejections of credentials that were sent.
   const auto best =
       std::max_element(all.begin(), all.end(), [&](const auto& a, const auto& b) { return weight(a) < weight(b); });
   auto out = *best;
@@ -156,7 +157,7 @@ challenge merged(const std::vector<challenge>& all, bool takes_tokens) {
     out.description += (said.empty() ? "" : "; or ") + one.description;
     said.push_back(one.description);
   }
-  // Whoever is known and may not come like this learns it beside what would help.
+  // A rejected certificate or process (403) is also explained, next to the advice to get a token.
   for (const auto& one : all) {
     if (out.status != 401 || !out.error.empty() || one.status != 403 || one.description.empty()) continue;
     out.description += (out.description.empty() ? "" : "; ") + one.description;
@@ -195,7 +196,7 @@ class any_of_several final : public authenticator {
     std::vector<challenge> refusals;
     for (const auto& one : asked_about(of)) {
       auto said = one->known(of);
-      if (!said) return {};  // a later one must not be asked before it: whose caller it is would depend on timing
+      if (!said) return {};  // do not skip to the next one: the caller's identity would depend on timing
       if (*said) return said;
       refusals.push_back(std::move(said->error()));
     }
@@ -219,7 +220,7 @@ class any_of_several final : public authenticator {
   [[nodiscard]] std::shared_ptr<const protected_resource> metadata() const override { return metadata_; }
 
  private:
-  /// A token that is sent is what counts: nobody is let in without a word although it has expired.
+  /// A request with a token is judged by the token alone. An expired token must not fall back to another identity.
   [[nodiscard]] const authenticator_list& asked_about(const request_facts& of) const {
     if (!of.bearer || by_token_.empty()) return all_;
     return by_token_;

@@ -20,7 +20,7 @@
 namespace hondana::authentication {
 namespace {
 
-/// Spec: RFC 6749 section 2.3.1: both halves are form-encoded before they are joined.
+/// Spec: RFC 6749 section 2.3.1: id and secret are form-encoded before they are joined.
 std::string basic(const introspection_options& of) {
   std::string out = "Basic ";
   json::append_base64(out, percent_encode(of.client_id) + ':' + percent_encode(of.client_secret));
@@ -111,11 +111,11 @@ namespace {
 
 using transport::http_client::small_answer;
 
-// Behind everybody's back there is time: `time_left` bounds each call.
+// For a fetch in the background. `time_left` limits each call.
 constexpr std::chrono::seconds time_to_renew{30};
 constexpr std::chrono::hours place_kept{1};
-// Fetcher and waiter together are half of the threads that ask for all (`asking_threads` of transport/http/service.cpp), so
-// that tokens with invented keys never take them all.
+// The fetching and the waiting caller together are half of the threads of the pool "authentication" (`asking` in
+// transport/http_server/service.cpp). Tokens with invented key ids thus never occupy the whole pool.
 constexpr std::size_t most_waiting = 1;
 
 tl::unexpected<failure> no_document(const std::string& url, const std::string& why) {
@@ -131,7 +131,7 @@ std::string status_text(int status) {
 bool key_ring::has_any(steady_time now) const { return keys_ && now - keys_->fetched < longest_kept; }
 
 std::shared_ptr<const published_keys> key_ring::held_at(steady_time now) const {
-  // An issuer that is away takes nothing from who has its keys; but nobody knows that it is where nobody has looked for long.
+  // If the issuer is down, cached keys stay in use. They expire if nothing has tried to fetch them for `longest_stale`.
   const bool is_known = now < refresh_at_ + longest_stale || (failed_ && now - *failed_ < longest_stale);
   return has_any(now) && is_known ? keys_ : nullptr;
 }
@@ -146,7 +146,7 @@ void key_ring::renew() {
   const std::lock_guard lock(mutex_);
   if (is_fetching_ || !has_any(now) || !is_stale(now)) return;
   try {
-    // The one before has ended, or is about to.
+    // The previous thread has ended or is about to; the assignment joins it.
     renewing_ = std::jthread([this](const std::stop_token& stop) { fetch_behind(stop); });
     is_fetching_ = true;
     ++looks_;
@@ -157,7 +157,7 @@ void key_ring::renew() {
 
 void key_ring::fetch_behind(const std::stop_token& stop) {
   {
-    // Until whoever has begun this is done with it.
+    // Waits until `renew` has released the mutex.
     const std::lock_guard begun(mutex_);
   }
   const std::unique_ptr<key_ring, void (*)(key_ring*)> at_the_end(this, [](key_ring* self) { self->end_fetching(); });
@@ -209,7 +209,7 @@ result<std::shared_ptr<const published_keys>> key_ring::obtain(wish why, std::ch
     return tl::unexpected(why_);
   };
   if (is_fetching_) {
-    // Who has keys can judge by them, or say that it cannot tell yet.
+    // With cached keys, the caller need not wait.
     if (held_at(of_.time.steady()) || waiting_ >= most_waiting) return outcome();
     ++waiting_;
     monotonic_clock::wait_until(is_over_, lock, deadline, [this] { return !is_fetching_; });
@@ -226,7 +226,7 @@ result<std::shared_ptr<const published_keys>> key_ring::obtain(wish why, std::ch
   ++looks_;
   lock.unlock();
   {
-    // Also when there is no memory: nobody would fetch ever again.
+    // Runs in any case, also after `std::bad_alloc`: otherwise no caller would ever fetch again.
     const std::unique_ptr<key_ring, void (*)(key_ring*)> at_the_end(this, [](key_ring* self) { self->end_fetching(); });
     auto fetched = fetch(deadline, {});
     const std::lock_guard taking(mutex_);
@@ -247,7 +247,7 @@ void key_ring::take(result<small_answer> fetched, steady_time now) {
   if (set && set->size() == 0) set = fail(errc::broken_protocol, "the key set has no key for RS256, ES256 or EdDSA");
   if (!set) {
     failed_ = now;
-    place_found_.reset();  // they may have moved
+    place_found_.reset();  // the keys may have moved to another URL
     why_ = {set.error().code, "cannot fetch the keys of " + of_.issuer + ": " + set.error().public_text, {}};
     trouble_.fails(why_.public_text + (held_at(now) ? "; the cached keys stay in use for at most a day" : ""));
     return;
@@ -280,7 +280,7 @@ result<std::string> key_ring::find_place(std::chrono::steady_clock::time_point d
                                       : keys_place_in(got->bytes, of_.issuer);
     if (place) return place;
     auto why = got && got->status == 200 ? url + ": " + place.error().public_text : place.error().public_text;
-    // Whoever answers for another issuer is not asked on.
+    // Metadata of another issuer: stop, and do not try the other places.
     if (place.error().code == errc::access_denied) return fail(errc::access_denied, std::move(why));
     tried += (tried.empty() ? "" : "; ") + why;
   }

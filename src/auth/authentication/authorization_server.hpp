@@ -30,14 +30,16 @@
 
 namespace hondana::authentication {
 
-/// Threads: any.
+/// Logs a failure once, not each time it repeats, and logs its end. Threads: any.
 class trouble {
  public:
   explicit trouble(std::function<void(std::string_view)> log) : log_(std::move(log)) {}
 
+  /// Logs `line` unless the last call logged the same failure.
   void fails(const std::string& line) {
     if (exchange(line) != line && log_) log_(line);
   }
+  /// Logs `line` if the last call was a failure.
   void works(std::string_view line) {
     if (!exchange({}).empty() && log_) log_(line);
   }
@@ -53,7 +55,7 @@ class trouble {
   std::string last_;
 };
 
-/// At most ten seconds, and at least a moment, so that a deadline that is over is a timeout like any other.
+/// The time until the deadline: at most 10 s, at least 1 ms. A deadline in the past thus ends in an ordinary timeout.
 [[nodiscard]] inline std::chrono::milliseconds time_left(std::chrono::steady_clock::time_point deadline) {
   const auto now = monotonic_clock::now();
   constexpr std::chrono::milliseconds most{10'000};
@@ -63,21 +65,21 @@ class trouble {
 
 inline constexpr std::size_t most_introspection_bytes = 64u << 10;
 
-/// What the server says of a token, an object with `active`. Errors: broken_protocol for what is no such answer. Spec: RFC 7662
-/// section 2.2.
+/// Parses an introspection answer, an object with `active`. Errors: broken_protocol. Spec: RFC 7662 section 2.2.
 [[nodiscard]] result<value> read_introspection(std::string_view text);
 
-/// Whether the answer names no kind (`token_type`, `typ`, `token_use`) but an access token's: a refresh or id token of the same
-/// server is active, too. One bound to a proof (DPoP) is no bearer's.
+/// Whether the answer describes a bearer access token (`token_type`, `typ`, `token_use`). Refresh and ID tokens of the same
+/// server are active, too. A token bound to a proof (DPoP) is not a bearer token.
 [[nodiscard]] bool is_access_token(const value& answer);
 
-/// Threads: any, several calls at once.
+/// Asks an authorization server about tokens. Threads: any, several calls at once.
 class introspection {
  public:
   introspection(introspection_options of, transport::http_client::small_caller call, std::function<void(std::string_view)> log)
       : of_(std::move(of)), call_(std::move(call)), trouble_(std::move(log)) {}
 
-  /// As `read_introspection`. Blocks. Errors: those of the call, and broken_protocol; none repeats the token or the secret.
+  /// Like `read_introspection`. Blocks. Errors: those of the HTTP call; unauthorized if the server rejects our client id;
+  /// broken_protocol. No text contains the token or the secret.
   [[nodiscard]] result<value> ask(const std::string& token, std::chrono::steady_clock::time_point deadline);
 
  private:
@@ -88,46 +90,45 @@ class introspection {
   trouble trouble_;
 };
 
-/// Whether it is an http or https URL with a host and without user name and fragment.
+/// Whether it is an http or https URL with a host, and without user name and fragment.
 [[nodiscard]] bool is_address(const std::string& url);
-/// Whether it may be an issuer: such a URL without a query. Spec: RFC 8414
-/// section 2.
+/// Whether it is a valid issuer: such a URL without a query. Spec: RFC 8414 section 2.
 [[nodiscard]] bool is_issuer(const std::string& url);
 
 inline constexpr std::size_t most_metadata_bytes = 256u << 10;
 
-/// The `jwks_uri` of a metadata document. Errors: access_denied when it is about another issuer; broken_protocol for what is
-/// no such document or has no URL of keys.
+/// Returns the `jwks_uri` of a metadata document. Errors: access_denied if it is about another issuer; broken_protocol if it is
+/// malformed or has no `jwks_uri`.
 [[nodiscard]] result<std::string> keys_place_in(std::string_view document, const std::string& issuer);
 
-/// Never changed once made.
+/// The keys of an issuer, as fetched. Immutable.
 struct published_keys {
   jose::key_set set;
-  std::string text;              ///< What the set was read from.
-  std::uint64_t generation = 0;  ///< Another one for every other text.
+  std::string text;              ///< The JSON that the set was parsed from.
+  std::uint64_t generation = 0;  ///< Changes whenever `text` changes.
   steady_time fetched{};
-  std::uint64_t look = 0;  ///< The how manieth fetch has brought them.
+  std::uint64_t look = 0;  ///< Number of the fetch that returned them, see `key_ring::looks`.
 };
 
-/// Fetches one at a time, however many ask. Threads: any.
+/// Caches the published keys of an issuer, with at most one fetch at a time. Threads: any.
 class key_ring {
  public:
   static constexpr std::chrono::minutes least_fresh{5};
-  static constexpr std::chrono::minutes usually_fresh{15};  ///< Where the issuer says nothing.
+  static constexpr std::chrono::minutes usually_fresh{15};  ///< If the issuer sends no max-age.
   static constexpr std::chrono::hours longest_fresh{1};
-  /// In use after they were to be fetched again, or after that has failed: however idle a server is, and so long as somebody
-  /// asks it, keys that were withdrawn check nothing for longer.
+  /// How long keys stay in use after they are due for a fetch, or after a failed fetch. It limits the use of withdrawn keys,
+  /// even on an idle server.
   static constexpr std::chrono::minutes longest_stale{5};
-  static constexpr std::chrono::hours longest_kept{24};  ///< While fetching fails again and again.
-  /// Fetches because tokens name keys that are not there: so many in so long. Keys may be rotated twice in a row.
+  static constexpr std::chrono::hours longest_kept{24};  ///< Limit while all fetches fail.
+  /// Limit of fetches for unknown key ids: `most_unknown_keys` in `of_unknown_keys`. Keys may be rotated twice in a row.
   static constexpr std::size_t most_unknown_keys = 3;
   static constexpr std::chrono::seconds of_unknown_keys{30};
   static constexpr std::chrono::seconds after_failure{30};
-  static constexpr std::chrono::seconds without_any{5};  ///< After a failure, while there are no keys at all.
+  static constexpr std::chrono::seconds without_any{5};  ///< Pause after a failure while no keys are cached.
 
   struct settings {
     std::string issuer;
-    std::string place;  ///< Of the keys; empty: as the issuer's metadata say.
+    std::string place;  ///< URL of the keys; empty: the `jwks_uri` of the issuer's metadata.
     transport::http_client::small_caller call;
     clocks time{};
     std::function<void(std::string_view)> log{};
@@ -135,28 +136,27 @@ class key_ring {
   enum class wish : std::uint8_t { any, unknown_key };
 
   explicit key_ring(settings of) : of_(std::move(of)), trouble_(of_.log) {}
-  /// Gives up what is being fetched behind it.
+  /// Stops a fetch in the background and waits for its thread.
   ~key_ring() = default;
   key_ring(const key_ring&) = delete;
   key_ring& operator=(const key_ring&) = delete;
 
-  /// Null: there are none, or they have got too old to be gone by without looking again.
+  /// The cached keys. Null: none are cached, or they are too old to use without a fetch.
   [[nodiscard]] std::shared_ptr<const published_keys> held() const;
-  /// Of what is held; 0: of nothing.
+  /// The generation of the cached keys; 0: none.
   [[nodiscard]] std::uint64_t generation() const noexcept { return generation_; }
-  /// Begins to fetch keys that are held and due, on a thread of its own; everybody goes on with those until others are here.
+  /// Starts to fetch cached keys that are due, on a thread of its own. The old keys stay in use meanwhile.
   void renew();
-  /// Whether `obtain` would look for a key that is not held.
+  /// Whether `obtain` would fetch now because of an unknown key id.
   [[nodiscard]] bool may_look_for_unknown() const;
-  /// Until that is so, as far as is known.
+  /// Estimated time until `may_look_for_unknown` is true.
   [[nodiscard]] std::chrono::seconds until_next_look() const;
-  /// How many fetches have begun. Keys of a later `look` are newer than whoever asks this now.
+  /// Number of fetches that have begun. Keys with a greater `look` were fetched after this call.
   [[nodiscard]] std::uint64_t looks() const noexcept { return looks_; }
   [[nodiscard]] bool is_fetching() const;
 
-  /// Fetches if it is time to; then what is held. While another fetches, one caller waits for that if nothing is held, and no
-  /// other does. Blocks. Errors: what keeps it from having
-  /// keys at all.
+  /// Fetches the keys if they are due, and returns the cached ones. During a fetch of another caller, one caller waits if no
+  /// keys are cached; the others return at once. Blocks. Errors: why no keys are available.
   [[nodiscard]] result<std::shared_ptr<const published_keys>> obtain(wish why, std::chrono::steady_clock::time_point deadline);
 
  private:
@@ -182,13 +182,13 @@ class key_ring {
   std::size_t waiting_ = 0;
   std::shared_ptr<const published_keys> keys_;
   std::uint64_t generations_ = 0;
-  std::string found_place_;  // by whoever is fetching
+  std::string found_place_;  // used only by the thread that fetches
   std::optional<steady_time> place_found_;
   steady_time refresh_at_{};
-  std::deque<steady_time> looked_for_unknown_;  // the last times
+  std::deque<steady_time> looked_for_unknown_;  // the most recent times
   std::optional<steady_time> failed_;
   failure why_{errc::source_unavailable, "the keys have not been fetched yet", {}};
-  std::jthread renewing_;  // last: it uses the others to its end
+  std::jthread renewing_;  // last member: its thread uses the others
 };
 
 }  // namespace hondana::authentication

@@ -1,4 +1,4 @@
-/// Bearer tokens as all authenticators treat them: syntax, scopes and challenges.
+/// Bearer tokens in all authenticators: syntax, scopes and challenges.
 #include "auth/authentication/bearer_tokens.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-/// Bearer tokens as all authenticators treat them: syntax, scopes and challenges.
+/// Bearer tokens in all authenticators: syntax, scopes and challenges.
 #pragma once
 
 #include <chrono>
@@ -12,26 +12,26 @@
 
 namespace hondana::authentication {
 
-/// A challenge without an error: nothing was sent that could be judged. Spec: RFC 6750 section 3.1.
+/// A challenge without an error: the request had no credentials. Spec: RFC 6750 section 3.1.
 [[nodiscard]] challenge nothing_sent(std::string description, std::vector<std::string> scopes);
-/// `why` never repeats anything of the token.
+/// The challenge for an invalid token. `why` must not contain any part of the token.
 [[nodiscard]] challenge bad_token(std::string why, std::vector<std::string> scopes);
-/// Nobody can say now who it is.
+/// The challenge (503) if the token cannot be checked now.
 [[nodiscard]] challenge cannot_tell(std::string why, std::chrono::seconds retry);
 
-/// Whether it could be a token at all: the characters of RFC 6750 section 2.1, and not endless.
+/// Whether the text can be a token: the characters of RFC 6750 section 2.1, at most `longest_token_text`.
 [[nodiscard]] bool is_token_text(std::string_view text) noexcept;
 
-/// What tokens of our own files begin with, so that they are found where they do not belong.
+/// Prefix of the tokens in token files, so that secret scanners find leaked ones.
 inline constexpr std::string_view token_prefix = "hondana_";
 
-/// The longest token that is looked at.
+/// Tokens longer than this are rejected unread. Bytes.
 inline constexpr std::size_t longest_token_text = 16 * 1024;
 
 using model::is_scope;
-/// The words of a list with spaces between them, without repetitions; those that are no scopes are left out.
+/// Splits a list of scopes at spaces. Removes repetitions and invalid scopes; returns at most 200.
 [[nodiscard]] std::vector<std::string> scopes_in(std::string_view text);
-/// Adds those that are missing.
+/// Adds the scopes that are missing, up to 200.
 void merge_scopes(std::vector<std::string>& into, const std::vector<std::string>& more);
 
 }  // namespace hondana::authentication

@@ -11,6 +11,7 @@ namespace hondana::authentication {
 using wall_time = std::chrono::sys_time<std::chrono::seconds>;
 using steady_time = std::chrono::steady_clock::time_point;
 
+/// Wall clock and monotonic clock.
 struct clocks {
   std::function<wall_time()> wall = [] {
     return std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now());

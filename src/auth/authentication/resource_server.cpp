@@ -1,4 +1,4 @@
-/// Authenticates callers by access tokens of an authorization server: by its keys, or by introspection.
+/// Authenticates callers by access tokens of an authorization server: by its published keys, or by introspection.
 #include "auth/authentication/resource_server.hpp"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ std::vector<std::string> audiences_of(const oauth_options& of) {
   return out;
 }
 
-/// Tokens of other kinds must not pass for access tokens. Spec: RFC 8725 section 3.11, RFC 9068 section 2.1.
+/// Whether the header `typ` allows an access token. Spec: RFC 8725 section 3.11, RFC 9068 section 2.1.
 bool is_access_token_type(std::string type) {
   type = ascii::in_lower_case(type);
   if (type.starts_with("application/")) type.erase(0, std::string_view("application/").size());
@@ -76,7 +76,7 @@ tl::unexpected<challenge> resource_server::refuse(std::string why) const {
   return tl::unexpected(bad_token(std::move(why), options_.scopes));
 }
 
-/// Whose key is not here. Only who has looked can say that nobody publishes it: it may be new.
+/// The challenge (503) for an unknown key: it may be new, so only a fetch can decide whether the issuer publishes it.
 tl::unexpected<challenge> resource_server::cannot_look() const {
   if (keys_.is_fetching()) return tl::unexpected(cannot_tell("the keys for checking tokens are being fetched", ask_soon));
   return tl::unexpected(cannot_tell("the key for checking the token is unknown, and it is too early to fetch keys again",
@@ -86,14 +86,14 @@ tl::unexpected<challenge> resource_server::cannot_look() const {
 std::optional<challenge> resource_server::unfit(const request_facts& of) const {
   if (!of.bearer) return nothing_sent("get a token from " + options_.issuer, options_.scopes);
   if (!is_token_text(*of.bearer)) return bad_token("the token is too long, or contains invalid characters", options_.scopes);
-  // One of our own that was revoked or mistyped is nobody else's business.
+  // Tokens of a token file, for example revoked ones, are not sent to the authorization server.
   if (of.bearer->starts_with(token_prefix)) return bad_token("the token was not issued by " + options_.issuer, options_.scopes);
   return {};
 }
 
 bool resource_server::is_for_keys(std::string_view token) const {
   if (options_.introspection.endpoint.empty()) return true;
-  // Dots alone make no JSON Web Token: opaque ones have them, too.
+  // Three parts do not make a JSON Web Token: opaque tokens may contain dots, too.
   return !options_.introspection.is_for_all && jose::has_token_header(token);
 }
 
@@ -112,11 +112,11 @@ result<caller> resource_server::caller_of(const value& claims) const {
   caller out;
   if (claims.find("sub") != nullptr) {
     const auto subject = text_at(claims, "sub");
-    // One that is no name must not make all users of a client one caller.
+    // An empty or malformed subject must be rejected. Otherwise all users of a client would become one caller.
     if (!is_identifier(subject)) return fail(errc::access_denied, "the token's subject (sub) is not a valid name");
     out.identity = options_.issuer + '#' + subject;
   } else if (!proved->client.empty()) {
-    // An issuer has neither query nor fragment, so that no subject can pass for a client.
+    // An issuer has neither query nor fragment, so this identity cannot equal one of a subject.
     out.identity = options_.issuer + "?client=" + proved->client;
   } else {
     return fail(errc::access_denied, "the token has no subject (sub)");
@@ -129,7 +129,7 @@ known_caller resource_server::remember(const bytes::sha256_bytes& digest, caller
                                        wall_time expiry, std::chrono::seconds most) {
   const auto now = time_.steady();
   const auto left = std::min<std::chrono::seconds>(expiry - time_.wall(), most);
-  // Until a new request would be refused, which is later where clocks may be apart.
+  // Valid until a new request would be rejected, which includes the clock skew.
   known_caller out(std::move(who), now + std::clamp<std::chrono::seconds>(left + options_.skew, std::chrono::seconds(0), most));
   if (left.count() > 0) good_.put(digest, out, keys, now + left);
   return out;
@@ -140,12 +140,12 @@ std::optional<authenticated> resource_server::judged(const std::string& token, c
   const auto read = jose::read_token(token);
   if (!read) return refuse(read.error().public_text);
   if (!is_access_token_type(read->type)) return refuse("the token is not an access token (typ)");
-  // Before the signature, so that tokens of others make nobody look for keys.
+  // Before the signature check, so that tokens of other issuers do not cause a fetch of keys.
   const auto expiry = jose::check_claims(read->claims, expected());
   if (!expiry) return refuse(expiry.error().public_text);
   const auto candidates = keys.set.candidates(read->by, read->key_id);
   const auto is_signed = jose::verify(*read, candidates);
-  // Without an id the key may be one that is not here yet.
+  // A token without key id may be signed by a key that is not cached yet.
   if (candidates.empty() || (!is_signed && read->key_id.empty())) return {};
   if (!is_signed) return refuse(is_signed.error().public_text);
   auto who = caller_of(read->claims);
@@ -176,10 +176,10 @@ authenticated resource_server::introspected(const std::string& token, const byte
   if (!*said->find("active")->as_boolean())
     return refuse("the token is not active: it has expired, was revoked or never existed");
   if (!is_access_token(*said)) return refuse("the token is not an access token");
-  // Spec: basic/authorization, Token Handling: tokens that are not known to be for this server are none of ours.
+  // Spec: basic/authorization, Token Handling: reject tokens unless they are known to be issued for this server.
   if (said->find("aud") == nullptr && !options_.introspection.audience_is_optional)
     return refuse("the authorization server does not report the audience of the token (aud)");
-  // Its issuer and times are what the server may leave out.
+  // Introspection answers may omit issuer, audience and expiry.
   auto of = expected();
   auto claims = *said->as_object();
   const auto add_missing = [&](const char* name, value as) {
@@ -214,18 +214,18 @@ authenticated resource_server::asked(const std::string& token, const bytes::sha2
     }
   };
   const leaving at_the_end{is_mine ? &asking_ : nullptr, digest};
-  // Another request may have asked meanwhile.
+  // Another request may have checked the same token meanwhile.
   if (auto said = heard(digest)) return std::move(*said);
   if (!is_mine) return tl::unexpected(cannot_tell("the authorization server cannot check the token now", ask_again));
   auto said = introspected(token, digest, deadline);
-  // Whoever sends a bad token again and again takes no thread from those with others.
+  // Remembered, so that repeated requests with a bad token do not occupy the threads that check other tokens.
   if (!said && said.error().status == 401) refused_.put(digest, said.error(), 0, time_.steady() + refusal_remembered);
   return said;
 }
 
 std::optional<authenticated> resource_server::known(const request_facts& of) {
   if (!of.bearer || of.bearer->size() > longest_token_text) return tl::unexpected(unfit(of).value_or(challenge()));
-  // First what most requests have: a token that was good a moment ago.
+  // Most requests send a token that was checked recently.
   const auto digest = bytes::sha256_of(*of.bearer);
   if (auto said = heard(digest)) {
     if (*said) (*said)->address = of.address;
@@ -234,12 +234,12 @@ std::optional<authenticated> resource_server::known(const request_facts& of) {
   if (auto why = unfit(of)) return tl::unexpected(std::move(*why));
   if (!is_for_keys(*of.bearer)) return {};
   const auto keys = keys_.held();
-  // A signature takes about as long as handing the request to another thread and back.
+  // Checked on this thread: a signature check costs about as much as a change of threads.
   if (!keys) return {};
   auto said = judged(*of.bearer, digest, *keys);
   if (!said && !keys_.may_look_for_unknown()) return cannot_look();
   if (said && *said) {
-    // Those that are refused make nobody fetch.
+    // Rejected tokens must not cause a fetch of keys.
     keys_.renew();
     (*said)->address = of.address;
   }
@@ -264,7 +264,7 @@ tl::unexpected<failure> unusable(std::string_view member, std::string_view why) 
   return tl::unexpected(std::move(out));
 }
 
-/// Tokens and keys that anybody on the way could change prove nothing.
+/// Over plain http: anyone on the network can modify keys and answers, so it is allowed on this machine only.
 bool is_safe(const std::string& url) { return !url.starts_with("http:") || transport::http_client::is_on_this_machine(url); }
 
 constexpr std::string_view needs_https = "plain http: is only allowed on this machine; write https:";

@@ -1,4 +1,4 @@
-/// Authenticates callers by access tokens of an authorization server: by its keys, or by introspection.
+/// Authenticates callers by access tokens of an authorization server: by its published keys, or by introspection.
 #pragma once
 
 #include <memory>
@@ -13,11 +13,12 @@
 
 namespace hondana::authentication {
 
+/// See `make_oauth_authenticator`. Threads: any.
 class resource_server final : public authenticator {
  public:
   static constexpr std::chrono::seconds longest_remembered{60};
   static constexpr std::chrono::seconds introspection_remembered{30};
-  static constexpr std::chrono::seconds refusal_remembered{5};  ///< Of a token that was asked about.
+  static constexpr std::chrono::seconds refusal_remembered{5};  ///< For tokens that introspection rejected.
   static constexpr std::size_t most_refusals = 2'000;
 
   resource_server(oauth_options options, const transport::http_client::small_caller& call, clocks time = {});
@@ -27,12 +28,12 @@ class resource_server final : public authenticator {
   [[nodiscard]] std::shared_ptr<const protected_resource> metadata() const override { return metadata_; }
 
  private:
-  /// What can be said by the keys at hand; nothing: the key is not among them.
+  /// Checks a token with `keys`. Empty: the key that signed it is not among them.
   [[nodiscard]] std::optional<authenticated> judged(const std::string& token, const bytes::sha256_bytes& digest,
                                                     const published_keys& keys);
-  /// What was heard of it a moment ago.
+  /// Looks for a recent result for this token. Empty: none.
   [[nodiscard]] std::optional<authenticated> heard(const bytes::sha256_bytes& digest);
-  /// Asks, but not twice at once about one token.
+  /// Asks the authorization server, at most one request at a time for each token.
   [[nodiscard]] authenticated asked(const std::string& token, const bytes::sha256_bytes& digest,
                                     std::chrono::steady_clock::time_point deadline);
   [[nodiscard]] authenticated introspected(const std::string& token, const bytes::sha256_bytes& digest,
@@ -43,11 +44,11 @@ class resource_server final : public authenticator {
   [[nodiscard]] jose::expectations expected() const;
   [[nodiscard]] std::optional<challenge> unfit(const request_facts& of) const;
   [[nodiscard]] bool is_for_keys(std::string_view token) const;
-  /// Keeps what was found out until `expiry`, for `most` at most, and says until when it holds.
+  /// Caches the result until `expiry`, at most for `most`, and sets the caller's `until`.
   [[nodiscard]] known_caller remember(const bytes::sha256_bytes& digest, caller who, token_cache::key_generation keys,
                                       wall_time expiry, std::chrono::seconds most);
   [[nodiscard]] tl::unexpected<challenge> refuse(std::string why) const;
-  /// Of a key that is not here: refused, or told to come again where the keys are just being fetched.
+  /// The challenge (503) for a token whose key is not cached: try again later.
   [[nodiscard]] tl::unexpected<challenge> cannot_look() const;
 
   const oauth_options options_;

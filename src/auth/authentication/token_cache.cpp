@@ -1,4 +1,4 @@
-/// Results of recent token checks, and the lock that lets one request at a time check a token.
+/// Results of recent token checks, and a lock that lets only one request at a time check a token.
 #include "auth/authentication/token_cache.hpp"
 
 namespace hondana::authentication {
@@ -23,7 +23,7 @@ void remembered_tokens<What>::put(const bytes::sha256_bytes& token, What what, k
   in.order.emplace_back(token, order);
   while (in.order.size() > most_in_part_) {
     const auto found = in.all.find(in.order.front().first);
-    // One that was put in again since stands further behind, too.
+    // A token that was put in again has a later entry in `order`, so it stays.
     if (found != in.all.end() && found->second.order == in.order.front().second) in.all.erase(found);
     in.order.pop_front();
   }

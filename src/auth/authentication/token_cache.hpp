@@ -1,4 +1,4 @@
-/// Results of recent token checks, and the lock that lets one request at a time check a token.
+/// Results of recent token checks, and a lock that lets only one request at a time check a token.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@
 
 namespace hondana::authentication {
 
-/// Its first bytes are as random as any.
+/// Uses the first bytes of a SHA-256 hash, which are uniformly distributed.
 struct digest_hash {
   [[nodiscard]] std::size_t operator()(const bytes::sha256_bytes& of) const noexcept {
     std::size_t out = 0;
@@ -31,17 +31,17 @@ struct digest_hash {
   }
 };
 
-/// By the token's hash, so that no token is kept. The oldest go when there are too many. Threads: any, and few meet: it is cut
-/// into parts with a lock each.
+/// Results by token hash, so that no token stays in memory. Removes the oldest when full. Threads: any; 16 parts with a lock
+/// each.
 template <class What>
 class remembered_tokens {
  public:
-  /// Good as long as the keys are of one generation; 0: whatever keys there are.
+  /// An entry is valid for one generation of keys; 0: for all.
   using key_generation = std::uint64_t;
 
   explicit remembered_tokens(std::size_t most = 10'000) : most_in_part_((most + parts - 1) / parts) {}
 
-  /// Nothing for what is not there, was put in under other keys than `keys`, or is over by `now`.
+  /// Empty if the token is missing, was checked with other keys than `keys`, or has expired by `now`.
   [[nodiscard]] std::optional<What> find(const bytes::sha256_bytes& token, key_generation keys, steady_time now);
   void put(const bytes::sha256_bytes& token, What what, key_generation keys, steady_time until);
   [[nodiscard]] std::size_t size();
@@ -58,7 +58,7 @@ class remembered_tokens {
   struct part {
     std::mutex mutex;
     std::unordered_map<bytes::sha256_bytes, entry, digest_hash> all;
-    std::deque<std::pair<bytes::sha256_bytes, std::uint64_t>> order;  // in which they came; as long as `all` may be, at most
+    std::deque<std::pair<bytes::sha256_bytes, std::uint64_t>> order;  // in order of insertion; at most `most_in_part_` entries
     std::uint64_t count = 0;
   };
   [[nodiscard]] part& part_of(const bytes::sha256_bytes& token) { return parts_[token.back() % parts]; }
@@ -70,10 +70,11 @@ class remembered_tokens {
 using token_cache = remembered_tokens<known_caller>;
 using refused_tokens = remembered_tokens<challenge>;
 
-/// Threads: any.
+/// Lets one thread at a time check a token. Threads: any.
 class one_a_token {
  public:
-  /// True: it is the caller's turn, until `leave`. False: it was another's, who has left since, or the deadline has passed.
+  /// True: the calling thread must check the token and then call `leave`. False: another thread has checked it, or the deadline
+  /// passed.
   [[nodiscard]] bool enter(const bytes::sha256_bytes& token, std::chrono::steady_clock::time_point deadline) {
     std::unique_lock lock(mutex_);
     if (inside_.insert(token).second) return true;
@@ -95,7 +96,7 @@ class one_a_token {
  private:
   mutable std::mutex mutex_;
   std::condition_variable left_;
-  std::unordered_set<bytes::sha256_bytes, digest_hash> inside_;  // as many as there are threads, at most
+  std::unordered_set<bytes::sha256_bytes, digest_hash> inside_;  // at most one for each thread
   std::size_t waiting_ = 0;
 };
 

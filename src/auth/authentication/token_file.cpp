@@ -1,4 +1,4 @@
-/// A file of tokens: its lines, and making, listing and revoking tokens in it.
+/// A file of tokens: parses its lines, and creates, lists and revokes tokens.
 #include "auth/authentication/token_file.hpp"
 
 #include <algorithm>
@@ -48,7 +48,7 @@ result<std::optional<wall_time>> time_in(const value& from, std::string_view nam
   return std::chrono::floor<std::chrono::seconds>(*when);
 }
 
-/// Calls `each` with every line, without its end, and where it stands; until it gives false.
+/// Calls `each` for every line, with the line without and with its newline, and its number from 1.
 template <class Each>
 void for_each_line(std::string_view text, Each&& each) {
   for (std::size_t number = 1; !text.empty(); ++number) {
@@ -145,7 +145,7 @@ namespace {
 constexpr std::size_t id_bytes = 8;
 constexpr std::size_t token_bytes = 32;
 
-/// As it is, and empty when there is none.
+/// The text of the file; empty if it does not exist.
 result<std::string> text_of(const std::string& path) {
   auto read = disk::read_private(path, token_list::most_bytes, disk::owners::anybody_for_root);
   if (read) return std::move(read->bytes);

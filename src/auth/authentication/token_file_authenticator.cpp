@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t most_lines_told = 5;
 constexpr std::chrono::seconds until_repaired{30};
-// A token that is taken out of the file ends what is open for it within this time.
+// After a token is removed from the file, its open streams end within this time.
 constexpr std::chrono::seconds looked_at_again{30};
 
 struct admitted {
@@ -29,12 +29,12 @@ struct admitted {
   std::optional<wall_time> expires;
 };
 
-/// The file as it was read. Never changed once made.
+/// The contents of the file. Immutable.
 struct token_table {
   std::unordered_map<bytes::sha256_bytes, admitted, digest_hash> all;
   disk::stamp state{};
-  bool is_settled = false;  // a further change would leave another stamp
-  std::string problem;      // why it could not be read; empty: it could
+  bool is_settled = false;  // any later change of the file changes the stamp
+  std::string problem;      // why the file could not be read; empty: it was read
 };
 
 void say(const token_file_options& options, const std::string& line) {
@@ -63,8 +63,8 @@ class static_tokens final : public authenticator {
   std::optional<authenticated> known(const request_facts& of) override {
     if (auto unfit = unfit_for_lookup(of)) return tl::unexpected(std::move(*unfit));
     const auto table = current();
-    // One look at the inode is what lets a revoked token be refused at the very next request. A changed file is read at once:
-    // it is small, and nobody waits in the line of those about whom others are asked.
+    // One stat() per request, so that a revoked token is rejected from the next request on. A changed file is read on this
+    // thread: it is small, and requests must not wait in the queue for network checks.
     return looked_up(is_current(*table) ? *table : *refreshed(), of);
   }
 
@@ -113,7 +113,7 @@ class static_tokens final : public authenticator {
     return table.is_settled && ::stat(options_.file.c_str(), &facts) == 0 && disk::stamp_of(facts) == table.state;
   }
 
-  /// Reads the file again unless somebody has just done so.
+  /// Reads the file, unless another thread has read this version of it meanwhile.
   [[nodiscard]] std::shared_ptr<const token_table> refreshed() {
     const std::lock_guard one_at_a_time(reading_);
     auto table = current();
@@ -126,7 +126,7 @@ class static_tokens final : public authenticator {
       fresh = table_of(*loaded);
     } else {
       const auto& why = loaded.error().public_text;
-      // Tokens that may have been revoked must not go on being taken.
+      // Tokens in an unreadable file may have been revoked, so all are rejected.
       if (table->problem != why) say(options_, why + "; until then all tokens are rejected");
       auto broken = std::make_shared<token_table>();
       broken->problem = why;

@@ -39,7 +39,7 @@ void write(json::writer& out, const std::string& issuer, const client_registrati
   out.end_object();
 }
 
-/// Reads the members of one object, and keeps the first thing that is wrong.
+/// Reads the members of one object and records the first error.
 class member_reader {
  public:
   explicit member_reader(const json::object& from) : from_(from) {}
@@ -64,7 +64,7 @@ class member_reader {
     if (!found) fail(std::move(found.error()));
     if (!found || !*found) return std::nullopt;
     auto number = (*found)->as_integer(from_.path_of(name));
-    // Years beyond any token's.
+    // Later than the expiry of any token.
     if (number && (*number < 0 || *number > 1'000'000'000'000)) fail({from_.path_of(name), "is not a time"});
     if (!number) fail(std::move(number.error()));
     return number ? std::optional(seconds(std::chrono::seconds(*number))) : std::nullopt;
@@ -110,7 +110,7 @@ std::pair<std::string, client_registration> registration_in(member_reader& from)
   return {std::move(issuer), std::move(out)};
 }
 
-/// Gives each element of an optional array to `take`.
+/// Calls `take` for each element of an optional array.
 template <class Take>
 std::optional<json::bad_member> each(const json::object& of, std::string_view name, const Take& take) {
   const auto found = of.find(name);

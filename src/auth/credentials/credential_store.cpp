@@ -41,7 +41,7 @@ std::string variable(const char* name) {
   return set == nullptr ? "" : set;
 }
 
-/// Whether anything is kept there about a resource or issuer.
+/// Whether the document has an entry for a resource or issuer.
 bool is_about(const document& all, const std::string& subject) {
   return all.registrations.contains(subject) ||
          std::any_of(all.tokens.begin(), all.tokens.end(), [&](const kept_tokens& one) { return one.key.resource == subject; });
@@ -107,7 +107,7 @@ class credential_store final : public token_store {
     document alone;
     alone.registrations[issuer].push_back(what);
     HONDANA_TRY(check_entry(alone, issuer));
-    // What needs a file must be told before a keyring can be asked.
+    // Clients with a key file go to the file, because `key_files_for` does not open the keyring.
     const auto to = what.key_file.empty() ? std::nullopt : std::optional(place::file);
     return change(
         issuer, [&](document& all) { drop(all, issuer, what.client_id); },
@@ -119,7 +119,7 @@ class credential_store final : public token_store {
   }
 
  private:
-  /// What one authorization server gives must not make everything unreadable that is kept of others.
+  /// Rejects an entry that is too large, so that one authorization server cannot make the whole document unreadable.
   static result<void> check_entry(const document& alone, const std::string& issuer) {
     const auto text = encode_checked(alone);
     if (text && text->size() <= max_entry_bytes) return {};
@@ -157,7 +157,7 @@ class credential_store final : public token_store {
     return {};
   }
 
-  /// Where new things about a subject go.
+  /// Decides where a new entry for a resource or issuer is stored.
   place place_for(const std::string& subject, const document& plain) {
     if (settings_.wanted) return *settings_.wanted;
     if (plain.in_keyring.contains(subject)) return place::keyring;
@@ -165,7 +165,7 @@ class credential_store final : public token_store {
     return keyring_->answers() ? place::keyring : place::file;
   }
 
-  /// Takes away what is in either place, and adds to one of them.
+  /// Applies `take_away` to file and keyring, and `add` to one of them.
   result<void> change(const std::string& subject, const edit& take_away, const edit& add = {},
                       std::optional<place> only = std::nullopt) {
     const std::lock_guard lock(mutex_);
@@ -173,7 +173,7 @@ class credential_store final : public token_store {
     if (!plain) return tl::unexpected(std::move(plain.error()));
     if (!add && !plain->in_keyring.contains(subject) && !is_about(*plain, subject)) return {};
     if (settings_.file.empty()) return fail(errc::source_unavailable, std::string(no_place));
-    // Others may change it until this is held.
+    // Another process may change the file until this lock is held.
     HONDANA_TRY(const auto only_us, disk::lock_beside(settings_.file));
     plain = in_file();
     if (!plain) return tl::unexpected(std::move(plain.error()));
@@ -209,7 +209,7 @@ std::optional<place> place_named(std::string_view name) noexcept {
 
 std::string usual_file() {
   auto folder = variable("XDG_DATA_HOME");
-  // Relative ones are to be ignored. Spec: XDG Base Directory Specification.
+  // Relative paths must be ignored. Spec: XDG Base Directory Specification.
   if (!folder.starts_with('/')) folder.clear();
   if (folder.empty() && !variable("HOME").empty()) folder = variable("HOME") + "/.local/share";
   return folder.empty() ? "" : folder + "/hondana/credentials.json";

@@ -1,4 +1,4 @@
-/// The text of all credentials in the desktop's keyring.
+/// Stores all credentials as one text in the desktop's keyring.
 
 #include <sys/stat.h>
 
@@ -27,10 +27,10 @@ namespace {
 #if __has_include(<libsecret/secret.h>)
 
 constexpr std::chrono::seconds time_to_answer{2};
-/// Somebody may have to type a password.
+/// The user may have to type a password.
 constexpr std::chrono::seconds time_to_unlock{60};
 
-/// libsecret and what it stands on, as far as it is used here.
+/// The functions of libsecret and GLib that are used here.
 struct library {
   decltype(&secret_service_get_sync) get_service;
   decltype(&secret_password_lookupv_sync) lookup;
@@ -46,7 +46,7 @@ struct library {
   decltype(&g_str_hash) hash;
   decltype(&g_str_equal) equal;
 
-  /// Null: it is not installed. Never unloaded: GLib cannot be.
+  /// Null if libsecret is not installed. Never unloaded, because GLib does not support that.
   static const library* loaded() {
     static const auto known = load();
     return known ? &*known : nullptr;
@@ -79,7 +79,7 @@ struct library {
   }
 };
 
-/// What is passed to one call: it is cancelled when it takes too long.
+/// The cancellable and the error of one call; cancels it after `time`.
 class limited_call {
  public:
   limited_call(const library& of, std::chrono::seconds time)
@@ -111,10 +111,10 @@ class limited_call {
   GError* error_ = nullptr;
   std::mutex mutex_;
   std::condition_variable_any changed_;
-  std::jthread watch_;  // last: it uses the others
+  std::jthread watch_;  // last member: its thread uses the others
 };
 
-/// By what the one item is found.
+/// The attributes that identify the stored item.
 class item_attributes {
  public:
   explicit item_attributes(const library& of) : of_(of), table_(of.new_table(of.hash, of.equal)) {
@@ -143,7 +143,7 @@ const SecretSchema& schema() {
   return known;
 }
 
-/// Without one libsecret would start a bus of its own.
+/// Without a session bus, libsecret would start one.
 bool has_session_bus() {
   if (const char* const address = std::getenv("DBUS_SESSION_BUS_ADDRESS"); address != nullptr && *address != '\0') return true;
   const char* const folder = std::getenv("XDG_RUNTIME_DIR");

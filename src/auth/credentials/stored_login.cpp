@@ -1,4 +1,4 @@
-/// Uses stored log-ins as the tokens of a client.
+/// Uses stored logins as the tokens of a client.
 #include "auth/credentials/stored_login.hpp"
 
 #include <algorithm>
@@ -17,13 +17,13 @@
 namespace hondana::credentials {
 namespace {
 
-/// A client that was registered by hand, and where.
+/// A manually registered client and its issuer.
 struct known_client {
   client_registration what;
   std::string issuer;
 };
 
-/// Of the tokens that came last; nothing where their client registered itself.
+/// The client of the most recent tokens. Empty if it was registered dynamically.
 result<std::optional<known_client>> last_client(token_store& store, const std::string& url) {
   HONDANA_TRY(const auto spelled, oauth_session::of(url, {}));
   const auto kept = store.find(spelled->resource());
@@ -34,7 +34,7 @@ result<std::optional<known_client>> last_client(token_store& store, const std::s
   HONDANA_TRY(const auto clients, store.registrations(last->key.issuer));
   const auto client = std::find_if(clients.begin(), clients.end(),
                                    [&](const client_registration& one) { return one.client_id == last->key.client_id; });
-  // What was kept before it was said how: one with a key cannot have registered itself.
+  // Old entries lack `by_hand`. A client with a key cannot have been registered dynamically.
   if (client == clients.end() || (!client->by_hand && client->key_file.empty())) return std::nullopt;
   return known_client{*client, last->key.issuer};
 }
@@ -69,7 +69,7 @@ class stored_tokens final : public token_source {
     auto session = known();
     if (!session || why.status != 0) {
       auto opened = open();
-      // The server may well want nobody: it is for its 401 to make an error of this.
+      // The server may not require authentication. If it does, its 401 makes this an error.
       if (!opened && why.status == 0) return do_without(opened.error());
       if (!opened) return tl::unexpected(std::move(opened.error()));
       session = std::move(*opened);
@@ -88,7 +88,7 @@ class stored_tokens final : public token_source {
       log_("no stored login is used for " + transport::http_client::shown(of_.url) + ": " + why.public_text);
     return {};
   }
-  /// Another one where somebody has logged in since at an authorization server that the first may not ask.
+  /// Returns the session. Replaces it if a user has logged in since at another authorization server, or with another client.
   result<std::shared_ptr<oauth_session>> open() {
     HONDANA_TRY(auto settings, settings_with(store_, of_));
     HONDANA_TRY(add_kept_client(settings, of_.url));
@@ -112,15 +112,15 @@ class stored_tokens final : public token_source {
   const std::function<void(std::string_view)> log_;
   mutable std::mutex mutex_;
   std::shared_ptr<oauth_session> session_{};
-  std::set<std::string> hosts_{};  // that it may ask
-  proof_of_client proof_{};        // of its client
-  bool is_without_ = false;        // the store could not be read before the server had asked
+  std::set<std::string> hosts_{};  // authorization servers on private networks that it may contact
+  proof_of_client proof_{};        // credentials of its client
+  bool is_without_ = false;        // the store could not be read; send no token until the server rejects a request
 };
 
 }  // namespace
 
 result<oauth_settings> settings_with(std::shared_ptr<token_store> store, const http_target& of) {
-  // Only to have the resource spelled as tokens are kept under it.
+  // Used only for the canonical URL of the resource.
   HONDANA_TRY(const auto spelled, oauth_session::of(of.url, {}));
   const auto kept = store->find(spelled->resource());
   if (!kept) return tl::unexpected(kept.error());
@@ -149,7 +149,7 @@ result<void> add_client_of_before(oauth_settings& to, const std::string& url) {
   HONDANA_TRY(const auto last, last_client(*to.store, url));
   const bool is_machine = to.grant == oauth_grant::client_credentials;
   if (!last || last->what.is_machine != is_machine || (!to.issuer.empty() && to.issuer != last->issuer)) return {};
-  // A new secret or key outweighs the one of before.
+  // A newly configured secret or key takes precedence.
   if (to.client_secret.empty() && to.private_key.empty()) {
     HONDANA_TRY(add_proof(last->what, to));
   }

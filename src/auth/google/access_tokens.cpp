@@ -1,4 +1,4 @@
-/// Access tokens of Google, obtained when they are needed and cached until they expire.
+/// Google access tokens, requested when needed and cached until they expire.
 #include "auth/google/access_tokens.hpp"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ constexpr seconds refusal_kept{30};
 constexpr seconds least_skew{30};
 constexpr int most_attempts = 4;
 
-/// Which token endpoint, and how it is reached.
+/// The settings of a token endpoint.
 endpoint::settings endpoint_settings(const token_settings& from, const std::string& url) {
   return {.url = url, .authorities = from.authorities, .proxy = from.proxy, .time = from.time};
 }
@@ -35,7 +35,7 @@ const std::string& token_url_of(const credentials& who) noexcept {
   return std::visit([](const auto& one) -> const std::string& { return one.token_url; }, who);
 }
 
-/// What is used until its file changes.
+/// Credentials in use until their file changes.
 struct loaded {
   found_credentials found;
   std::shared_ptr<endpoint::endpoint> at;
@@ -51,12 +51,12 @@ class kept_tokens final : public tokens {
     for (;;) {
       const auto now = clock::now();
       const auto stamp = stamp_of(from_.in);
-      // Of other credentials than those that are there now, perhaps of another account.
+      // The token belongs to previous credentials, perhaps of another account.
       if (token_stamp_ != stamp) token_.clear();
       if (!token_.empty() && now < renew_at_) return token_;
       if (refusal_ && now < refused_until_ && refused_stamp_ == stamp) return tl::unexpected(*refusal_);
       if (!is_asking_) break;
-      // What is good for a moment yet is used while somebody gets the next.
+      // A token that is about to expire stays in use while another thread requests the next.
       if (!token_.empty() && now < good_until_) return token_;
       const auto flight = flight_;
       if (!monotonic_clock::wait_until(landed_, lock, stop, until, [&] { return flight_ != flight; }))
@@ -69,7 +69,7 @@ class kept_tokens final : public tokens {
     try {
       got = get(stop, until);
     } catch (...) {
-      // The others try by themselves, and do not wait for ever.
+      // Waiting threads must not wait forever. They retry themselves.
       lock.lock();
       is_asking_ = false;
       ++flight_;
@@ -110,7 +110,7 @@ class kept_tokens final : public tokens {
   }
   static result<std::string> late() { return fail(errc::timed_out, "Google issued no token in time; try again"); }
 
-  /// With the lock held: what the others take, too.
+  /// Stores the result for all waiting threads. Requires the mutex.
   result<std::string> land(outcome got, const std::stop_token& stop, clock::time_point until) {
     is_asking_ = false;
     ++flight_;
@@ -118,7 +118,7 @@ class kept_tokens final : public tokens {
     refusal_.reset();
     landed_.notify_all();
     if (got.token) {
-      // A token of a short life is renewed a fifth of it before its end.
+      // A short-lived token is renewed when a fifth of its lifetime remains.
       const auto life = got.token->life;
       token_ = std::move(got.token->token);
       token_stamp_ = std::move(got.stamp);
@@ -127,7 +127,7 @@ class kept_tokens final : public tokens {
       return token_;
     }
     landed_failure_ = got.why;
-    // Another caller may have more time, or may not have been stopped.
+    // The failure may be due to this caller's deadline or stop token, so others retry.
     was_of_caller_ = stop.stop_requested() || clock::now() >= until;
     if (got.is_final) {
       token_.clear();
@@ -139,7 +139,7 @@ class kept_tokens final : public tokens {
     return tl::unexpected(std::move(got.why));
   }
 
-  /// Without the lock; one thread at a time.
+  /// Requests a token. Called without the mutex, by one thread at a time.
   outcome get(const std::stop_token& stop, clock::time_point until) {
     outcome out;
     out.stamp = stamp_of(from_.in);
@@ -196,7 +196,7 @@ class kept_tokens final : public tokens {
     return std::chrono::floor<seconds>(now) + correction_;
   }
 
-  /// Takes the server's time for ours. False when it says none, or that it is not the time that was wrong.
+  /// Corrects the clock by the server's time. False if the server sends no time, or if the clock is right.
   bool correct(const std::optional<std::chrono::sys_seconds>& date) {
     if (!date) return false;
     const auto off = *date - time_of_day();
@@ -216,18 +216,18 @@ class kept_tokens final : public tokens {
   std::mutex mutex_;
   std::condition_variable_any landed_;
   bool is_asking_ = false;
-  std::uint64_t flight_ = 0;  // how many have landed
+  std::uint64_t flight_ = 0;  // number of finished requests
   std::string token_;
-  std::string token_stamp_;  // of the credentials that it was got with
+  std::string token_stamp_;  // of the credentials used for `token_`
   clock::time_point renew_at_{}, good_until_{};
   std::optional<failure> landed_failure_;
   bool was_of_caller_ = false;
-  std::optional<failure> refusal_;  // for good
+  std::optional<failure> refusal_;  // the last final rejection
   clock::time_point refused_until_{};
   std::string refused_stamp_;
   std::shared_ptr<const loaded> loaded_;
-  seconds correction_{0};       // of whoever asks
-  bool has_told_more_ = false;  // likewise
+  seconds correction_{0};       // used only by the requesting thread
+  bool has_told_more_ = false;  // used only by the requesting thread
 };
 
 }  // namespace
@@ -245,7 +245,7 @@ result<std::shared_ptr<tokens>> make_tokens(token_settings from) {
       return fail(errc::invalid_argument,
                   "secrets are not sent over plain http: through a proxy, which could read them; use https:, or no proxy");
   }
-  // Settings that no request can be made with are told at once.
+  // Report settings that make every request fail at once.
   const auto url = from.in.token_url.empty() ? std::string(usual_token_url) : from.in.token_url;
   HONDANA_TRY(endpoint::endpoint::of(endpoint_settings(from, url)));
   return std::make_shared<kept_tokens>(std::move(from));

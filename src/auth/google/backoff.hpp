@@ -1,4 +1,4 @@
-/// Pauses between attempts: truncated exponential backoff with full jitter.
+/// Pauses between attempts: truncated exponential back-off with full jitter.
 #pragma once
 
 #include <algorithm>
@@ -12,12 +12,14 @@
 
 namespace hondana::google {
 
-/// Spec: Google Drive API, "Resolve errors", exponential backoff. Threads: one at a time.
+/// Computes the pauses of one series of attempts. Spec: Google Drive API, "Resolve errors", exponential backoff. Threads: one
+/// at a time.
 class backoff {
  public:
   backoff(std::chrono::milliseconds first, std::chrono::milliseconds longest) noexcept : most_(first), longest_(longest) {}
 
-  /// Anything between nothing and a bound that doubles, so that those who failed together do not come back together.
+  /// A random pause between zero and a limit that doubles with each call, so that clients that failed together do not retry
+  /// together.
   [[nodiscard]] std::chrono::milliseconds next() {
     const auto bound = std::min(most_, longest_);
     most_ = std::min(most_ * 2, longest_);
@@ -30,7 +32,7 @@ class backoff {
   std::minstd_rand random_{std::random_device{}()};
 };
 
-/// False when it was stopped before.
+/// Sleeps. Returns false if it was stopped.
 inline bool waited(std::chrono::steady_clock::duration so_long, const std::stop_token& stop) {
   std::mutex mutex;
   std::condition_variable_any stopped;

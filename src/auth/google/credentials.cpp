@@ -1,4 +1,4 @@
-/// Google's credentials of service accounts and users, where they are found, and the scopes asked for.
+/// Google credentials of service accounts and users: where they are found, and the scopes requested with them.
 #include "auth/google/credentials.hpp"
 
 #include <sys/stat.h>
@@ -81,12 +81,12 @@ constexpr std::size_t longest_line = 8u << 10;
 
 tl::unexpected<failure> unfit(std::string why) { return fail(errc::invalid_argument, std::move(why)); }
 
-/// One visible line, as header fields, forms and messages take it.
+/// Whether it is one line of visible ASCII, as header fields, forms and messages require.
 bool is_line(std::string_view text) noexcept {
   return text.size() <= longest_line && std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 0x7f; });
 }
 
-/// A member of one visible line; empty when it is absent or null. Errors: it is no such string.
+/// An optional member with one visible line; empty if it is absent or null. Errors: invalid_argument for other values.
 result<std::string> line_in(const value& of, std::string_view name) {
   const auto* member = of.find(name);
   if (member == nullptr || member->is_null()) return std::string();
@@ -95,7 +95,7 @@ result<std::string> line_in(const value& of, std::string_view name) {
   return *member->as_string();
 }
 
-/// The same, and it must be there.
+/// The same for a required member.
 result<std::string> needed_line_in(const value& of, std::string_view name) {
   auto out = line_in(of, name);
   if (out && out->empty()) return unfit(std::string(name) + ": missing");
@@ -105,7 +105,7 @@ result<std::string> needed_line_in(const value& of, std::string_view name) {
 result<value> object_in(std::string_view json) {
   if (json.starts_with("\xef\xbb\xbf")) json.remove_prefix(3);
   auto parsed = value::parse(json, {most_credential_bytes, most_members});
-  // What the parser repeats of a text that is none may be a part of a key.
+  // The parser's error may quote part of a key, so it is not used.
   if (!parsed || parsed->as_object() == nullptr)
     return unfit("it is not a JSON object of at most 64 KiB; download the file again, or log in again");
   return parsed;
@@ -181,7 +181,7 @@ result<credentials> parse_credentials(std::string_view json, const std::string& 
 
 std::string spelled(const authorized_user& one) {
   value::object out{{"type", "authorized_user"}, {"client_id", one.client_id}};
-  // Google's own libraries want the member even where it is empty.
+  // Google's libraries require the member even if it is empty.
   out.emplace_back("client_secret", one.client_secret);
   out.emplace_back("refresh_token", one.refresh_token);
   out.emplace_back("token_uri", one.token_url);
@@ -219,7 +219,7 @@ result<oauth_client> parse_oauth_client(std::string_view json) {
 
 namespace {
 
-/// A text about a file in which the path is for the log only.
+/// Replaces the path in a text: public texts do not contain it.
 std::string without(std::string text, const std::string& path, const std::string& instead) {
   for (auto at = text.find(path); at != std::string::npos; at = text.find(path, at + instead.size()))
     text.replace(at, path.size(), instead);
@@ -244,7 +244,7 @@ result<found_credentials> of_file(const std::string& path, const credential_plac
   return fail(why.code, from + " cannot be used: " + without(why.public_text, path, "it"), why.public_text);
 }
 
-/// Of the file alone, whatever it holds.
+/// A stamp of the file's metadata; does not read the file.
 std::string state_of(const std::string& path) {
   if (path.empty()) return "-";
   struct stat facts{};

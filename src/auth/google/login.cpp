@@ -1,4 +1,4 @@
-/// Logs a person in to Google, and keeps or revokes what it gives.
+/// Logs a user in to Google, and stores or revokes the login.
 #include "auth/google/login.hpp"
 
 #include <utility>
@@ -25,7 +25,7 @@ tl::unexpected<failure> cannot_log_in(errc code, const std::string& why, std::st
 
 const std::string& or_usual(const std::string& url, const std::string& usual) { return url.empty() ? usual : url; }
 
-/// The settings with Google's own URLs where they name none. Errors: invalid_argument.
+/// Fills in Google's URLs where the client has none. Errors: invalid_argument.
 result<oauth_client> checked_client(oauth_client client) {
   if (client.id.empty())
     return fail(errc::invalid_argument,
@@ -56,7 +56,7 @@ endpoint::request form_request(const oauth::fields& form) {
   return out;
 }
 
-/// Spec: Google, "OAuth 2.0 for Mobile & Desktop Apps", step 2.
+/// The URL of the login page. Spec: Google, "OAuth 2.0 for Mobile & Desktop Apps", step 2.
 std::string page_for(const oauth::code_request& request, const log_in_settings& with) {
   oauth::fields query{{"response_type", "code"},
                       {"client_id", request.client_id},
@@ -65,14 +65,14 @@ std::string page_for(const oauth::code_request& request, const log_in_settings& 
                       {"state", request.state},
                       {"code_challenge", oauth::code_challenge(request.verifier)},
                       {"code_challenge_method", "S256"},
-                      // Both: else Google gives a refresh token only the first time.
+                      // Both are needed for a refresh token on repeated logins.
                       {"access_type", "offline"},
                       {"prompt", "consent"}};
   if (!with.hint.empty()) query.emplace_back("login_hint", with.hint);
   return request.endpoint + (request.endpoint.find('?') == std::string::npos ? '?' : '&') + oauth::spelled(query);
 }
 
-/// What it means that no tokens were given for a code.
+/// Explains why no tokens were issued for a code.
 tl::unexpected<failure> no_tokens(const oauth::small_answer& answer, const oauth::token_refusal& why) {
   auto said = oauth::reason_in(answer);
   if (why.error == "invalid_grant")
@@ -143,7 +143,7 @@ result<void> revoke(const authorized_user& one, const log_in_settings& with, con
   const auto at = endpoint_for(with, oauth::base_of(one.token_url) + "/revoke");
   if (!at) return tl::unexpected(at.error());
   HONDANA_TRY(const auto got, (*at)->ask(form_request({{"token", one.refresh_token}}), stop));
-  // One that is not valid any more is what was wanted.
+  // A token that is already invalid counts as revoked.
   const auto said = value::parse(got.bytes, {most_exchange_answer, 100});
   const auto* error = said && got.status == 400 ? said->find("error") : nullptr;
   const bool is_unknown = error != nullptr && error->as_string() != nullptr && *error->as_string() == "invalid_token";

@@ -1,4 +1,4 @@
-/// Asks Google's token endpoint for one access token, and explains its refusals.
+/// Requests one access token from Google's token endpoint, and explains its rejections.
 #include "auth/google/token_request.hpp"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ words words_in(std::string_view body) {
   const auto said = value::parse(body, {longest_refusal, most_refusal_members});
   if (!said) return {};
   words out{text_in(*said, "error"), text_in(*said, "error_description"), text_in(*said, "error_subtype")};
-  // Where the API's own front answers, it does so in its own form.
+  // Google's API front end uses its own error format.
   if (const auto* inner = said->find("error"); inner != nullptr && inner->as_object() != nullptr)
     out = {text_in(*inner, "status"), text_in(*inner, "message"), {}};
   return out;
@@ -54,7 +54,7 @@ std::string log_in_again(const refusal_circumstances& in) {
   return in.advice.empty() ? "log in again with 'hondana login'" : in.advice;
 }
 
-/// What a service account's refusal means.
+/// The message for the rejection of a service account.
 std::string of_account(const service_account& who, const words& said, const refusal_circumstances& in) {
   const auto& text = said.description;
   const auto needed = spelled(in.asked);
@@ -85,7 +85,7 @@ std::string of_account(const service_account& who, const words& said, const refu
          "); check in the Google Cloud console that the account and its key are enabled";
 }
 
-/// What a person's refusal means.
+/// The message for the rejection of a user's login.
 std::string of_user(const words& said, const refusal_circumstances& in) {
   const auto& text = said.description;
   if (said.error == "invalid_client" || said.error == "deleted_client" || said.error == "unauthorized_client")
@@ -187,7 +187,7 @@ result<std::string> form_for(const token_request& what) {
   const auto& user = std::get<authorized_user>(what.who);
   oauth::fields out{{"grant_type", "refresh_token"}, {"client_id", user.client_id}, {"refresh_token", user.refresh_token}};
   if (!user.client_secret.empty()) out.emplace_back("client_secret", user.client_secret);
-  // A log-in that another program made may be for more; no more than this is wanted of it.
+  // The login may have been made by another program with more scopes. Request only these.
   out.emplace_back("scope", spelled(what.asked));
   return oauth::spelled(out);
 }
@@ -232,7 +232,7 @@ tl::expected<granted, failed_request> ask_for_token(const token_request& what, c
   const auto tokens = oauth::read_tokens(answer, urls_of(what.asked), at.url(), {});
   if (!tokens) {
     auto refusal = token_refusal_of(answer.status, answer.bytes, in);
-    // A success that holds no token.
+    // Status 200 without a token.
     if (answer.status == 200 && refusal.error.empty()) refusal.why.private_text = tokens.error().why.public_text;
     refusal.why.retry = got->retry;
     return tl::unexpected(failed_request{std::move(refusal), date});
@@ -247,7 +247,7 @@ tl::expected<granted, failed_request> ask_for_token(const token_request& what, c
                                   ", and tick every box on the page";
     return tl::unexpected(std::move(out));
   }
-  // They were read as if given at the beginning of time.
+  // `read_tokens` got the epoch as the current time, so the expiry is the lifetime.
   const auto life = tokens->expires ? tokens->expires->time_since_epoch() : usual_life;
   return granted{tokens->access_token, life, covers.is_more};
 }

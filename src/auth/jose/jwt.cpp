@@ -1,4 +1,4 @@
-/// Reads and checks JSON Web Tokens.
+/// Parses and verifies JSON Web Tokens.
 #include "auth/jose/jwt.hpp"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ tl::unexpected<failure> malformed(std::string_view what) {
 
 tl::unexpected<failure> unfit(std::string_view what) { return fail(errc::access_denied, "the token " + std::string(what)); }
 
-/// Header, claims and signature; nothing unless there are three.
+/// Splits header, claims and signature; empty unless there are exactly three parts.
 std::optional<std::array<std::string_view, 3>> parts_of(std::string_view compact) {
   const auto first = compact.find('.');
   const auto second = first == std::string_view::npos ? first : compact.find('.', first + 1);
@@ -36,7 +36,7 @@ result<value> object_of(std::string_view part, std::string_view name) {
   return parsed;
 }
 
-/// A member of the header, which may be missing. Errors: it is no short string.
+/// An optional string member of the header; empty if it is absent. Errors: invalid_argument for another type or a long string.
 result<std::string> text_of(const value& header, std::string_view name) {
   const auto* member = header.find(name);
   if (member == nullptr) return std::string();
@@ -89,7 +89,7 @@ bool has_token_header(std::string_view compact) {
 
 result<void> verify(const unverified_token& token, const std::vector<public_key>& keys) {
   const bool is_signed = std::any_of(keys.begin(), keys.end(), [&token](const public_key& key) {
-    // A key has its algorithm from its set: what the token says only chooses among keys.
+    // The algorithm comes from the key. The token's `alg` only selects among keys.
     return key.by() == token.by && key.verifies(token.text, token.signature);
   });
   if (!is_signed) return unfit("is not signed by a key of its issuer");
@@ -121,7 +121,7 @@ result<std::chrono::sys_time<std::chrono::seconds>> check_claims(const value& cl
   if (*expiry + skew <= now) return unfit("has expired");
   if (const auto begin = time_in(claims, "nbf"); begin && *begin > now + skew) return unfit("is not valid yet");
   if (const auto issued = time_in(claims, "iat"); issued && *issued > now + skew) return unfit("was issued in the future");
-  // So far away that it would overflow, it is as good as any time that far away.
+  // A later expiry would overflow. It is replaced by the year 9999.
   constexpr double latest = 253'402'300'799;  // the year 9999
   return std::chrono::sys_time<std::chrono::seconds>(
       std::chrono::seconds(static_cast<std::int64_t>(std::min(*expiry, latest))));

@@ -1,4 +1,4 @@
-/// Reads and checks JSON Web Tokens.
+/// Parses and verifies JSON Web Tokens.
 #pragma once
 
 #include <chrono>
@@ -13,39 +13,40 @@
 
 namespace hondana::jose {
 
-/// A token that could be read. Nothing in it may be believed until `verify` has said so.
+/// A parsed token. Its contents are not trustworthy until `verify` succeeds.
 struct unverified_token {
   algorithm by = algorithm::rs256;
-  std::string key_id;  ///< Empty when it names none.
-  std::string type;    ///< `typ`; empty when it has none.
+  std::string key_id;  ///< `kid`; empty if absent.
+  std::string type;    ///< `typ`; empty if absent.
   value claims;        ///< An object.
-  std::string text;    ///< What is signed.
+  std::string text;    ///< The signed text.
   std::string signature;
 };
 
-/// The longest token that is looked at.
+/// Longer tokens are rejected. Bytes.
 inline constexpr std::size_t longest_token = 16 * 1024;
 
-/// Errors: invalid_argument, which says what is wrong and repeats nothing of the token. An algorithm that is none of ours, a
-/// critical extension (`crit`) and an encrypted token are such errors. Spec: RFC 7515 section 3.1, RFC 7519 section 7.2.
+/// Parses a token. Errors: invalid_argument, whose text contains no part of the token: malformed or encrypted tokens,
+/// unsupported algorithms, critical extensions (`crit`). Spec: RFC 7515 section 3.1, RFC 7519 section 7.2.
 [[nodiscard]] result<unverified_token> read_token(std::string_view compact);
 
-/// Whether it is meant to be one: three parts, the first of which is an object with an algorithm, whichever.
+/// Whether the text looks like a JSON Web Token: three parts, and a header object with any `alg`.
 [[nodiscard]] bool has_token_header(std::string_view compact);
 
-/// Whether one of the keys has signed it. Errors: access_denied.
+/// Checks that one of the keys signed the token. Errors: access_denied.
 [[nodiscard]] result<void> verify(const unverified_token& token, const std::vector<public_key>& keys);
 
-/// What a token must say.
+/// The claims that a token must have.
 struct expectations {
-  std::string issuer{};                               ///< `iss`, exactly.
-  std::vector<std::string> audiences{};               ///< `aud` is or holds one of these.
-  std::chrono::seconds skew{30};                      ///< How far clocks may be apart.
-  std::chrono::sys_time<std::chrono::seconds> now{};  ///< Ours.
+  std::string issuer{};                               ///< `iss`, exact.
+  std::vector<std::string> audiences{};               ///< `aud` must be or contain one of these.
+  std::chrono::seconds skew{30};                      ///< Allowed difference of clocks.
+  std::chrono::sys_time<std::chrono::seconds> now{};  ///< The time of this machine.
 };
 
-/// When it expires, by its `exp`. Errors: access_denied for another issuer or audience, for a token that has expired, has no
-/// expiry or is not valid yet; invalid_argument for claims of a wrong type. Spec: RFC 7519 section 4.1, RFC 8725.
+/// Checks the claims and returns the expiry (`exp`). Errors: access_denied for another issuer or audience, or if the token has
+/// expired, has no expiry or is not valid yet; invalid_argument for claims of a wrong type. Spec: RFC 7519 section 4.1, RFC
+/// 8725.
 [[nodiscard]] result<std::chrono::sys_time<std::chrono::seconds>> check_claims(const value& claims, const expectations& of);
 
 }  // namespace hondana::jose

@@ -1,4 +1,4 @@
-/// Keys that sign and keys that check signatures, in PEM and as JSON Web Keys.
+/// Private keys for signing and public keys for verifying, in PEM and as JSON Web Keys.
 #include "auth/jose/keys.hpp"
 
 #include <openssl/core_names.h>
@@ -76,7 +76,7 @@ result<key_pointer> rsa_key(const value& jwk) {
 result<key_pointer> p256_key(const value& jwk) {
   HONDANA_TRY(const auto x, bytes_member(jwk, "x", es256_half, es256_half));
   HONDANA_TRY(const auto y, bytes_member(jwk, "y", es256_half, es256_half));
-  const auto point = '\x04' + x + y;  // uncompressed
+  const auto point = '\x04' + x + y;  // uncompressed point
   const parameter_builder all(OSSL_PARAM_BLD_new());
   if (!all || OSSL_PARAM_BLD_push_utf8_string(all.get(), OSSL_PKEY_PARAM_GROUP_NAME, "P-256", 0) != 1 ||
       OSSL_PARAM_BLD_push_octet_string(all.get(), OSSL_PKEY_PARAM_PUB_KEY, point.data(), point.size()) != 1)
@@ -92,7 +92,7 @@ result<key_pointer> ed25519_key(const value& jwk) {
   return out;
 }
 
-/// Which algorithm a key is for, by its type and curve.
+/// The algorithm of a key, by its type and curve.
 result<algorithm> kind_of(const value& jwk) {
   const auto text = [&jwk](std::string_view name) { return jwk.string_at(name).value_or(""); };
   const auto type = text("kty");
@@ -159,7 +159,7 @@ result<key_set> key_set::parse(std::string_view text) {
   key_set out;
   for (const auto& one : *all) {
     auto key = public_key::of_jwk(one);
-    if (!key) continue;  // others may be for other programs
+    if (!key) continue;  // keys of other algorithms are ignored
     const auto is_same = [&key](const public_key& other) {
       return !key->id().empty() && other.id() == key->id() && other.by() == key->by();
     };
@@ -190,7 +190,7 @@ namespace {
 constexpr std::size_t longest_pem = 64 * 1024;
 constexpr int least_rsa_bits = 2048;
 
-/// No terminal is asked for the password of an encrypted key.
+/// A password callback that fails, so that OpenSSL does not prompt on the terminal for an encrypted key.
 int no_password(char*, int, int, void*) { return -1; }
 
 std::optional<algorithm> algorithm_of(const EVP_PKEY* key) {
@@ -204,7 +204,7 @@ std::optional<algorithm> algorithm_of(const EVP_PKEY* key) {
   return curve == "prime256v1" || curve == "P-256" ? std::optional(algorithm::es256) : std::nullopt;
 }
 
-/// A number of the key as base64url, padded to `size` bytes unless that is 0.
+/// A number of the key in base64url, padded to `size` bytes; 0: not padded.
 std::optional<std::string> number_text(const EVP_PKEY* key, const char* name, std::size_t size) {
   BIGNUM* found = nullptr;
   if (EVP_PKEY_get_bn_param(key, name, &found) != 1) return {};

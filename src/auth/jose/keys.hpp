@@ -1,4 +1,4 @@
-/// Keys that sign and keys that check signatures, in PEM and as JSON Web Keys.
+/// Private keys for signing and public keys for verifying, in PEM and as JSON Web Keys.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace hondana::jose {
 
-/// Spec: RFC 7518 section 3.1, RFC 8037 section 3.1. Neither "none" nor any that shares a secret is among them.
+/// Spec: RFC 7518 section 3.1, RFC 8037 section 3.1. "none" and algorithms with shared secrets are not supported.
 enum class algorithm : std::uint8_t { rs256, es256, eddsa };
 
 /// "RS256", "ES256", "EdDSA".
@@ -36,15 +36,15 @@ enum class algorithm : std::uint8_t { rs256, es256, eddsa };
   return {};
 }
 
-/// Checks signatures by one algorithm, whatever a token says. Copies share the key. Threads: any.
+/// Verifies signatures with one fixed algorithm. Copies share the key. Threads: any.
 class public_key {
  public:
-  /// Takes a JSON Web Key. Errors: unsupported for a type, curve, use or algorithm that is none of ours; invalid_argument for a
-  /// malformed or weak one (RSA below 2048 bits), naming the member. Spec: RFC 7517 section 4, RFC 7518 section 6, RFC 8037.
+  /// Parses a JSON Web Key. Errors: unsupported for other types, curves, uses or algorithms; invalid_argument, naming the
+  /// member, for a malformed or weak key (RSA below 2048 bits). Spec: RFC 7517 section 4, RFC 7518 section 6, RFC 8037.
   [[nodiscard]] static result<public_key> of_jwk(const value& jwk);
 
   [[nodiscard]] algorithm by() const noexcept { return by_; }
-  /// Empty when it has none.
+  /// `kid`; empty if absent.
   [[nodiscard]] const std::string& id() const noexcept { return id_; }
   [[nodiscard]] bool verifies(std::string_view text, std::string_view signature) const;
 
@@ -58,18 +58,18 @@ class public_key {
   std::shared_ptr<const inner> key_;
 };
 
-/// A JSON Web Key Set. Threads: any, as for a const object.
+/// A JSON Web Key Set. Threads: any, like a const object.
 class key_set {
  public:
   static constexpr std::size_t most_bytes = 256 * 1024;
   static constexpr std::size_t most_keys = 100;
 
   key_set() = default;
-  /// Keys of no use to us are left out, as RFC 7517 section 5 wants. Errors: invalid_argument for what is no set, for one of
-  /// more than `most_bytes` or `most_keys`, and for two keys of one id and algorithm.
+  /// Parses a set; ignores unsupported keys (RFC 7517 section 5). Errors: invalid_argument for a malformed set, for more than
+  /// `most_bytes` or `most_keys`, and for two keys with the same id and algorithm.
   [[nodiscard]] static result<key_set> parse(std::string_view text);
 
-  /// Those that may have signed: of this algorithm and, when `id` is not empty, of this id.
+  /// The keys with this algorithm and, unless `id` is empty, this id.
   [[nodiscard]] std::vector<public_key> candidates(algorithm by, std::string_view id) const;
   [[nodiscard]] bool has(std::string_view id) const noexcept;
   [[nodiscard]] std::size_t size() const noexcept { return all_.size(); }
@@ -81,14 +81,14 @@ class key_set {
 /// Signs tokens. Copies share the key. Threads: any.
 class signing_key {
  public:
-  /// Reads a private key in PEM, not encrypted. Errors: invalid_argument for what is no such key or for one of no algorithm of
-  /// ours, and for an RSA key below 2048 bits.
+  /// Reads an unencrypted private key in PEM. Errors: invalid_argument for anything else, for unsupported algorithms, and for
+  /// RSA below 2048 bits.
   [[nodiscard]] static result<signing_key> of_pem(std::string_view pem);
 
   [[nodiscard]] algorithm by() const noexcept { return by_; }
-  /// A token with these claims, an object; `id`, if any, is its `kid`. Errors: internal.
+  /// Signs a token with these claims, an object. `id`: its `kid`; empty: none. Errors: internal.
   [[nodiscard]] result<std::string> sign(const value& claims, std::string_view id = {}) const;
-  /// The key that checks what this one signs, as a JSON Web Key. Errors: internal.
+  /// The public key as a JSON Web Key. Errors: internal.
   [[nodiscard]] result<value> public_jwk(std::string_view id = {}) const;
 
  private:

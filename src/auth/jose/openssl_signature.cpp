@@ -15,7 +15,7 @@ std::optional<std::string> der_of(std::string_view pair) {
   number s(BN_bin2bn(bytes_of(pair) + es256_half, static_cast<int>(es256_half), nullptr));
   const ecdsa_signature both(ECDSA_SIG_new());
   if (!r || !s || !both || ECDSA_SIG_set0(both.get(), r.get(), s.get()) != 1) return {};
-  // They belong to the signature now.
+  // The signature owns them now.
   static_cast<void>(r.release());
   static_cast<void>(s.release());
   const int size = i2d_ECDSA_SIG(both.get(), nullptr);

@@ -27,13 +27,13 @@ using ecdsa_signature = std::unique_ptr<ECDSA_SIG, frees<ECDSA_SIG_free>>;
 using parameter_builder = std::unique_ptr<OSSL_PARAM_BLD, frees<OSSL_PARAM_BLD_free>>;
 using parameters = std::unique_ptr<OSSL_PARAM, frees<OSSL_PARAM_free>>;
 
-/// Bytes of each of the two numbers of a signature by ES256.
+/// Size of each of the two numbers of an ES256 signature. Bytes.
 inline constexpr std::size_t es256_half = 32;
 
-/// From two numbers one behind the other, as tokens have it (RFC 7518 section 3.4), to the DER of OpenSSL. Nothing for another
-/// length.
+/// Converts a signature from the two concatenated numbers of tokens (RFC 7518 section 3.4) to the DER of OpenSSL. Empty for
+/// another length.
 [[nodiscard]] std::optional<std::string> der_of(std::string_view pair);
-/// And back.
+/// Converts a signature from DER to the form of tokens.
 [[nodiscard]] std::optional<std::string> pair_of(std::string_view der);
 
 }  // namespace hondana::jose

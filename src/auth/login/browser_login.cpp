@@ -1,4 +1,4 @@
-/// Logs in with a browser on this machine, or with one elsewhere and an address that is pasted.
+/// Logs in with a browser on this machine, or with a browser elsewhere and a pasted address.
 #include "auth/login/browser_login.hpp"
 
 #include <fcntl.h>
@@ -27,7 +27,7 @@ bool is_plain_program(std::string_view text) noexcept {
   });
 }
 
-/// Where a started program writes and reads: nowhere.
+/// Starts a program without terminal: its input and output are /dev/null.
 class started_apart {
  public:
   started_apart() {
@@ -41,7 +41,7 @@ class started_apart {
     posix_spawnattr_setsigmask(&how_, &signals);
     sigfillset(&signals);
     posix_spawnattr_setsigdefault(&how_, &signals);
-    // Whoever interrupts the log-in does not mean the browser.
+    // A new session, so that Ctrl-C during the login does not end the browser.
     posix_spawnattr_setflags(&how_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
   }
   ~started_apart() {
@@ -64,7 +64,7 @@ bool may_be_shown(std::string_view url) {
   constexpr std::string_view https = "https://";
   constexpr std::string_view http = "http://";
   if (url.size() > max_url_bytes) return false;
-  // Also the characters that URLs may hold and shells take for their own are fine: no shell sees them.
+  // Other characters that are special to shells are allowed, because no shell is used.
   constexpr std::string_view never = "\"'`\\<>{}|^$";
   if (std::any_of(url.begin(), url.end(),
                   [&](char c) { return c <= ' ' || c >= 0x7f || never.find(c) != std::string_view::npos; }))

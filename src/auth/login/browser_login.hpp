@@ -1,4 +1,4 @@
-/// Logs in with a browser on this machine, or with one elsewhere and an address that is pasted.
+/// Logs in with a browser on this machine, or with a browser elsewhere and a pasted address.
 #pragma once
 
 #include <chrono>
@@ -14,33 +14,33 @@
 
 namespace hondana::login {
 
-/// Whether a URL may be given to a browser: https, or http on this machine, in plain visible ASCII without quotes, backslashes
-/// or what else a badly written opener might take for more than an address.
+/// Whether a URL may be passed to a browser: https, or http on this machine. Only visible ASCII, without quotes, backslashes
+/// and other characters that a badly written opener may interpret.
 [[nodiscard]] bool may_be_shown(std::string_view url);
 
-/// Reads a variable of the environment; empty: it is not set.
+/// Returns an environment variable; empty if it is not set.
 using environment = std::function<std::string(const char* name)>;
 
-/// The program that opens pages: `$BROWSER` where that is one plain name or path, else xdg-open. Nothing where no page can be
-/// seen: without DISPLAY and WAYLAND_DISPLAY; and for root, whose browser nobody means, unless `$BROWSER` says so.
+/// The program that opens pages: `$BROWSER` if it is one plain name or path, otherwise xdg-open. Empty without a display
+/// (DISPLAY, WAYLAND_DISPLAY), and for root unless `$BROWSER` is set.
 [[nodiscard]] std::optional<std::string> browser_program(const environment& of, bool is_root);
 
-/// Starts `program` with the URL as its only argument, by no shell, and leaves it alone: nobody waits for its
-/// end, which may come after ours. Errors: invalid_argument for a URL that
-/// may not be shown; source_unavailable when the program cannot be started.
+/// Starts `program` with the URL as its only argument, without a shell. Does not wait for its end; it may outlive this process.
+/// Errors: invalid_argument for a URL that `may_be_shown` rejects; source_unavailable if the program cannot be started.
 [[nodiscard]] result<void> open_browser(const std::string& program, const std::string& url);
 
-/// Where the browser comes back to.
+/// The redirect URL for a port of this machine.
 [[nodiscard]] std::string redirect_url(std::uint16_t port);
 
 struct browser_login_options {
-  std::optional<std::string> program{};  ///< As `browser_program` gives it; nothing: the address is only told.
-  int typed = -1;                        ///< A terminal where somebody may paste; -1: none.
-  std::uint16_t port = 0;                ///< The browser comes back to this one; 0: to the one of before, or any.
+  std::optional<std::string> program{};  ///< See `browser_program`; empty: the address is only printed.
+  int typed = -1;                        ///< Descriptor of a terminal where an address can be pasted; -1: none.
+  std::uint16_t port = 0;                ///< Port of the redirect; 0: the port of the last login if it is free, otherwise any.
   std::chrono::milliseconds time{600'000};
-  std::function<void(std::string_view line)> say{};  ///< Tells the person in front of it.
+  std::function<void(std::string_view line)> say{};  ///< Shows a line to the user.
 };
 
+/// Makes a login page that opens a browser and listens on 127.0.0.1 for its redirect; see `login_page`.
 [[nodiscard]] std::unique_ptr<login_page> make_browser_login(browser_login_options options);
 
 }  // namespace hondana::login

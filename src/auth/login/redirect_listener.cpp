@@ -1,4 +1,4 @@
-/// The local port that a browser is redirected to after a log-in, and the requests that arrive there.
+/// The local port that a browser is redirected to after a login, and the requests that arrive there.
 #include "auth/login/redirect_listener.hpp"
 
 #include <arpa/inet.h>
@@ -34,7 +34,7 @@ bool is_visible(std::string_view text) noexcept {
   return std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 0x7f; });
 }
 
-/// The next line without its end; nothing when there is none.
+/// Removes and returns the next line, without its end. Empty if no complete line is left.
 std::optional<std::string_view> next_line(std::string_view& rest) noexcept {
   const auto end = rest.find("\r\n");
   if (end == std::string_view::npos) return std::nullopt;
@@ -43,7 +43,7 @@ std::optional<std::string_view> next_line(std::string_view& rest) noexcept {
   return out;
 }
 
-/// The value of a field; nothing when it is not there exactly once.
+/// A header field and how often it occurs; valid only if it occurs exactly once.
 struct field {
   std::string_view value{};
   int times = 0;
@@ -91,7 +91,7 @@ redirect_request read_redirect(std::string_view bytes, std::string_view host, st
   const auto query = target.find('?');
   if (target.substr(0, query) != redirect_path) return refused(404);
   if (line.substr(0, first) != "GET") return refused(405);
-  // A frame navigates, too.
+  // A navigation inside a frame also sends `navigate`, so the destination must be a document.
   for (const auto& [one, wanted] : {std::pair(mode, "navigate"), std::pair(shown_as, "document")})
     if (one.times > 1 || (one.times == 1 && one.value != wanted)) return refused(403);
   const auto parameters = query == std::string_view::npos ? std::string_view() : target.substr(query + 1);
@@ -107,7 +107,7 @@ constexpr std::chrono::seconds time_of_guest{5};
 constexpr std::size_t max_line_bytes = 16u << 10;
 constexpr std::string_view origin = "http://127.0.0.1:";
 
-/// The port in a URL of ours; 0 for any other.
+/// The port in a redirect URL of ours; 0 for other URLs.
 std::uint16_t port_in(std::string_view url) noexcept {
   if (!url.starts_with(origin) || !url.ends_with(redirect_path)) return 0;
   url.remove_prefix(origin.size());
@@ -119,7 +119,7 @@ std::uint16_t port_in(std::string_view url) noexcept {
 
 result<disk::handle> bound_to(std::uint16_t port) {
   disk::handle out(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  // The connection of the last log-in may still linger at the port that is registered.
+  // A connection of the last login may still be in TIME_WAIT at the registered port.
   const int on = 1;
   ::setsockopt(out.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   sockaddr_in here{};
@@ -153,7 +153,7 @@ std::string_view meaning_of(int status) noexcept {
   }
 }
 
-/// Nobody waits for a guest that takes nothing: what does not go at once is lost.
+/// Sends without waiting. A client that does not read loses the answer.
 void answer(int socket, int status, std::string_view words) {
   std::string out = "HTTP/1.1 " + std::to_string(status) + ' ' + std::string(meaning_of(status)) +
                     "\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: " + std::to_string(words.size()) +
@@ -164,7 +164,7 @@ void answer(int socket, int status, std::string_view words) {
   ::shutdown(socket, SHUT_WR);
 }
 
-/// Readable once somebody asks to stop.
+/// An event descriptor that becomes readable when a stop is requested.
 class stop_signal {
  public:
   explicit stop_signal(const std::stop_token& stop)
@@ -201,7 +201,7 @@ std::string redirect_listener::url() const { return redirect_url(port_); }
 void redirect_listener::admit() {
   disk::handle one(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
   if (!one.is_open()) return;
-  // Browsers connect before they have anything to ask; the oldest silence makes room.
+  // Browsers open connections ahead of requests. At the limit, a new one replaces the oldest.
   if (guests_.size() >= max_guests) guests_.pop_front();
   guests_.push_back({std::move(one), clock::now() + time_of_guest});
 }
@@ -260,7 +260,7 @@ result<std::optional<std::string>> redirect_listener::wait(const std::string& st
     if (watched[2].revents == 0) continue;
     char c = 0;
     if (::read(typed, &c, 1) != 1) {
-      typed = -1;  // poll leaves negative ones out
+      typed = -1;  // poll() ignores negative descriptors
     } else if (c != '\n') {
       if (line.size() < max_line_bytes) line += c;
     } else if (hears(std::exchange(line, {}))) {

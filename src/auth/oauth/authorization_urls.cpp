@@ -1,4 +1,4 @@
-/// URLs of authorization: resources, issuers and endpoints, where metadata is, and which may be used.
+/// URLs of authorization: resources, issuers, endpoints and metadata; and the checks of what may be used.
 #include "auth/oauth/authorization_urls.hpp"
 
 #include <algorithm>
@@ -20,7 +20,8 @@ std::string query_of(std::string_view url) {
   return query ? '?' + std::string(*query) : std::string();
 }
 
-/// What `xdg-open` and its like may give to a shell has nothing to say there: no quotes, `$`, `;`, brackets or blanks.
+/// Whether a URL is safe for programs such as `xdg-open` that may pass it to a shell: no quotes, `$`, `;`, parentheses or
+/// blanks.
 bool is_plain(std::string_view url) noexcept {
   static constexpr std::string_view others = "-._~:/?#[]@&+,=%";
   return std::all_of(url.begin(), url.end(), [](char c) {
@@ -72,7 +73,7 @@ result<void> check_endpoint(const std::string& url, std::string_view what) {
     return fail(errc::broken_protocol, std::string(what) + " cannot be used: " + why);
   };
   if (!is_plain(url)) return refuse("it is not a URL, or contains invalid characters");
-  // Whoever opens it may be particular about the case of letters.
+  // The program that opens the URL may accept only a lower-case scheme.
   const bool is_secure = url.starts_with("https://");
   if (!origin_of(url) || (!is_secure && !url.starts_with("http://"))) return refuse("it is not an https: URL");
   if (!is_secure && !is_on_this_machine(url))

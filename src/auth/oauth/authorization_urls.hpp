@@ -1,4 +1,4 @@
-/// URLs of authorization: resources, issuers and endpoints, where metadata is, and which may be used.
+/// URLs of authorization: resources, issuers, endpoints and metadata; and the checks of what may be used.
 #pragma once
 
 #include <string>
@@ -9,32 +9,32 @@
 
 namespace hondana::oauth {
 
-/// The URL of an MCP server as tokens are asked for and kept by it: scheme and host in lower case, no fragment, no slash that
-/// is the whole path. Errors: invalid_argument for what is no http or https URL, or has a user name.
-/// Spec: basic/authorization#canonical-server-uri.
+/// The canonical URL of an MCP server, for token requests and the store: scheme and host in lower case, no fragment, and no
+/// path that is only a slash. Errors: invalid_argument for a URL that is not http or https, or has a user name. Spec:
+/// basic/authorization#canonical-server-uri.
 [[nodiscard]] result<std::string> canonical_resource(const std::string& url);
 
-/// Whether `published` names the server at `url`, or a place of the same origin that it lies below.
-/// Spec: basic/authorization/authorization-server-discovery, RFC 9728 section 3.3.
+/// Whether `published` names the server at `url`, or a URL of the same origin above it. Spec:
+/// basic/authorization/authorization-server-discovery, RFC 9728 section 3.3.
 [[nodiscard]] bool is_resource_of(const std::string& published, const std::string& url);
 
-/// Where a server's metadata is looked for: its path inserted, then the root. Spec: RFC 9728 section 3.1.
+/// URLs of a server's metadata, in order: with its path inserted, then at the root. Spec: RFC 9728 section 3.1.
 [[nodiscard]] std::vector<std::string> resource_metadata_places(const std::string& resource);
 
-/// A URL as it may stand in an error: without user name and query, and not endless.
+/// A URL for error messages: without user name and query, and truncated.
 [[nodiscard]] std::string shown(std::string_view url);
 
 /// `scheme://host[:port]` as the URL spells it.
 [[nodiscard]] std::string base_of(const std::string& url);
 
-/// Whether a URL's host is this machine by its name: localhost, 127.0.0.0/8, ::1.
+/// Whether the URL's host is a name of this machine: localhost, 127.0.0.0/8, ::1.
 [[nodiscard]] bool is_on_this_machine(const std::string& url);
 
-/// Errors: broken_protocol, which names `what`: for a URL that is neither https nor http on this machine, has a user name or a
-/// fragment, or characters that endpoints have no use for and shells do.
+/// Checks an endpoint. It must be https, or http on this machine, without user name, fragment and characters that are special
+/// to shells. Errors: broken_protocol, naming `what`.
 [[nodiscard]] result<void> check_endpoint(const std::string& url, std::string_view what);
 
-/// The same for issuers, which have no query either. Spec: RFC 8414 section 2.
+/// The same for an issuer, which must not have a query either. Spec: RFC 8414 section 2.
 [[nodiscard]] result<void> check_issuer(const std::string& url);
 
 }  // namespace hondana::oauth

@@ -1,4 +1,4 @@
-/// How a client identifies itself at an authorization server: authentication and registration.
+/// How a client identifies itself to an authorization server: authentication and registration.
 #include "auth/oauth/client_identity.hpp"
 
 #include <algorithm>
@@ -14,11 +14,11 @@ namespace hondana::oauth {
 namespace {
 
 constexpr auto assertion_time = std::chrono::seconds(60);
-/// Its last second.
+/// The last second of the year 9999.
 constexpr std::chrono::seconds year_9999{253'402'300'799};
 constexpr std::size_t longest_credential = 8u << 10;
 
-/// One in which we say who we are and nobody else could. Spec: RFC 7523 section 3.
+/// A JWT signed with our key, which proves our identity. Spec: RFC 7523 section 3.
 result<std::string> assertion(const client_identity& who, const server_metadata& at, seconds_since_epoch now) {
   auto name = random_text();
   if (!name) return name;
@@ -32,7 +32,7 @@ result<std::string> assertion(const client_identity& who, const server_metadata&
                        who.key_id);
 }
 
-/// Printable ASCII, as they go into forms and fields.
+/// Whether it is printable ASCII, as forms and header fields require.
 bool is_credential(std::string_view text) noexcept {
   return text.size() <= longest_credential &&
          std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c < 0x7f; });
@@ -41,7 +41,7 @@ bool is_credential(std::string_view text) noexcept {
 }  // namespace
 
 result<std::string> method_for(const client_identity& who, const server_metadata& at) {
-  // What a server takes that does not say. Spec: RFC 8414 section 2.
+  // Assumed for servers that declare no methods. Spec: RFC 8414 section 2.
   const auto taken = at.methods.value_or(std::vector<std::string>{"client_secret_basic", "client_secret_post", "none"});
   std::vector<std::string> able{"none"};
   if (!who.secret.empty()) able = {"client_secret_basic", "client_secret_post", "none"};
@@ -135,13 +135,13 @@ result<client_registration> read_registration(const small_answer& answer, const 
   }
   if (const auto* method = said->find("token_endpoint_auth_method"); method != nullptr && !method->is_null()) {
     if (method->as_string() == nullptr) return cannot(errc::broken_protocol, "token_endpoint_auth_method is not a string");
-    // Any other is none that we could keep to.
+    // Other methods are not supported.
     if (lists({"none", "client_secret_basic", "client_secret_post"}, *method->as_string())) out.method = *method->as_string();
   }
   if (const auto* expiry = said->find("client_secret_expires_at"); expiry != nullptr && !expiry->is_null()) {
     const auto time = expiry->as_integer();
     if (!time || *time < 0) return cannot(errc::broken_protocol, "client_secret_expires_at is not a time");
-    // Some servers count milliseconds.
+    // Some servers send milliseconds; such a time is limited to the year 9999.
     if (*time > 0)
       out.secret_expires = seconds_since_epoch(std::min<std::chrono::seconds>(std::chrono::seconds(*time), year_9999));
   }

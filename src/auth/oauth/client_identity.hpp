@@ -1,4 +1,4 @@
-/// How a client identifies itself at an authorization server: authentication and registration.
+/// How a client identifies itself to an authorization server: authentication and registration.
 #pragma once
 
 #include <chrono>
@@ -17,32 +17,34 @@ namespace hondana::oauth {
 
 using seconds_since_epoch = std::chrono::sys_time<std::chrono::seconds>;
 
+/// A client and its credentials.
 struct client_identity {
   std::string client_id{};
   std::string secret{};                    ///< Empty: none.
   std::optional<jose::signing_key> key{};  ///< Instead of a secret.
   std::string key_id{};
-  std::string method{};  ///< That registration has settled; empty: none did.
+  std::string method{};  ///< From its registration; empty: not specified.
 };
 
-/// How to authenticate at the token endpoint: "none", "client_secret_basic", "client_secret_post", "private_key_jwt". Errors:
-/// unsupported, which says what the server takes, when nothing we have is among it. Spec: RFC 8414 section 2.
+/// The authentication method for the token endpoint: "none", "client_secret_basic", "client_secret_post" or "private_key_jwt".
+/// Errors: unsupported if the server accepts none of ours; the text lists what it accepts. Spec: RFC 8414 section 2.
 [[nodiscard]] result<std::string> method_for(const client_identity& who, const server_metadata& at);
 
-/// A POST of `what` to one of the server's endpoints, with the identity's proof. Errors: those of `method_for`; internal.
-/// Spec: RFC 6749 section 2.3.1, RFC 7523 section 2.2.
+/// A POST of `what` to an endpoint of the server, authenticated as `who`. Errors: those of `method_for`; internal. Spec: RFC
+/// 6749 section 2.3.1, RFC 7523 section 2.2.
 [[nodiscard]] result<small_request> authenticated(const std::string& endpoint, fields what, const client_identity& who,
                                                   const server_metadata& at, seconds_since_epoch now);
 
-/// The method that dynamic registration asks for: of a public client where the server takes any.
+/// The method to request in a dynamic registration; "none" (a public client) if the server allows it.
 [[nodiscard]] result<std::string> method_to_register(const server_metadata& at);
 
-/// A dynamic registration for logins that lead back to `redirect_uri`. Spec: RFC 7591 section 3.1,
+/// The body of a dynamic registration for logins that redirect to `redirect_uri`. Spec: RFC 7591 section 3.1,
 /// basic/authorization/client-registration#dynamic-client-registration.
 [[nodiscard]] result<std::string> registration_request(const std::string& client_name, const std::string& redirect_uri,
                                                        const server_metadata& at);
 
-/// Errors: unauthorized when the server refuses, with what it says; broken_protocol. Spec: RFC 7591 section 3.2.
+/// Parses the answer to a registration. Errors: unauthorized with the server's reason if it rejects the registration;
+/// broken_protocol. Spec: RFC 7591 section 3.2.
 [[nodiscard]] result<client_registration> read_registration(const small_answer& answer, const std::string& redirect_uri,
                                                             const std::string& issuer);
 

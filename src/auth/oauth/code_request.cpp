@@ -1,4 +1,4 @@
-/// The authorization code request: the page for the user, PKCE, random texts, and what comes back.
+/// The authorization code request: the login page, PKCE, random values, and the redirect.
 #include "auth/oauth/code_request.hpp"
 
 #include <openssl/crypto.h>
@@ -35,7 +35,7 @@ std::string page_of(const code_request& request) {
                {"code_challenge_method", "S256"},
                {"resource", request.resource}};
   if (!request.scopes.empty()) query.emplace_back("scope", spelled(request.scopes));
-  // Without it OpenID providers give no refresh token. Spec: OpenID Connect Core 1.0 section 11.
+  // OpenID providers require it for a refresh token. Spec: OpenID Connect Core 1.0 section 11.
   if (request.scopes.contains("offline_access")) query.emplace_back("prompt", "consent");
   return request.endpoint + (request.endpoint.find('?') == std::string::npos ? '?' : '&') + spelled(query);
 }

@@ -1,4 +1,4 @@
-/// Names and values as forms and queries carry them.
+/// Encodes and parses names and values of forms and queries.
 #include "auth/oauth/form.hpp"
 
 #include <algorithm>

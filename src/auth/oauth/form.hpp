@@ -1,4 +1,4 @@
-/// Names and values as forms and queries carry them.
+/// Encodes and parses names and values of forms and queries.
 #pragma once
 
 #include <cstddef>
@@ -13,17 +13,17 @@ namespace hondana::oauth {
 
 using fields = std::vector<std::pair<std::string, std::string>>;
 
-/// `application/x-www-form-urlencoded`, which is right for queries, too: blanks become `%20`.
+/// Encodes as `application/x-www-form-urlencoded`. A blank becomes `%20`, so that the result is also a valid query.
 [[nodiscard]] std::string spelled(const fields& of);
 
 inline constexpr std::size_t longest_query = 16u << 10;
 inline constexpr std::size_t most_query_fields = 100;
 
-/// Errors: broken_protocol for broken escapes, control characters, a name that stands there twice and what is beyond the limits
-/// above. It repeats nothing of it.
+/// Parses a query. Errors: broken_protocol for malformed escapes, control characters, a repeated name, and anything beyond the
+/// limits above. The text contains nothing of the query.
 [[nodiscard]] result<fields> read_query(std::string_view query);
 
-/// Null when there is none of that name.
+/// The value of a name; null if it is missing.
 [[nodiscard]] const std::string* find(const fields& in, std::string_view name) noexcept;
 
 }  // namespace hondana::oauth

@@ -22,7 +22,7 @@ result<value> parsed(std::string_view json) {
   return out;
 }
 
-/// Members that are null count as absent, as some servers write them.
+/// A member that is null counts as absent: some servers send such members.
 const value* member(const value& of, std::string_view name) {
   const auto* found = of.find(name);
   return found == nullptr || found->is_null() ? nullptr : found;
@@ -72,7 +72,7 @@ result<std::string> endpoint(const value& of, const std::string& name) {
   return out;
 }
 
-/// Puts what was read where it belongs; remembers the first failure.
+/// Assigns parsed members and records the first failure.
 class taking {
  public:
   template <class To, class From>
@@ -165,19 +165,19 @@ result<void> check_code_grant(const server_metadata& of, bool must_say) {
 
 namespace {
 
-/// Whether somebody has published something there. Pages that are served for every path are nothing; plain file servers do not
-/// know the type of a file without extension.
+/// Whether an answer is a metadata document. Some servers answer every path with a page. Plain file servers do not know the
+/// media type of a file without extension, so the text is checked, too.
 bool is_document(const small_answer& answer) {
   return answer.status == 200 && (answer.media_type == "application/json" || answer.bytes.starts_with('{'));
 }
 
-/// Asks place after place, and remembers what came of it.
+/// Requests metadata from several places, and records why each failed.
 class search {
  public:
   search(const caller_of_http& http, const std::stop_token& stop) : http_(http), stop_(stop) {}
 
-  /// The document of the first place that has one; nothing when none has. A place that must not be asked, a redirect and a
-  /// refusal count as none; a server that cannot be reached or fails does not.
+  /// The URL and the document of the first place that has one; empty if none has. Places that must not be requested, redirects
+  /// and HTTP 4xx count as missing. Errors: source_unavailable and others if a server cannot be reached or fails.
   result<std::optional<std::pair<std::string, std::string>>> first(const std::vector<std::string>& places) {
     for (const auto& place : places) {
       auto answer = http_.call({.url = place,
@@ -217,7 +217,7 @@ tl::unexpected<failure> about(const std::string& place, failure why) {
   return tl::unexpected(std::move(why));
 }
 
-/// Nothing: it publishes none.
+/// The metadata of an MCP server; empty if it publishes none.
 result<std::optional<resource_metadata>> metadata_of(search& through, const std::string& url, const std::string& hint) {
   auto places = resource_metadata_places(url);
   if (!hint.empty()) std::erase(places, hint);
@@ -235,8 +235,8 @@ result<std::optional<resource_metadata>> metadata_of(search& through, const std:
   return std::move(*out);
 }
 
-/// Nothing: it publishes none. `is_named`: the MCP server has spelled the issuer. Where we have made it from the server's URL
-/// ourselves, it may as well end in a slash.
+/// The metadata of an issuer; empty if it publishes none. `is_named`: the MCP server published the issuer. Otherwise the issuer
+/// was derived from the server's URL, and its metadata may spell it with or without a final slash.
 result<std::optional<server_metadata>> metadata_of_issuer(search& through, const std::string& issuer, bool is_named) {
   auto places = uri::issuer_metadata_places(issuer);
   if (!is_named) places.resize(1);
@@ -260,7 +260,7 @@ result<authority> discover(const caller_of_http& http, const std::string& url, c
   authority out;
   out.resource = url;
   out.is_published = published.has_value();
-  // Its own issuer, which it may spell either way.
+  // The server may be its own issuer, with or without a final slash.
   std::vector<std::string> named{base_of(url), base_of(url) + '/'};
   if (published) {
     out.resource = std::move(published->resource);
@@ -275,7 +275,7 @@ result<authority> discover(const caller_of_http& http, const std::string& url, c
   }
   if (out.is_published)
     return fail(errc::source_unavailable, "cannot find out how to log in at " + shown(issuer) + ": " + through.tried());
-  // Nobody's password shall be asked for in plain text.
+  // A login over plain http: would expose the password.
   HONDANA_TRY(check_issuer(issuer));
   out.is_assumed = true;
   out.server = metadata_by_default(base_of(issuer));

@@ -21,33 +21,34 @@ using transport::http_client::small_answer;
 using transport::http_client::small_caller;
 using transport::http_client::small_request;
 
+/// The HTTP client for metadata and tokens.
 struct caller_of_http {
   small_caller call{};
-  std::chrono::milliseconds time{10'000};  ///< For each request.
+  std::chrono::milliseconds time{10'000};  ///< Timeout of each request.
 };
 
 inline constexpr std::size_t longest_metadata = 256u << 10;
 inline constexpr std::size_t most_metadata_values = 20'000;
 inline constexpr std::size_t most_authorization_servers = 32;
 
-/// Of an MCP server. Spec: RFC 9728 section 2.
+/// Metadata of an MCP server. Spec: RFC 9728 section 2.
 struct resource_metadata {
-  std::string resource{};  ///< As spelled.
+  std::string resource{};  ///< As published.
   std::vector<std::string> authorization_servers{};
   std::optional<scope_set> scopes{};
 };
 
-/// Errors: broken_protocol, which names the member: for what is no such metadata, names no authorization server, or one whose
-/// URL cannot be used.
+/// Parses the metadata of an MCP server. Errors: broken_protocol, naming the member: for malformed metadata, and if it names no
+/// authorization server, or one with an unusable URL.
 [[nodiscard]] result<resource_metadata> read_resource_metadata(std::string_view json);
 
-/// Of an authorization server. Spec: RFC 8414 section 2, OpenID Connect Discovery 1.0 section 3.
+/// Metadata of an authorization server. Spec: RFC 8414 section 2, OpenID Connect Discovery 1.0 section 3.
 struct server_metadata {
   std::string issuer{};
-  std::string authorization_endpoint{};  ///< Empty: it has none.
+  std::string authorization_endpoint{};  ///< Empty: none.
   std::string token_endpoint{};
-  std::string registration_endpoint{};  ///< Empty: it has none.
-  std::string revocation_endpoint{};    ///< Empty: it has none.
+  std::string registration_endpoint{};  ///< Empty: none.
+  std::string revocation_endpoint{};    ///< Empty: none.
   scope_set scopes{};
   std::optional<std::vector<std::string>> grants{};
   std::optional<std::vector<std::string>> methods{};     ///< `token_endpoint_auth_methods_supported`.
@@ -57,42 +58,43 @@ struct server_metadata {
   bool takes_documents = false;  ///< `client_id_metadata_document_supported`.
 };
 
-/// Whether such a list of strings has one.
+/// Whether the list contains the text.
 [[nodiscard]] bool lists(const std::vector<std::string>& all, std::string_view one);
 
-/// Errors: broken_protocol, which names the member: for what is no such metadata, another issuer than `issuer`, and endpoints
-/// that cannot be used. Spec: RFC 8414 section 3.3.
+/// Parses the metadata of an authorization server. Errors: broken_protocol, naming the member: for malformed metadata, an
+/// issuer other than `issuer`, and unusable endpoints. Spec: RFC 8414 section 3.3.
 [[nodiscard]] result<server_metadata> read_server_metadata(std::string_view json, const std::string& issuer);
 
-/// Of a server of 2025-03-26 that publishes nothing. Spec: 2025-03-26 basic/authorization, fallbacks for servers without
-/// metadata discovery.
+/// The default endpoints of a server of 2025-03-26 that publishes no metadata. Spec: 2025-03-26 basic/authorization, fallbacks
+/// for servers without metadata discovery.
 [[nodiscard]] server_metadata metadata_by_default(const std::string& base);
 
-/// Whether it can be asked for codes: with PKCE by S256. `must_say`: silence means no. Errors: unsupported.
-/// Spec: basic/authorization/security-considerations#authorization-code-protection.
+/// Checks that the server supports authorization codes with PKCE (S256). `must_say`: the server must declare it. Errors:
+/// unsupported. Spec: basic/authorization/security-considerations#authorization-code-protection.
 [[nodiscard]] result<void> check_code_grant(const server_metadata& of, bool must_say);
 
-/// Where a server's tokens come from.
+/// Where the tokens of an MCP server come from.
 struct authority {
-  std::string resource{};             ///< For the parameter `resource`: as published; else the canonical URL.
-  std::optional<scope_set> scopes{};  ///< That the MCP server publishes.
+  std::string resource{};             ///< The parameter `resource`: as published, otherwise the canonical URL.
+  std::optional<scope_set> scopes{};  ///< Published by the MCP server.
   server_metadata server{};
-  bool is_assumed = false;   ///< Nobody has published anything; `server` has the default endpoints of 2025-03-26.
-  bool is_published = true;  ///< False: it is a server of 2025-03-26, found at the origin of the MCP server itself.
+  bool is_assumed = false;   ///< No metadata was found; `server` has the default endpoints of 2025-03-26.
+  bool is_published = true;  ///< False: a server of 2025-03-26; its issuer is derived from its origin.
 };
 
-/// Picks one of the issuers that a server names; the first unless there is a reason.
+/// Selects one of the issuers that a server names.
 using issuer_choice = std::function<result<std::string>(const std::vector<std::string>& named)>;
 
-/// For the MCP server at `url`, a canonical one; `hint` is the URL of metadata that it named in a challenge, or empty.
+/// Finds the authorization server of the MCP server at `url`, a canonical URL. `hint`: the URL of metadata from a challenge;
+/// may be empty.
 ///
-/// Errors: those of the choice; broken_protocol for metadata that must not be used; source_unavailable, which says what was
-/// tried, when there is none; timed_out, cancelled. Threads: any; blocks.
-/// Spec: basic/authorization/authorization-server-discovery, 2025-03-26 basic/authorization#server-metadata-discovery.
+/// Errors: those of `choose`; broken_protocol for unusable metadata; unauthorized for metadata of another server;
+/// source_unavailable, listing the places tried, if there is none; timed_out, cancelled. Threads: any; blocks. Spec:
+/// basic/authorization/authorization-server-discovery, 2025-03-26 basic/authorization#server-metadata-discovery.
 [[nodiscard]] result<authority> discover(const caller_of_http& http, const std::string& url, const std::string& hint,
                                          const issuer_choice& choose, const std::stop_token& stop);
 
-/// The metadata of one issuer. Errors: as above.
+/// The metadata of one issuer. Errors: those of `discover`.
 [[nodiscard]] result<server_metadata> server_of(const caller_of_http& http, const std::string& issuer,
                                                 const std::stop_token& stop);
 

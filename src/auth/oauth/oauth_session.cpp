@@ -1,4 +1,4 @@
-/// The public class `oauth_session`, and a token store in memory.
+/// Implements the public class `oauth_session`, and a token store in memory.
 
 #include <algorithm>
 #include <condition_variable>
@@ -66,7 +66,7 @@ class store_in_memory final : public token_store {
   }
 
  private:
-  /// Outlives the store, as its locks may.
+  /// Owned by the store and by its locks, which may outlive the store.
   struct locks {
     std::mutex mutex;
     std::condition_variable_any freed;
@@ -119,7 +119,7 @@ result<void> check(const oauth_settings& settings) {
     return cannot_be("a client secret and a private key are configured; configure one of them");
   if (!settings.client_secret.empty() && settings.client_id.empty())
     return cannot_be("a client secret is configured without a client id");
-  // A signed assertion says whom it is for; a secret serves whoever gets it.
+  // A signed assertion is valid for one audience only. A secret can be used by any server that receives it.
   if (!settings.client_secret.empty() && settings.issuer.empty() && !settings.any_issuer)
     return cannot_be(
         "a client secret is configured without an issuer (--issuer URL), so the MCP server could choose who gets the secret; "
@@ -142,7 +142,7 @@ result<void> check(const oauth_settings& settings) {
   return {};
 }
 
-/// Names of this machine lead to servers that somebody here has named when the MCP server is one of them.
+/// Hosts that may be on private networks. Names of this machine are allowed only if the MCP server is on this machine, too.
 std::vector<std::string> hosts_for(const std::string& url, const oauth_settings& settings) {
   auto out = settings.hosts;
   out.push_back(host_of(url));

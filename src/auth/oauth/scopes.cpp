@@ -1,4 +1,4 @@
-/// Sets of scopes, and the scopes and metadata that a rejection names.
+/// Sets of scopes, and the scopes and metadata URL of a challenge.
 #include "auth/oauth/scopes.hpp"
 
 #include <algorithm>

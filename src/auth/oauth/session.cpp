@@ -1,4 +1,4 @@
-/// The tokens of one MCP server: which one is sent, and what is done when it is rejected.
+/// The tokens of one MCP server: which one is sent, and the steps after a rejection.
 #include "auth/oauth/session.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 
 namespace hondana::oauth {
 
-/// One at a time gets tokens; the others wait, and mostly find that nothing is left to do.
+/// Lets one thread at a time get tokens. The others wait, and usually find the new token then.
 class session::turn {
  public:
   turn(session& of, const std::stop_token& stop) : of_(of) {
@@ -45,22 +45,22 @@ class session::turn {
   bool has_it_ = false;
 };
 
-/// Those asked for with `of`; none without.
+/// The scopes that `of` was requested with; empty set if there are no tokens.
 [[nodiscard]] scope_set asked_for(const std::optional<kept_tokens>& of);
 
-/// What the challenge wants (`wanted`), else all that the MCP server publishes; with what is configured, what was asked for
-/// before, and `offline_access` where the authorization server has it.
-/// Spec: basic/authorization#scope-selection-strategy, #step-up-authorization-flow, #refresh-tokens.
+/// The scopes to request. They are those of the challenge (`wanted`), or otherwise all that the MCP server publishes. Added are
+/// the configured scopes, those requested before, and `offline_access` if the authorization server supports it. Spec:
+/// basic/authorization#scope-selection-strategy, #step-up-authorization-flow, #refresh-tokens.
 [[nodiscard]] scope_set scopes_to_ask(const oauth_settings& settings, const std::optional<kept_tokens>& at_hand,
                                       const authority& at, const std::optional<scope_set>& wanted);
 
-/// One of the issuers that an MCP server `named`, which are some: `only` when that is not empty; else that of the tokens at
-/// hand, if it is still among them; else the first. Errors: unauthorized when `only` is not among them. Spec:
+/// Selects one of the issuers that an MCP server `named`, at least one. Order: `only` unless it is empty; that of the current
+/// tokens, if it is named; the first. Errors: unauthorized if `only` is not named. Spec:
 /// basic/authorization/client-registration#authorization-server-binding.
 [[nodiscard]] result<std::string> choose_issuer(const std::vector<std::string>& named, const std::string& only,
                                                 const std::optional<kept_tokens>& at_hand, const std::string& url);
 
-/// The latest of `kept` that these settings may use.
+/// The most recent of `kept` that matches the settings.
 [[nodiscard]] std::optional<kept_tokens> choose_tokens(std::vector<kept_tokens> kept, const oauth_settings& settings,
                                                        const std::string& url);
 
@@ -74,7 +74,7 @@ scope_set scopes_to_ask(const oauth_settings& settings, const std::optional<kept
   out.insert(settings.scopes.begin(), settings.scopes.end());
   if (at_hand && at_hand->key.issuer == at.server.issuer) out.merge(asked_for(at_hand));
   const bool is_user = settings.grant == oauth_grant::authorization_code;
-  // Alone it would stand for the scopes that the server gives to whoever names none.
+  // On its own it would replace the default scopes that the server grants to a request without scopes.
   if (is_user && !out.empty() && at.server.scopes.contains("offline_access")) out.insert("offline_access");
   return out;
 }
@@ -158,7 +158,7 @@ result<void> session::obtain(const refused_token& why, const std::stop_token& st
   if (!mine.has_it()) return fail(errc::cancelled, "cannot get a token for " + shown(with_.url) + ": it was cancelled");
   if (has_other_than(why.token)) return {};
   {
-    // Whoever waited for an attempt that failed would only bother the user once more.
+    // If the attempt that this caller waited for failed, do not ask the user a second time.
     const std::scoped_lock lock(mutex_);
     if (attempts_ != before && failed_ && is_same(failed_for_, why)) return tl::unexpected(*failed_);
   }
@@ -174,7 +174,7 @@ result<void> session::obtain(const refused_token& why, const std::stop_token& st
 result<void> session::obtain_now(const refused_token& why, const std::stop_token& stop) {
   if (auto loaded = load(); !loaded) {
     if (why.status != 0) return loaded;
-    // The server may well want nobody; whatever it refuses makes us look once more.
+    // The server may not require authentication. After a rejection the store is read again.
     with_.log("no stored login is used: " + loaded.error().public_text);
     set(std::nullopt, origin::store);
     return {};
@@ -199,7 +199,7 @@ result<void> session::load() {
   return {};
 }
 
-/// Somebody may have logged in by another process since.
+/// Another process may have logged in meanwhile.
 result<void> session::look_again(const std::string& refused) {
   HONDANA_TRY(auto found, stored());
   if (!found || found->tokens.access_token == refused) return {};
@@ -230,7 +230,7 @@ result<void> session::adopt(kept_tokens what, origin by) {
   const auto before = kept_ ? std::optional(kept_->key) : std::nullopt;
   set(what, by);
   if (auto put = with_.settings.store->put(what); !put) return put;
-  // A login replaces what it was made for; nobody would ask for that again.
+  // The new tokens replace those of the previous key.
   if (before && *before != what.key) return with_.settings.store->remove(*before);
   return {};
 }
@@ -241,7 +241,7 @@ result<void> session::forget() {
   set(std::nullopt, origin::store);
   const auto& store = with_.settings.store;
   HONDANA_TRY(const auto all, store->find(with_.url));
-  // What has taken their place meanwhile is somebody's log-in.
+  // Other tokens in their place come from another login, so they stay.
   const bool is_there = std::any_of(all.begin(), all.end(), [&of_no_use](const kept_tokens& one) {
     return one.key == of_no_use.key && one.tokens.access_token == of_no_use.tokens.access_token;
   });
@@ -251,18 +251,18 @@ result<void> session::forget() {
 result<std::shared_ptr<void>> session::alone(const std::stop_token& stop) const {
   auto held = with_.settings.store->lock(with_.url, 3 * with_.http.time, stop);
   if (held || held.error().code == errc::timed_out || held.error().code == errc::cancelled) return held;
-  // Tokens that cannot be kept can still be refreshed for ourselves.
+  // Tokens can be refreshed for this process even if the store is unavailable.
   with_.log("other processes are not prevented from refreshing the same tokens: " + held.error().public_text);
   return nullptr;
 }
 
-/// An access token has come to its end. Nobody is asked to log in before the server has said that it wants it.
+/// Renews an expired access token. The user is not asked to log in before the server requires it.
 result<void> session::renew(const std::stop_token& stop) {
   if (!kept_) return {};
   const bool is_machine = with_.settings.grant == oauth_grant::client_credentials;
   if (is_machine || !kept_->tokens.refresh_token.empty()) {
     const auto at = find_authority(hint_, stop);
-    // Found elsewhere, or with a client of elsewhere: where its metadata is, the server may say only when it refuses.
+    // The tokens may belong to another issuer. The server may announce its metadata only with a rejection, so wait for that.
     if (!at && at.error().code != errc::unauthorized) return tl::unexpected(at.error());
     if (at && at->server.issuer == kept_->key.issuer) {
       if (is_machine) return get(*at, asked_for(kept_), false, stop);
@@ -305,7 +305,7 @@ result<void> session::after_401(const refused_token& why, const std::stop_token&
 result<void> session::step_up(const bearer_challenge& wanted, const std::stop_token& stop) {
   if (!wanted.metadata_url.empty()) hint_ = wanted.metadata_url;
   const auto needed = wanted.scopes.value_or(scope_set());
-  // Asking once more for what was not given would go on for ever.
+  // Requesting the same scopes again would loop forever.
   if (covers(asked_for(kept_), needed))
     return tl::unexpected(with_scopes(
         {errc::unauthorized,
@@ -331,14 +331,14 @@ result<void> session::step_up(const bearer_challenge& wanted, const std::stop_to
 }
 
 result<bool> session::refreshed(const authority& at, const std::stop_token& stop) {
-  // Refresh tokens are mostly good for one use, and a second one ends them all: another process may have been faster.
+  // Most refresh tokens are valid once, and a second use revokes the whole login. Another process may have refreshed already.
   const auto newer = [this](const kept_tokens& one) {
     return one.tokens.since >= kept_->tokens.since && one.tokens.access_token != kept_->tokens.access_token;
   };
   const auto take_newer = [&]() -> result<bool> {
     HONDANA_TRY(auto found, stored());
     if (!found || !newer(*found) || found->key.issuer != at.server.issuer) return false;
-    // The old refresh token is used up even where the access token has expired meanwhile.
+    // The old refresh token has been used, even if the new access token has expired meanwhile.
     const bool is_good = !is_expired(found->tokens);
     set(std::move(found), is_good ? origin::refresh : origin::store);
     return is_good;
@@ -371,7 +371,7 @@ result<void> session::get(const authority& at, const scope_set& scopes, bool mus
   if (!with_.settings.client_id.empty()) issuer_ = at.server.issuer;
   auto fresh = get_tokens(with_, at, scopes, stop);
   if (!fresh) return tl::unexpected(with_scopes(std::move(fresh.error().why), scopes));
-  // Somebody who forgets what was there shall not take this for it.
+  // Under the lock, so that another process that removes the old tokens does not remove these.
   const auto held = alone(stop);
   if (!held) with_.log("another process may get a token at the same time: " + held.error().public_text);
   auto kept = adopt(std::move(*fresh), origin::login);
@@ -382,7 +382,7 @@ result<void> session::get(const authority& at, const scope_set& scopes, bool mus
 
 namespace {
 
-/// A request that any MCP server refuses which wants to know who asks.
+/// An unauthenticated request. Every server that requires authentication rejects it.
 small_request question(const std::string& url, std::chrono::milliseconds time) {
   small_request out;
   out.url = url;
@@ -405,7 +405,7 @@ result<void> session::log_in(const std::stop_token& stop) {
   HONDANA_TRY(const auto at, find_authority(hint_, stop));
   if (at.is_assumed && answer.status >= 200 && answer.status < 300)
     return fail(errc::unsupported, shown(with_.url) + " does not require authentication, so no login is needed");
-  // One more scope shall not cost those of the log-in before, which may lack it.
+  // Keep the scopes of the previous login. Its tokens may lack a new scope and are not loaded then, so search without scopes.
   auto before = kept_;
   if (!before) {
     HONDANA_TRY(auto all, with_.settings.store->find(with_.url));
@@ -433,7 +433,7 @@ result<bool> session::log_out(bool registrations, const std::stop_token& stop) {
     HONDANA_TRY(store->remove(one.key));
   }
   if (registrations && issuers.empty()) {
-    // There are no tokens that would tell where one was made.
+    // Without tokens, the issuer must be discovered.
     const auto at = find_authority(hint_, stop);
     if (at) issuers.insert(at->server.issuer);
     if (!at) with_.log("registrations were not looked up: " + at.error().public_text);

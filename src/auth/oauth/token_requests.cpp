@@ -1,4 +1,4 @@
-/// Asks for tokens, by log-in, machine credentials or refresh, and reads the token endpoint's answers.
+/// Requests tokens by login, machine credentials or refresh, and parses the token endpoint's answers.
 #include "auth/oauth/token_requests.hpp"
 
 #include <algorithm>
@@ -15,13 +15,13 @@ namespace {
 
 constexpr std::size_t most_values = 1'000;
 
-/// As it may stand in a header field. Spec: RFC 6750 section 2.1, less strict about the characters.
+/// Whether it can be sent in a header field. Spec: RFC 6750 section 2.1, with more characters allowed.
 bool is_token(std::string_view text) noexcept {
   return !text.empty() && text.size() <= longest_token &&
          std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 0x7f; });
 }
 
-/// Some servers write numbers as strings.
+/// Some servers send numbers as strings.
 std::optional<std::int64_t> seconds_in(const value& from) {
   if (from.as_integer()) return from.as_integer();
   if (const auto number = from.as_number(); number && *number >= 0 && *number < 1e9) return static_cast<std::int64_t>(*number);
@@ -33,12 +33,13 @@ std::optional<std::int64_t> seconds_in(const value& from) {
   return out;
 }
 
-/// Servers say with status 400 what others say with 503 or 429. Spec: RFC 6749 section 4.1.2.1, RFC 8628 section 3.5.
+/// Whether an error is temporary. Some servers send these with status 400 instead of 503 or 429. Spec: RFC 6749 section
+/// 4.1.2.1, RFC 8628 section 3.5.
 bool is_passing(std::string_view error) noexcept {
   return error == "temporarily_unavailable" || error == "server_error" || error == "slow_down";
 }
 
-/// Null for a member that is absent or null.
+/// Null if the member is absent or null.
 const value* given(const value& of, std::string_view name) {
   const auto* found = of.find(name);
   return found == nullptr || found->is_null() ? nullptr : found;
@@ -56,9 +57,9 @@ tl::expected<token_set, token_refusal> read_tokens(const small_answer& answer, c
     return cannot(errc::source_unavailable, "it answered with status " + std::to_string(answer.status) + "; try again later");
   const auto said = value::parse(answer.bytes, {longest_metadata, most_values});
   const auto* error = said ? said->find("error") : nullptr;
-  // Some servers refuse with status 200.
+  // Some servers send errors with status 200.
   if (answer.status != 200 || (error != nullptr && said->find("access_token") == nullptr)) {
-    // Without a word a refusal means what was sent.
+    // A rejection without an error code counts as invalid_grant.
     const bool is_refusal = answer.status == 400 || answer.status == 401;
     if (error == nullptr || error->as_string() == nullptr)
       return cannot(errc::unauthorized, "it answered with status " + std::to_string(answer.status),
@@ -84,7 +85,7 @@ tl::expected<token_set, token_refusal> read_tokens(const small_answer& answer, c
   if (const auto* life = given(*said, "expires_in")) {
     const auto seconds = seconds_in(*life);
     if (!seconds || *seconds < 0) return cannot(errc::broken_protocol, "expires_in is not a number of seconds");
-    // Of no life at all is said by servers that do not know.
+    // Zero means that the server does not know the lifetime.
     if (*seconds > 0) out.expires = now + std::min<std::chrono::seconds>(std::chrono::seconds(*seconds), longest_life);
   }
   out.scope = spelled(asked);
@@ -118,7 +119,7 @@ client_identity configured(const means& with) {
   return {with.settings.client_id, with.settings.client_secret, with.key, with.settings.key_id, {}};
 }
 
-/// Our key proves that we are the client of our metadata document, whose keys it names.
+/// The client of our metadata document. The document names the keys, so our key proves our identity.
 client_identity of_document(const means& with) { return {with.settings.metadata_url, {}, with.key, with.settings.key_id, {}}; }
 
 client_identity of_registration(const client_registration& from) {
@@ -135,7 +136,7 @@ result<client_identity> registered(const means& with, const authority& at, const
   HONDANA_TRY(const auto answer, sent(with, std::move(post), stop));
   HONDANA_TRY(const auto out, read_registration(answer, redirect_uri, at.server.issuer));
   with.log("registered at " + shown(at.server.issuer));
-  // It serves this login all the same.
+  // The registration is valid for this login even if it cannot be stored.
   if (auto kept = with.settings.store->put_registration(at.server.issuer, out); !kept)
     with.log("the registration cannot be stored: " + kept.error().public_text);
   return of_registration(out);
@@ -149,15 +150,15 @@ result<std::optional<client_registration>> registration_of(const means& with, co
   return found == all.end() ? std::nullopt : std::optional(*found);
 }
 
-/// Who we are whatever has been kept; empty: that is found out.
+/// The client id from the settings; empty: use a stored or new registration.
 std::string told_client(const means& with, const server_metadata& at) {
   if (!with.settings.client_id.empty()) return with.settings.client_id;
   return at.takes_documents ? with.settings.metadata_url : std::string();
 }
 
-/// The one that a login is to be made with, or the latest at hand that somebody can still log in with.
+/// The registration for a login: that of the configured client, otherwise the latest that users can log in with.
 result<std::optional<client_registration>> registration_at(const means& with, const server_metadata& at) {
-  // Another client's place to come back to is none of this one's.
+  // Redirect URIs of other clients are not registered for this one.
   if (const auto told = told_client(with, at); !told.empty()) return registration_of(with, at.issuer, told);
   HONDANA_TRY(const auto all, with.settings.store->registrations(at.issuer));
   const auto found = std::find_if(all.rbegin(), all.rend(), [&with](const client_registration& one) {
@@ -167,7 +168,8 @@ result<std::optional<client_registration>> registration_at(const means& with, co
   return found == all.rend() ? std::nullopt : std::optional(*found);
 }
 
-/// A registration that was made by itself, and so can be again. What somebody has told us may have its only copy in the store.
+/// A registration that was made dynamically and can be repeated. Manual registrations are not returned, because the store may
+/// hold the only copy.
 result<std::optional<client_registration>> own_registration(const means& with, const std::string& issuer,
                                                             const std::string& client_id) {
   if (client_id == with.settings.client_id || client_id == with.settings.metadata_url) return std::nullopt;
@@ -176,7 +178,7 @@ result<std::optional<client_registration>> own_registration(const means& with, c
   return kept;
 }
 
-/// The authorization server knows the client no more.
+/// Removes a registration that the authorization server does not know any more.
 void forget_registration(const means& with, const std::string& issuer, const std::string& client_id) {
   const auto kept = own_registration(with, issuer, client_id);
   if (!kept) return with.log("the registration cannot be removed: " + kept.error().public_text);
@@ -185,7 +187,8 @@ void forget_registration(const means& with, const std::string& issuer, const std
     with.log("the registration cannot be removed: " + removed.error().public_text);
 }
 
-/// So that the next login registers anew, if that is how the client was made. Tokens of it may be in use all the same.
+/// Makes the next login register again, if the client was registered dynamically. Tokens of the old registration may still be
+/// in use.
 void retire_registration(const means& with, const std::string& issuer, const std::string& client_id) {
   const auto kept = own_registration(with, issuer, client_id);
   if (!kept) return with.log("the registration cannot be changed: " + kept.error().public_text);
@@ -202,7 +205,7 @@ result<client_identity> identity_for_login(const means& with, const authority& a
                                            const std::stop_token& stop) {
   if (!with.settings.client_id.empty()) return configured(with);
   if (at.server.takes_documents && !with.settings.metadata_url.empty()) return of_document(with);
-  // Authorization servers compare redirect URIs as texts.
+  // Authorization servers compare redirect URIs as strings.
   if (at_hand && at_hand->redirect_uri == redirect_uri) return of_registration(*at_hand);
   if (!at.server.registration_endpoint.empty()) return registered(with, at, redirect_uri, stop);
   return fail(errc::unauthorized,
@@ -211,7 +214,7 @@ result<client_identity> identity_for_login(const means& with, const authority& a
                   redirect_uri + ", and configure its client id");
 }
 
-/// Who we were when we got these tokens. One of whom nothing is kept can be a public client.
+/// The client that got these tokens. Without a stored registration it is treated as a public client.
 result<client_identity> identity_of(const means& with, const token_key& key) {
   if (key.client_id == with.settings.client_id) return configured(with);
   if (key.client_id == with.settings.metadata_url) return of_document(with);
@@ -248,7 +251,7 @@ result<void> check_redirect_uri(const std::string& uri) {
               "\"" + shown(uri) + "\" is not a valid redirect URI: it must be https:, or http: on this machine, without query");
 }
 
-/// Nobody shall be asked again and again: what would pass by itself ends a login for whoever waits for it.
+/// Errors that callers would retry become unauthorized, so that the user is not asked again and again.
 failure after_asking(failure why) {
   if (why.code == errc::timed_out || why.code == errc::source_unavailable) why.code = errc::unauthorized;
   return why;
@@ -273,7 +276,7 @@ obtained from_user(const means& with, const authority& at, const scope_set& scop
   with.log("requesting a login at " + shown(at.server.issuer) + (scopes.empty() ? "" : " for the scopes " + spelled(scopes)));
   const auto back = login->visit(page_of(*request), stop);
   if (!back) {
-    // A server that has forgotten the client shows an error to the user, who never comes back.
+    // A server that does not know the client shows an error to the user and does not redirect.
     if (back.error().code == errc::timed_out) retire_registration(with, at.server.issuer, who->client_id);
     return refused(after_asking(back.error()));
   }
@@ -295,7 +298,7 @@ obtained get_tokens(const means& with, const authority& at, const scope_set& sco
   const bool is_machine = with.settings.grant == oauth_grant::client_credentials;
   if (is_machine || with.settings.login) {
     auto out = is_machine ? from_machine(with, at, scopes, stop) : from_user(with, at, scopes, stop);
-    // What was tried at places that nobody has named is no news to people.
+    // These endpoints are defaults that no server named, so the details go into the private text.
     if (auto* why = !out && at.is_assumed ? &out.error().why : nullptr; why != nullptr && why->code == errc::unauthorized) {
       why->private_text = std::move(why->public_text);
       why->public_text = '"' + shown(with.url) + "\" names no authorization server to log in at; ask its operator for a token";
@@ -311,7 +314,7 @@ obtained get_tokens(const means& with, const authority& at, const scope_set& sco
 obtained refresh(const means& with, const authority& at, const kept_tokens& what, const std::stop_token& stop) {
   const auto who = identity_of(with, what.key);
   if (!who) return refused(who.error());
-  // Its secret has gone with its registration.
+  // The secret was removed together with the registration.
   if (who->secret.empty() && !who->key && !method_for(*who, at.server))
     return tl::unexpected(token_refusal{
         "invalid_client", {errc::unauthorized, "the client that these tokens were issued to is no longer registered", {}}});

@@ -8,23 +8,23 @@
 
 namespace hondana::ascii {
 
-/// What stands for bytes that are no character.
+/// U+FFFD, the code point that replaces malformed bytes.
 inline constexpr char32_t replacement = 0xFFFD;
 
 struct character {
   char32_t code = replacement;
-  std::uint8_t bytes = 1;  ///< That it takes; of malformed ones as many as belong together (Unicode 15, 3.9, U+FFFD).
+  std::uint8_t bytes = 1;  ///< Bytes of the text that it covers. Malformed: its maximal subpart (Unicode 15, 3.9, U+FFFD).
   bool is_well_formed = false;
 };
 
-/// The first character of a text that is not empty.
+/// Decodes the first character of `text`, which must not be empty.
 [[nodiscard]] constexpr character first_character(std::string_view text) noexcept {
   const auto byte = [text](std::size_t at) { return static_cast<unsigned char>(text[at]); };
   const unsigned char lead = byte(0);
   if (lead < 0x80) return {lead, 1, true};
   const std::uint8_t bytes = lead < 0xC2 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : lead < 0xF5 ? 4 : 0;
   if (bytes == 0) return {};
-  // The second byte keeps out what is too long, surrogates and what is above U+10FFFF.
+  // The range of the second byte excludes overlong forms, surrogates and code points above U+10FFFF.
   const unsigned char least = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
   const unsigned char most = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
   char32_t code = lead & (0x7Fu >> bytes);
@@ -36,7 +36,7 @@ struct character {
   return {code, bytes, true};
 }
 
-/// Appends a code point that is no surrogate.
+/// Appends the UTF-8 encoding of `code`, which must not be a surrogate.
 inline void append(std::string& to, char32_t code) {
   const auto add = [&to](char32_t bits) { to += static_cast<char>(static_cast<unsigned char>(bits)); };
   if (code < 0x80) {

@@ -1,4 +1,4 @@
-/// Text buffers of each thread, kept for the next message.
+/// A pool of string buffers for each thread, so that messages reuse allocated memory.
 #include "base/bytes/buffer_pool.hpp"
 
 #include <array>
@@ -23,7 +23,7 @@ std::string take_spare_text() noexcept {
 }
 
 void keep_spare_text(std::string text) noexcept {
-  // What fits into the string itself has no buffer.
+  // A short string stores its text inline and has no buffer.
   if (text.capacity() > longest_spare_text || text.capacity() == std::string().capacity()) return;
   auto* const spare = threads::own<spare_texts>();
   if (spare == nullptr || spare->count == spare->all.size()) return;

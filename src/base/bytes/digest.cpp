@@ -1,4 +1,4 @@
-/// A fast digest of 128 bits, which tells two passes over the same content apart.
+/// A fast 128-bit digest that detects changes between two passes over the same content.
 #include "base/bytes/digest.hpp"
 
 #define XXH_INLINE_ALL

@@ -1,4 +1,4 @@
-/// A fast digest of 128 bits, which tells two passes over the same content apart.
+/// A fast 128-bit digest that detects changes between two passes over the same content.
 #pragma once
 
 #include <array>
@@ -9,10 +9,10 @@
 
 namespace hondana::bytes {
 
-/// 128 bits; equal contents have equal digests. Not a defence against an adversary who crafts collisions.
+/// A 128-bit digest. Equal contents have equal digests. It does not protect against crafted collisions.
 using digest = std::array<std::uint64_t, 2>;
 
-/// Takes bytes in pieces.
+/// Computes a digest of bytes that are fed in pieces.
 class digester {
  public:
   digester();
@@ -30,7 +30,7 @@ class digester {
 };
 
 [[nodiscard]] digest digest_of(std::string_view bytes);
-/// 32 lower-case hexadecimal digits.
+/// Formats a digest as 32 lower-case hexadecimal digits.
 [[nodiscard]] std::string to_hex(const digest& value);
 
 }  // namespace hondana::bytes

@@ -1,7 +1,4 @@
 /// Checks declared media types against the first bytes of content, and recognizes what a browser would execute.
-///
-/// libmagic knows more formats, but one look takes a millisecond, and its handles serve one thread at a time. It looks
-/// at files without a telling name in sources/files only.
 #include "base/bytes/media_type.hpp"
 
 #include <algorithm>
@@ -11,9 +8,8 @@
 
 #include "base/ascii/ascii.hpp"
 
-// The table of first bytes. A library's database (libmagic) would know more formats, but its handles serve one thread at a
-// time and a look takes it a millisecond, hundreds of times as long as a small read; names that say nothing are its part
-// (sources/files).
+// Known signatures. libmagic has more formats, but a lookup takes a millisecond, hundreds of times as long as a small read.
+// Its handles also serve only one thread at a time. sources/files uses it for files whose names do not reveal the type.
 
 namespace hondana::bytes {
 namespace {
@@ -25,8 +21,8 @@ constexpr std::string_view plain_text = "text/plain";
 constexpr std::string_view pdf = "application/pdf";
 
 enum class trust : std::uint8_t {
-  tells,  ///< These bytes tell the type.
-  fits,   ///< These bytes may be of the type, and of others too.
+  tells,  ///< These bytes identify the type.
+  fits,   ///< These bytes are consistent with the type, but with others too.
 };
 
 struct signature {
@@ -36,7 +32,7 @@ struct signature {
   trust how = trust::tells;
 };
 
-// Types that stand here are believed only where one of their rows fits; the first row that fits and tells names the type.
+// A type in this table is accepted only if one of its rows matches. The first matching row with `tells` names the type.
 constexpr std::array signatures{
     signature{0, "\x89PNG\r\n\x1a\n"sv, "image/png"},
     signature{0, "\xff\xd8\xff"sv, "image/jpeg"},
@@ -112,12 +108,12 @@ constexpr std::array signatures{
 };
 
 bool fits(const signature& one, std::string_view front) noexcept {
-  // "WEBP", "WAVE" and "AVI " name what a RIFF file holds.
+  // "WEBP", "WAVE" and "AVI " name the format inside a RIFF file.
   if (one.at == 8 && !front.starts_with("RIFF")) return false;
   return front.size() >= one.at + one.bytes.size() && front.substr(one.at, one.bytes.size()) == one.bytes;
 }
 
-/// Formats that are zip files inside.
+/// Formats that are zip archives.
 bool is_zipped(std::string_view type) noexcept {
   constexpr std::array whole{"application/java-archive"sv, "application/epub+zip"sv,
                              "application/vnd.android.package-archive"sv};
@@ -125,8 +121,8 @@ bool is_zipped(std::string_view type) noexcept {
          type.starts_with("application/vnd.oasis.opendocument.") || std::find(whole.begin(), whole.end(), type) != whole.end();
 }
 
-/// Whether a declared type that is in no table gives way to what the first bytes tell. Sections of WHATWG MIME Sniffing do the
-/// same for pictures and sound; `application/octet-stream` says on purpose that nothing is to be guessed.
+/// Whether a declared type without a known signature yields to a signature that the content has.
+/// WHATWG MIME Sniffing does the same for images, audio and video. `application/octet-stream` explicitly forbids guessing.
 bool yields(std::string_view type) noexcept {
   constexpr std::array families{"text/"sv, "image/"sv, "audio/"sv, "video/"sv, "font/"sv};
   return std::any_of(families.begin(), families.end(), [&](std::string_view one) { return type.starts_with(one); });
@@ -143,7 +139,7 @@ verdict judge(std::string_view type, std::string_view front) noexcept {
     if (fits(one, front)) return verdict::fits;
     found = verdict::belied;
   }
-  // Readers of PDF take what stands before the header.
+  // PDF readers accept other bytes before the header.
   if (type == pdf && front.substr(0, 1024).find("%PDF-") != std::string_view::npos) return verdict::fits;
   return found;
 }
@@ -155,7 +151,7 @@ essence::essence(std::string_view type) noexcept {
   for (const char c : type) {
     if (is_space(c) && size_ == 0) continue;
     if (c == ';' || c == ',' || is_space(c)) break;
-    // Of one that is too long the ending stays, which tells XML.
+    // A type that is too long keeps its last characters, which identify XML (`+xml`).
     if (size_ == text_.size()) {
       std::copy(text_.end() - ending + 1, text_.end(), text_.end() - ending);
       --size_;
@@ -182,7 +178,7 @@ std::string_view agreeing_type(std::string_view declared, std::string_view front
   const auto type = folded.text();
   const auto judged = judge(type, front);
   if (is_text) {
-    // Of all formats in the table only PDF can be written without a byte that is no text.
+    // PDF is the only format in the table that can be written as valid text.
     if (judged == verdict::unknown) return agreeing_type_of_part(declared, true);
     return judged == verdict::fits && type == pdf ? declared : plain_text;
   }
@@ -195,7 +191,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-// Sorted. XML by `+xml` is told apart by the ending.
+// Sorted by type. XML types are recognized by the suffix `+xml` instead.
 struct named {
   std::string_view type;
   active what;
@@ -229,11 +225,11 @@ constexpr std::array active_types{
 static_assert(std::is_sorted(active_types.begin(), active_types.end(),
                              [](const named& a, const named& b) { return a.type < b.type; }));
 
-/// What begins a page, in lower case.
+/// A text at the start of a page, in lower case.
 struct word {
   std::string_view text;
   active what;
-  bool is_tag = true;  ///< Something has to end its name.
+  bool is_tag = true;  ///< A space, `>` or `/` must follow the name.
 };
 constexpr std::array first_words{
     word{"!doctype html", active::html},
@@ -260,7 +256,7 @@ constexpr std::array first_words{
 
 constexpr std::string_view white_space = "\t\n\f\r ";
 
-/// Whether these are the headers of a page saved as one message, which some browsers open for what they are.
+/// Whether `text` begins with the headers of a page saved as one message (MHTML), which some browsers open as a page.
 /// Source: RFC 2557.
 bool is_saved_page(std::string_view text) noexcept {
   constexpr std::string_view names[] = {"from:", "mime-version:", "content-type:", "subject:", "date:"};
@@ -297,7 +293,7 @@ active by_first_word(std::string_view text) noexcept {
   return active::no;
 }
 
-/// UTF-16 with what is not ASCII replaced.
+/// Classifies UTF-16 text. `low_byte`: the index (0 or 1) of the low byte in each unit. Non-ASCII characters become `?`.
 active by_first_word_of_utf_16(std::string_view front, std::size_t low_byte) noexcept {
   std::array<char, front_bytes / 2> text{};
   const auto count = std::min(front.size() / 2, text.size());
@@ -349,7 +345,7 @@ active active_by_front(std::string_view front) noexcept {
   if (front.starts_with("\xEF\xBB\xBF")) return by_first_word(front.substr(3));
   if (front.starts_with("\xFF\xFE")) return by_first_word_of_utf_16(front.substr(2), 0);
   if (front.starts_with("\xFE\xFF")) return by_first_word_of_utf_16(front.substr(2), 1);
-  // Without a mark, as processors of XML take it. Source: XML 1.0 appendix F.1.
+  // Without a byte order mark, detect UTF-16 as XML processors do. Source: XML 1.0 appendix F.1.
   if (front.starts_with("<\0"sv)) return by_first_word_of_utf_16(front, 0);
   if (front.starts_with("\0<"sv)) return by_first_word_of_utf_16(front, 1);
   return by_first_word(front);

@@ -8,11 +8,12 @@
 
 namespace hondana::bytes {
 
-/// How much of the front of content is looked at, in bytes. Source: the resource header of WHATWG MIME Sniffing, section 5.2.
+/// The number of bytes at the start of content that type detection examines.
+/// Source: the resource header of WHATWG MIME Sniffing, section 5.2.
 inline constexpr std::size_t front_bytes = 1445;
 
-/// A media type as types are compared: without parameters and white space, in lower case. What is too long for one is cut
-/// before its last bytes.
+/// A media type normalized for comparison: lower case, without parameters and white space.
+/// A type longer than 127 characters is shortened, but keeps its last characters, such as `+xml`.
 class essence {
  public:
   explicit essence(std::string_view type) noexcept;
@@ -21,42 +22,50 @@ class essence {
  private:
   static constexpr std::ptrdiff_t ending = 4;
   std::array<char, 127>
-      text_;  // RFC 6838 section 4.2: types, and subtypes, have at most 127 characters; those known are shorter
+      text_;  // RFC 6838 section 4.2: type and subtype names have at most 127 characters each; known types are shorter
   std::size_t size_ = 0;
 };
 
-/// The media type that the first bytes of a binary format tell; empty: none of those known. Static.
+/// The media type of the binary format that `front` starts with. Empty when no known format matches. The result is static.
 [[nodiscard]] std::string_view type_of_signature(std::string_view front) noexcept;
 
-/// The type to tell for whole content: the declared one unless its first bytes belie it. A binary format's type without its
-/// first bytes gives way to that of those there are, or else to `application/octet-stream`; for text, to `text/plain`.
-/// So do `text/…` and types of pictures, sound, video and fonts that are in no table. What no first bytes could tell
-/// (`text/x-rust`, `application/x-own`) is taken at its word. An empty type stays empty. The result lives as long as
-/// `declared`, or is static.
+/// The media type to report for whole content: `declared`, unless the first bytes contradict it.
+/// - Binary content whose first bytes contradict `declared` gets the type of the signature found, or else
+///   `application/octet-stream`.
+/// - Binary content declared as `text/…`, or as `image/…`, `audio/…`, `video/…` or `font/…` without a known signature, gets the
+///   type of the signature found. Otherwise as `agreeing_type_of_part`.
+/// - Text declared as a binary format with a known signature gets `text/plain`. Only PDF can be valid text.
+/// - Other types (`text/x-rust` for text, `application/x-own`) are accepted as declared. An empty type stays empty.
+///
+/// `front`: the first `front_bytes` bytes. The result lives as long as `declared`, or is static.
 [[nodiscard]] std::string_view agreeing_type(std::string_view declared, std::string_view front, bool is_text) noexcept;
 
-/// The same for what may be a part of something, whose first bytes tell nothing: only text and binary are told apart.
+/// Like `agreeing_type`, for a part of a resource. The first bytes of a part prove nothing, so only text and binary are
+/// distinguished. Binary content declared as `text/…` gets `application/octet-stream`. Text declared as
+/// `application/octet-stream` gets `text/plain`.
 [[nodiscard]] std::string_view agreeing_type_of_part(std::string_view declared, bool is_text) noexcept;
 
-/// The fact among the metadata of entries and contents, and in `_meta`: the media type as which a browser would run them.
+/// The metadata key, also in `_meta`, for the media type as which a browser would execute the content.
 inline constexpr std::string_view active_key = "dev.hondana/active";
 
-/// As what a browser would run it.
+/// The kind of executable content that a browser would take the content for.
 enum class active : std::uint8_t { no, html, xhtml, svg, xml, script, pdf, archive };
 
-/// The media type that stands for it; empty for `no`. Static.
+/// The media type that represents `what`; empty for `no`. The result is static.
 [[nodiscard]] std::string_view type_of(active what) noexcept;
 
-/// By the declared type: HTML, everything in XML, JavaScript under each of its names, PDF, and web pages saved as one message.
+/// Classifies a declared media type.
+/// Covers HTML, XML types, JavaScript under all of its names, PDF, and web pages saved as one message (MHTML).
 /// Source: WHATWG MIME Sniffing, section 4.6 (scriptable MIME type, JavaScript MIME type).
 [[nodiscard]] active active_by_type(std::string_view type) noexcept;
 
-/// By the front of content, as browsers that guess do it, and a little more widely: byte order marks, UTF-16 and white space
-/// are passed over, and pictures in SVG and pages saved as one message are known too. Looks at `front_bytes` at most.
+/// Classifies content by its first `front_bytes` bytes, as browsers that sniff content do.
+/// Skips byte order marks and white space, and reads UTF-16. Also recognizes SVG and pages saved as one message, which browsers
+/// do not sniff.
 /// Source: WHATWG MIME Sniffing, section 7.1.
 [[nodiscard]] active active_by_front(std::string_view front) noexcept;
 
-/// By either; the type has the first word.
+/// Classifies by declared type first, then by the first bytes.
 [[nodiscard]] active active_as(std::string_view type, std::string_view front) noexcept;
 
 }  // namespace hondana::bytes

@@ -1,4 +1,4 @@
-/// Prepares a reading for sending: checks sizes, tells text from blobs, and digests large content.
+/// Prepares content for sending: checks sizes, distinguishes text from blobs, and digests streamed content.
 #include "base/bytes/prepared_content.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace hondana::bytes {
 namespace {
 
-// What is validated before ASCII is tried again.
+// The number of bytes to validate as UTF-8 before the fast ASCII check is tried again.
 constexpr std::size_t looked_at_once = std::size_t{4} << 10;
 
 }  // namespace
@@ -45,7 +45,7 @@ namespace {
 
 constexpr std::size_t window_bytes = 256 * 1024;
 
-/// Reports how far the first pass has come, at most once a window.
+/// Reports the progress of the first pass, at most once per window.
 struct pass_progress {
   const read_request& caller;
   std::uint64_t total;
@@ -72,21 +72,21 @@ tl::unexpected<failure> changed_size(const read_request& request) {
               "a reader of " + request.uri + " gave more or fewer bytes than its size");
 }
 
-/// Bytes of a text whose encoding is named: they need not be UTF-8 to be of that type.
+/// Whether `item` is a blob of text with a declared charset other than UTF-8 and US-ASCII. Such text need not be valid UTF-8.
 bool names_encoding(const content& item) {
   if (item.form != content_form::blob) return false;
   const auto type = ascii::in_lower_case(item.mimeType);
   const auto named = type.find("charset=");
   if (!type.starts_with("text/") || named == std::string::npos) return false;
-  // What is no UTF-8 is no text of these.
+  // A blob is not valid UTF-8, so these declarations are wrong.
   const auto name = std::string_view(type).substr(named + (type.compare(named + 8, 1, "\"") == 0 ? 9 : 8));
   return !name.starts_with("utf-8") && !name.starts_with("us-ascii");
 }
 
-/// Lets a declared type give way that the content belies, and says as what a browser would run the content.
+/// Replaces a declared type that the content contradicts, and sets `active_key` if a browser would execute the content.
 void settle_type(content& item, std::string_view front, bool is_text) {
   const auto declared = active_by_type(item.mimeType);
-  // A part that ranges cut out does not begin as the whole does; another query names something of its own.
+  // A range of lines or bytes does not begin like the whole resource. Other queries name resources of their own.
   const bool is_part = item.uri.find("?lines=") != std::string::npos || item.uri.find("?bytes=") != std::string::npos;
   const bool is_encoded_text = names_encoding(item) && type_of_signature(front).empty();
   const auto told = is_encoded_text ? std::string_view(item.mimeType)
@@ -142,7 +142,7 @@ bool lacks_reader(const content& item) {
   return reader != nullptr && !*reader;
 }
 
-/// The sum, or the greatest number where there is none.
+/// The sum, or the maximum value on overflow.
 std::uint64_t capped_sum(std::uint64_t a, std::uint64_t b) {
   return b > std::numeric_limits<std::uint64_t>::max() - a ? std::numeric_limits<std::uint64_t>::max() : a + b;
 }

@@ -1,4 +1,4 @@
-/// Prepares a reading for sending: checks sizes, tells text from blobs, and digests large content.
+/// Prepares content for sending: checks sizes, distinguishes text from blobs, and digests streamed content.
 #pragma once
 
 #include <chrono>
@@ -17,11 +17,12 @@
 
 namespace hondana::bytes {
 
-/// Text is well-formed UTF-8 without NUL, judged over the whole content; everything else is a blob. Fed in pieces.
+/// Detects whether content is text or a blob, from bytes fed in pieces.
+/// Content is text if all of it is well-formed UTF-8 without NUL.
 class form_detector {
  public:
   void feed(std::string_view piece);
-  /// `text` or `blob`, for what has been fed.
+  /// The form of the bytes fed so far: `text` or `blob`.
   [[nodiscard]] content_form value() const noexcept;
 
  private:
@@ -31,26 +32,26 @@ class form_detector {
 
 [[nodiscard]] content_form form_of(std::string_view bytes) noexcept;
 
-/// Content that is pulled while it is sent, and must then be what it was when it was first read.
+/// Content that is read while it is sent. Its bytes must still have the digest of the first pass.
 struct stream {
-  std::shared_ptr<byte_reader> reader;  ///< Rewound.
+  std::shared_ptr<byte_reader> reader;  ///< Positioned at the start of the content.
   digest expected{};
 };
 
-/// Content that is kept as it stands in a message, inside its JSON string: escaped text or base64. All codecs write it alike.
+/// Cached content in its JSON form: escaped text or base64, without the quotes. All codecs write it the same way.
 struct encoded {
   shared_bytes inside;
-  std::uint64_t size = 0;  ///< Of the content itself, in bytes.
+  std::uint64_t size = 0;  ///< Size of the original content in bytes, before encoding.
 };
 
-/// One content whose form is known.
+/// One content of a reading, whose form (text or blob) is known.
 struct prepared {
   std::string uri;
   std::string name;
   std::string title;
   std::string mimeType;
   bool is_text = false;
-  std::variant<shared_bytes, stream, encoded> data;  ///< `encoded` only where whoever asked takes it.
+  std::variant<shared_bytes, stream, encoded> data;  ///< `encoded` only for callers that accept it.
   hondana::metadata metadata{};
 };
 
@@ -58,20 +59,29 @@ struct prepared_reading {
   std::vector<prepared> contents;
   std::string version;
   std::chrono::milliseconds ttl{0};
-  bool is_racy = false;                     ///< As of the reading.
-  std::shared_ptr<const validity> valid{};  ///< The same.
+  bool is_racy = false;                     ///< As in `reading::is_racy`.
+  std::shared_ptr<const validity> valid{};  ///< As in `reading::valid`.
 };
 
-/// Decides every content's form and takes the digest of pulled ones (their first pass); reports progress over the bytes.
+/// Determines the form of each content and the digest of streamed contents, which takes a first pass over them.
+/// Reports progress in bytes.
 ///
-/// Contents without a URI get `request.asked_uri`. Contents declared text that are not well-formed UTF-8 become blobs;
-/// a MIME type that the content belies becomes one that it does not (`agreeing_type`), and what a browser would run is labelled
-/// among the metadata (`active_key`).
-/// Errors: response_too_large when the contents together exceed `request.max_bytes`, internal for a reading without contents,
-/// cancelled, timed_out, and whatever a reader reports. Threads: a thread of the provider's lane.
+/// - A content without a URI gets `request.asked_uri`.
+/// - A content that is declared text but is not well-formed UTF-8 becomes a blob.
+/// - A MIME type that the bytes contradict is replaced (`agreeing_type`).
+/// - A content that a browser would execute gets the metadata entry `active_key`.
+///
+/// Errors, in addition to those of readers:
+/// - response_too_large: the contents together exceed `request.max_bytes`.
+/// - internal: a reading without contents.
+/// - content_changed: a reader gives more or fewer bytes than its size.
+/// - cancelled, timed_out.
+///
+/// Threads: a pool thread of the provider.
 [[nodiscard]] result<prepared_reading> prepare(reading source, const read_request& request);
 
-/// The error for content beyond the read limit: names size, limit and the way round it.
+/// The error for content beyond the read limit. Its text names the size, the limit and what the caller can do.
+/// `has_ranges`: the resource supports `?lines=` and `?bytes=`.
 [[nodiscard]] failure too_large(const std::string& uri, std::uint64_t size, std::uint64_t limit, bool has_ranges);
 
 }  // namespace hondana::bytes

@@ -1,4 +1,4 @@
-/// Random bytes for identifiers and tokens, their hexadecimal form, and the token68 syntax.
+/// Random bytes for identifiers and tokens, hexadecimal encoding, and the token68 syntax.
 #include "base/bytes/random_token.hpp"
 
 #include <sys/random.h>
@@ -24,7 +24,7 @@ std::string to_hex(std::string_view raw) {
 
 result<std::string> random_bytes(std::size_t count) {
   std::string out(count, '\0');
-  // So few come whole or not at all. Source: getrandom(2).
+  // Requests of up to 256 bytes return all bytes or fail. Source: getrandom(2).
   ssize_t got = 0;
   do {
     got = ::getrandom(out.data(), out.size(), 0);

@@ -1,4 +1,4 @@
-/// Random bytes for identifiers and tokens, their hexadecimal form, and the token68 syntax.
+/// Random bytes for identifiers and tokens, hexadecimal encoding, and the token68 syntax.
 #pragma once
 
 #include <cstddef>
@@ -9,14 +9,14 @@
 
 namespace hondana::bytes {
 
-/// Two lower-case hexadecimal digits a byte.
+/// Encodes each byte as two lower-case hexadecimal digits.
 [[nodiscard]] std::string to_hex(std::string_view raw);
 
-/// At most 256. Errors: internal, when the system has none.
+/// Returns `count` bytes, at most 256, from the system's generator. Errors: internal, when the generator fails.
 [[nodiscard]] result<std::string> random_bytes(std::size_t count);
 
-/// Letters, digits and - . _ ~ + /, at least one, and perhaps some = at the end. Spec: RFC 9110 section 11.2, RFC 6750
-/// section 2.1.
+/// Whether `text` is a token68: at least one letter, digit or one of `- . _ ~ + /`, then any number of `=`.
+/// Spec: RFC 9110 section 11.2, RFC 6750 section 2.1.
 [[nodiscard]] bool is_token68(std::string_view text) noexcept;
 
 }  // namespace hondana::bytes

@@ -1,4 +1,4 @@
-/// SHA-256 digests, as resources and skills announce them.
+/// SHA-256 digests in the form that resources and skills publish.
 #pragma once
 
 #include <nettle/sha2.h>
@@ -12,14 +12,14 @@ namespace hondana::bytes {
 
 using sha256_bytes = std::array<std::uint8_t, SHA256_DIGEST_SIZE>;
 
-/// Takes bytes in pieces.
+/// Computes a SHA-256 digest of bytes that are fed in pieces.
 class sha256 {
  public:
   sha256() noexcept { sha256_init(&state_); }
   void feed(std::string_view bytes) noexcept;
-  /// "sha256:" and 64 lower-case hexadecimal digits; begins anew.
+  /// Returns "sha256:" and 64 lower-case hexadecimal digits, and resets the state.
   [[nodiscard]] std::string finish();
-  /// The bytes themselves; begins anew.
+  /// Returns the 32 bytes of the digest, and resets the state.
   [[nodiscard]] sha256_bytes finish_raw() noexcept;
 
  private:
@@ -27,7 +27,7 @@ class sha256 {
 };
 
 [[nodiscard]] sha256_bytes sha256_of(std::string_view bytes) noexcept;
-/// 64 lower-case hexadecimal digits.
+/// Formats a digest as 64 lower-case hexadecimal digits.
 [[nodiscard]] std::string to_hex(const sha256_bytes& raw);
 
 }  // namespace hondana::bytes

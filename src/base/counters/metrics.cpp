@@ -16,7 +16,7 @@ struct told_sample {
   double value = 0;
 };
 
-/// Samples of one family, those that are alike added up, in the order in which they were told first.
+/// The samples of one family, in the order of their first report. Samples with equal labels are added up.
 class told_samples {
  public:
   void take(std::string_view suffix, std::span<const label> labels, double value) {
@@ -50,7 +50,7 @@ class function_part final : public part {
 }  // namespace
 
 registry& registry::here() {
-  // Never destroyed: threads may count until the process ends.
+  // Never destroyed, because threads may count until the process ends.
   static auto& all = *new registry;
   return all;
 }
@@ -91,9 +91,9 @@ namespace {
 
 constexpr double nanoseconds_a_second = 1e9;
 
-/// "0.00005" and "2.5": shortest, without an exponent for these bounds.
+/// Formats a bucket bound in seconds: "0.00005", "2.5". Never uses an exponent.
 std::string bound_text(std::int64_t nanoseconds) {
-  // Whatever the locale says of decimal points.
+  // to_chars is independent of the locale's decimal point.
   std::array<char, 32> text{};
   const auto done = std::to_chars(text.data(), text.data() + text.size(),
                                   static_cast<double>(nanoseconds) / nanoseconds_a_second, std::chars_format::fixed);
@@ -131,7 +131,7 @@ void sums::tell(const teller& to) const {
   for (std::size_t which = 0; which < all_.size(); ++which) {
     const auto now = all_.sum(which);
     if (now == 0 && !by_.empty()) continue;
-    // A gauge may be read while one thread's part of it has been taken away and another's not been added yet.
+    // A gauge can be negative for a moment: one shard has been decreased, another one has not been increased yet.
     const auto value = of_.kind == kind::gauge ? static_cast<double>(static_cast<std::int64_t>(now)) : static_cast<double>(now);
     to(suffix_of(of_.kind), labels_at(by_, which), value * scale_);
   }
@@ -152,7 +152,7 @@ std::uint64_t times::count(std::size_t which) const noexcept {
 void times::tell(const teller& to) const {
   const auto series = all_.size() / cells_each;
   for (std::size_t which = 0; which < series; ++which) {
-    // Added up from one look at the buckets, so that the last of them is the count.
+    // Computed from a single read of the buckets, so that the last bucket equals the count.
     std::array<std::uint64_t, time_bounds.size() + 1> up_to{};
     std::uint64_t total = 0;
     for (std::size_t i = 0; i < up_to.size(); ++i) up_to[i] = total += all_.sum(which * cells_each + i);

@@ -20,11 +20,11 @@ namespace hondana::counters {
 
 enum class kind : std::uint8_t { counter, gauge, histogram, info };
 
-/// Of a family of series. Text that lives as long as the program.
+/// Describes a metric family. All text must live as long as the program.
 struct head {
-  std::string_view name{};  ///< As Prometheus wants it, without `_total`, `_bucket`, `_info` and the like: "hondana_requests".
+  std::string_view name{};  ///< Without suffixes such as `_total`, `_bucket` and `_info`: "hondana_requests".
   counters::kind kind = counters::kind::counter;
-  std::string_view unit{};  ///< "seconds", "bytes"; then the name ends with it. Empty: none.
+  std::string_view unit{};  ///< "seconds", "bytes". The name must end with the unit. Empty: no unit.
   std::string_view help{};
 };
 
@@ -34,7 +34,7 @@ struct label {
   bool operator==(const label&) const = default;
 };
 
-/// Takes what there is, family by family.
+/// Receives all metrics during a collection, family by family.
 class sink {
  public:
   sink() = default;
@@ -42,15 +42,16 @@ class sink {
   sink& operator=(const sink&) = delete;
   virtual ~sink() = default;
   virtual void family(const head& of) = 0;
-  /// Of the last family. `suffix`: "_total" of counters, "_bucket", "_sum" and "_count" of histograms, "_info" of infos, empty
-  /// of gauges. Buckets are cumulative and have the label `le`, the last of them "+Inf".
+  /// Adds one sample to the last family.
+  /// `suffix`: "_total" for counters; "_bucket", "_sum" and "_count" for histograms; "_info" for infos; empty for gauges.
+  /// Buckets are cumulative and carry the label `le`. The last bucket is "+Inf".
   virtual void sample(std::string_view suffix, std::span<const label> labels, double value) = 0;
 };
 
 class registry;
 
-/// One that is asked for its samples whenever somebody collects. Where several have the same family and labels, for instance
-/// two servers in one process, the values are added up.
+/// A collector of one metric family, called at each collection.
+/// If several parts report the same family and labels, such as two servers in one process, their values are added.
 class part {
  public:
   part() = default;
@@ -59,22 +60,22 @@ class part {
   virtual ~part() = default;
   [[nodiscard]] virtual head of() const = 0;
   using teller = std::function<void(std::string_view suffix, std::span<const label> labels, double value)>;
-  /// Threads: any, several at once.
+  /// Reports the current samples. Threads: any, several at once.
   virtual void tell(const teller& to) const = 0;
 };
 
-/// Families in the order of their names. Threads: any.
+/// Collects all registered parts, ordered by family name. Threads: any.
 class registry {
  public:
   registry() = default;
   registry(const registry&) = delete;
   registry& operator=(const registry&) = delete;
-  /// That of this process.
+  /// The registry of this process.
   [[nodiscard]] static registry& here();
 
-  /// Until somebody else lets go of it.
+  /// Registers `what` until its last owner releases it.
   void add(std::weak_ptr<const part> what);
-  /// Everything once. What is asked is asked without a lock.
+  /// Writes all current samples to `into`. Calls the parts without holding a lock.
   void collect(sink& into) const;
 
  private:
@@ -82,29 +83,30 @@ class registry {
   mutable std::list<std::weak_ptr<const part>> parts_;
 };
 
-/// A part that is one function.
+/// Registers a part whose samples come from the function `tells`. The caller keeps the result to keep it registered.
 [[nodiscard]] std::shared_ptr<const part> asked(const head& of, std::function<void(const part::teller&)> tells,
                                                 registry& at = registry::here());
 
-/// How many threads add without getting into each other's way.
+/// The number of threads that can add to `cells` without contention.
 inline constexpr std::size_t shards = 8;
 
-/// Of the calling thread; from 0 to `shards` - 1.
+/// The shard of the calling thread, from 0 to `shards` - 1.
 [[nodiscard]] inline std::size_t own_shard() noexcept {
   static std::atomic<std::size_t> last{0};
-  static constinit thread_local std::size_t mine = 0;  // one more than it is
+  static constinit thread_local std::size_t mine = 0;  // the shard plus one; 0: not assigned yet
   if (mine == 0) [[unlikely]]
     mine = last.fetch_add(1, std::memory_order_relaxed) % shards + 1;
   return mine - 1;
 }
 
-/// A fixed number of sums. Threads: any, without a lock; a sum that is asked for while others add has some of that.
+/// A fixed number of sums, sharded by thread. Threads: any, without a lock.
+/// A sum that is read during additions includes some of them.
 class cells {
  public:
   explicit cells(std::size_t count)
       : count_(count), lines_((count + in_line - 1) / in_line), all_(std::make_unique<line[]>(lines_ * shards)) {}
 
-  /// `where`: less than `size()`. Amounts below 0 are added modulo 2^64, and so come out right.
+  /// `where` must be less than `size()`. A negative amount converted to unsigned is correct: sums wrap modulo 2^64.
   void add(std::size_t where, std::uint64_t amount) noexcept {
     at(own_shard(), where).fetch_add(amount, std::memory_order_relaxed);
   }
@@ -129,21 +131,24 @@ class cells {
   const std::unique_ptr<line[]> all_;
 };
 
-/// A label with all the values it can have. Series are numbered like a number's digits, the last label's fastest.
+/// A label and all of its possible values.
+/// Series are numbered in mixed radix; the last label varies fastest. With labels a and b of two values each, series 1 is
+/// (a0, b1).
 struct dimension {
   std::string name{};
   std::vector<std::string> values{};
 };
 
-/// The labels of the series `which`.
+/// The labels of series number `which`.
 [[nodiscard]] std::vector<label> labels_at(const std::vector<dimension>& by, std::size_t which);
+/// The number of label combinations.
 [[nodiscard]] std::size_t series_of(const std::vector<dimension>& by) noexcept;
 
-/// Sums that grow, or, of a gauge, also shrink. All memory is taken when it is made; adding takes a few instructions, no lock.
+/// Counters or gauges of one family with fixed labels. Allocates all memory on construction. Adding takes no lock.
 /// Threads: any.
 class sums final : public part {
  public:
-  /// `scale`: what one of what is added is worth in the family's unit.
+  /// `scale`: the factor from stored amounts to the unit of the family, such as 1e-9 for nanoseconds in a family of seconds.
   sums(const head& of, std::vector<dimension> by, double scale = 1)
       : of_(of), by_(std::move(by)), scale_(scale), all_(series_of(by_)) {}
   [[nodiscard]] static std::shared_ptr<sums> make(const head& of, std::vector<dimension> by = {}, double scale = 1,
@@ -154,7 +159,7 @@ class sums final : public part {
   [[nodiscard]] std::uint64_t sum(std::size_t which) const noexcept { return all_.sum(which); }
 
   [[nodiscard]] head of() const override { return of_; }
-  /// Series with labels that were never counted are left out.
+  /// Omits series that have labels and the value 0.
   void tell(const teller& to) const override;
 
  private:
@@ -164,19 +169,19 @@ class sums final : public part {
   cells all_;
 };
 
-/// Upper bounds of the buckets for times, in nanoseconds; one more bucket has what is longer.
+/// Upper bounds of the time buckets, in nanoseconds. One additional bucket counts longer times.
 inline constexpr std::array<std::int64_t, 18> time_bounds{
     50'000,      100'000,       250'000,       500'000,       1'000'000,      2'500'000,
     5'000'000,   10'000'000,    25'000'000,    50'000'000,    100'000'000,    250'000'000,
     500'000'000, 1'000'000'000, 2'500'000'000, 5'000'000'000, 10'000'000'000, 30'000'000'000};
-/// The one that a time belongs to.
+/// The index of the bucket for `time`.
 [[nodiscard]] inline std::size_t bucket_of(std::chrono::nanoseconds time) noexcept {
   std::size_t at = 0;
   while (at < time_bounds.size() && time.count() > time_bounds[at]) ++at;
   return at;
 }
 
-/// How long things take, by fixed labels; otherwise as `sums`. Units: seconds.
+/// A histogram of durations with fixed labels; otherwise like `sums`. Unit: seconds.
 class times final : public part {
  public:
   times(const head& of, std::vector<dimension> by) : of_(of), by_(std::move(by)), all_(series_of(by_) * cells_each) {}
@@ -194,7 +199,7 @@ class times final : public part {
   void tell(const teller& to) const override;
 
  private:
-  static constexpr std::size_t cells_each = time_bounds.size() + 2;  // and the longer ones, and the sum
+  static constexpr std::size_t cells_each = time_bounds.size() + 2;  // the buckets, the bucket for longer times, and the sum
   const head of_;
   const std::vector<dimension> by_;
   cells all_;

@@ -1,4 +1,4 @@
-/// Metrics of the whole process: processor, memory, descriptors, and bytes by transport.
+/// Metrics of the whole process: CPU time, memory, file descriptors, and bytes per transport.
 #include "base/counters/process_metrics.hpp"
 
 #include <dirent.h>
@@ -19,7 +19,7 @@
 namespace hondana::counters {
 namespace {
 
-/// What is read again and again. It is opened once: a sandbox may close the way to it later, and what is open stays so.
+/// The procfs files that each collection reads. They are opened once, because a sandbox may deny access to the paths later.
 class open_files {
  public:
   explicit open_files(const std::string& proc)
@@ -38,7 +38,7 @@ class open_files {
     const auto size = stat_ >= 0 ? ::pread(stat_, text.data(), text.size(), 0) : -1;
     return {text.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0))};
   }
-  /// Nothing where they cannot be listed.
+  /// The number of open file descriptors; nothing if they cannot be listed.
   [[nodiscard]] std::optional<double> descriptors() {
     if (descriptors_ == nullptr) return std::nullopt;
     const std::lock_guard lock(listing_);
@@ -61,7 +61,7 @@ class open_files {
   const std::string boot_;
 };
 
-/// The fields behind the program's name, which may have anything in it. Spec: proc(5); the first is field 3.
+/// The fields after the program name, which can contain any character. Spec: proc(5); the first one is field 3.
 std::vector<std::string> stat_fields(const open_files& from) {
   std::vector<std::string> out;
   const auto all = from.stat();
@@ -85,7 +85,7 @@ std::optional<double> number_in(std::string_view text) {
   return problem == std::errc() ? std::optional(static_cast<double>(out)) : std::nullopt;
 }
 
-/// `field`: as proc(5) counts them.
+/// `field`: the number of the field in proc(5).
 std::optional<double> stat_field(const open_files& from, std::size_t field) {
   const auto all = stat_fields(from);
   return field - 3 < all.size() ? number_in(all[field - 3]) : std::nullopt;
@@ -173,7 +173,7 @@ std::shared_ptr<const part> of_build(std::string_view version, registry& at) {
 }
 
 traffic& traffic::here() {
-  // Never destroyed, as the registry.
+  // Never destroyed, like the registry.
   static auto& all = *new traffic;
   return all;
 }

@@ -1,4 +1,4 @@
-/// Metrics of the whole process: processor, memory, descriptors, and bytes by transport.
+/// Metrics of the whole process: CPU time, memory, file descriptors, and bytes per transport.
 #pragma once
 
 #include <cstddef>
@@ -12,17 +12,18 @@
 
 namespace hondana::counters {
 
-/// `process_cpu_seconds_total`, `process_resident_memory_bytes`, `process_virtual_memory_bytes`, `process_open_fds`,
-/// `process_max_fds`, `process_threads`, `process_start_time_seconds`; what cannot be read is left out. `proc`: where that is
-/// mounted, opened now, so that a sandbox may close it later.
+/// Registers `process_cpu_seconds_total`, `process_resident_memory_bytes`, `process_virtual_memory_bytes`, `process_open_fds`,
+/// `process_max_fds`, `process_threads` and `process_start_time_seconds`.
+/// Values that cannot be read are omitted. `proc`: the mount point of procfs. Its files are opened in this call, so that a
+/// later sandbox does not affect them.
 [[nodiscard]] std::vector<std::shared_ptr<const part>> of_process(const std::string& proc = "/proc",
                                                                   registry& at = registry::here());
-/// `hondana_build_info{version=…}`, always 1.
+/// Registers `hondana_build_info{version=…}`, which is always 1.
 [[nodiscard]] std::shared_ptr<const part> of_build(std::string_view version, registry& at = registry::here());
 
 enum class way : std::uint8_t { stdio, http };
 
-/// Of this process; what TLS adds is not counted. Threads: any.
+/// Counts the bytes that this process receives and sends per transport, without TLS overhead. Threads: any.
 class traffic {
  public:
   [[nodiscard]] static traffic& here();

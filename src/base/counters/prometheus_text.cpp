@@ -9,7 +9,8 @@
 namespace hondana::counters {
 namespace {
 
-/// A carriage return is no blank for readers at the end of a line; within one it is no more to a person either.
+/// Appends an escaped help text. CR and NUL become spaces, because parsers do not accept CR as white space at the end of a
+/// line.
 void append_help(std::string& out, std::string_view text, bool has_quotes) {
   for (const char c : text) {
     if (c == '\n')
@@ -57,7 +58,7 @@ void text_writer::family(std::string_view name, std::string_view type, std::stri
   const bool is_open_metrics = which_ == text_format::open_metrics;
   if (!help.empty()) append_help(line("HELP"), help, is_open_metrics), text_ += '\n';
   line("TYPE").append(type).append(1, '\n');
-  // OpenMetrics wants the name to end with its unit.
+  // OpenMetrics requires that the name ends with its unit.
   const bool is_named_so = name.size() > unit.size() + 1 && name.ends_with(unit) && name[name.size() - unit.size() - 1] == '_';
   if (is_open_metrics && !unit.empty() && is_named_so) line("UNIT").append(unit).append(1, '\n');
 }

@@ -1,4 +1,4 @@
-/// Owning pointers for OpenSSL objects, its error queue, and the host names of certificates.
+/// Owning pointers for OpenSSL objects, access to its error queue, and host names of certificates.
 #include "base/crypto/openssl.hpp"
 
 #include <openssl/err.h>

@@ -1,4 +1,4 @@
-/// Owning pointers for OpenSSL objects, its error queue, and the host names of certificates.
+/// Owning pointers for OpenSSL objects, access to its error queue, and host names of certificates.
 #pragma once
 
 #include <openssl/bio.h>
@@ -23,7 +23,7 @@ using key_pointer = std::unique_ptr<EVP_PKEY, frees<EVP_PKEY_free>>;
 using certificate_pointer = std::unique_ptr<X509, frees<X509_free>>;
 using memory_file = std::unique_ptr<BIO, frees<BIO_free>>;
 
-/// Leaves none of our failures in the queue of errors that OpenSSL keeps for each thread, where others would read them.
+/// Prevents our failures from staying in OpenSSL's error queue of the thread, where other code would read them.
 class quiet {
  public:
   quiet() noexcept;
@@ -32,7 +32,7 @@ class quiet {
   quiet& operator=(const quiet&) = delete;
 };
 
-/// The reason of the latest failure in that queue, such as "ee key too small".
+/// The reason of the latest error in OpenSSL's queue, such as "ee key too small".
 [[nodiscard]] std::string last_reason();
 
 /// Whether the certificate has a subjectAltName extension. The common name is not used as a host name.

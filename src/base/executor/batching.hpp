@@ -1,4 +1,4 @@
-/// Helpers of threads that serve many peers: batches of arrivals, long jobs in slices, and prefetching.
+/// Helpers for threads that serve many connections: batches of arrivals, long jobs in slices, and prefetching.
 #pragma once
 
 #include <chrono>
@@ -10,9 +10,9 @@
 
 namespace hondana::executor {
 
-/// While it lives, its thread answers only what had arrived before it began. How things are at any moment of it is as good for
-/// each of these answers as how they are at any other: what costs something to find out needs to be found out once.
-/// Threads: one; none begins inside of another.
+/// A batch of messages that all arrived before it began.
+/// Any moment during the batch is a valid observation time for all of its answers, so one lookup can serve all of them.
+/// Threads: one. Rounds must not be nested on one thread.
 class round {
  public:
   using clock = monotonic_clock;
@@ -25,11 +25,11 @@ class round {
   round& operator=(const round&) = delete;
   ~round() { present_ = 0; }
 
-  /// The number of this thread's round, which no other of the thread has; 0 outside of one.
+  /// The number of the calling thread's round, unique on that thread; 0 outside of a round.
   [[nodiscard]] static std::uint64_t present() noexcept { return present_; }
 
-  /// The time when this was first asked in this thread's round; outside of one, the time. For deadlines, where rounds are
-  /// short.
+  /// The time of the first call in the current round; the current time outside of a round.
+  /// Suitable for deadlines, because rounds are short.
   [[nodiscard]] static clock::time_point time() noexcept {
     if (present_ == 0) return clock::now();
     if (!has_time_) {
@@ -46,20 +46,21 @@ class round {
   static inline thread_local constinit bool has_time_ = false;
 };
 
-/// A thread that takes turns: between two steps of a job it does what else has come. Threads: any.
+/// A thread that interleaves a long job with its other work: between two steps it handles other arrivals. Threads: any.
 class turns {
  public:
   turns() = default;
   turns(const turns&) = delete;
   turns& operator=(const turns&) = delete;
   virtual ~turns() = default;
-  /// Calls `step` on the thread, again and again until it returns false; never before this returns. After the thread's end
-  /// nothing is called any more. Jobs begin in the order of the calls.
+  /// Calls `step` on the thread repeatedly until it returns false. The first call never happens before this function returns.
+  /// After the thread has ended, `step` is not called. Jobs start in the order of the calls.
   virtual void take_turns(std::function<bool()> step) = 0;
 };
 
-/// Begins to bring what lies at `at` into the cache. With very many streams none of them is in it, and waiting for their memory
-/// is most of what telling each of them a few bytes costs. Null and what is there no more do no harm.
+/// Prefetches the object at `at` into the CPU cache.
+/// With very many streams, cache misses dominate the cost of sending a few bytes to each. Null and dangling pointers are
+/// harmless.
 template <class What>
 void fetch(const What* at) noexcept {
   if (at == nullptr) return;

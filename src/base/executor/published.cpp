@@ -1,4 +1,4 @@
-/// A value that one thread publishes now and then, and many threads read without waiting.
+/// A value that is replaced occasionally and read by many threads without waiting.
 #include "base/executor/published.hpp"
 
 namespace hondana::executor {

@@ -1,4 +1,4 @@
-/// A value that one thread publishes now and then, and many threads read without waiting.
+/// A value that is replaced occasionally and read by many threads without waiting.
 #pragma once
 
 #include <array>
@@ -13,14 +13,16 @@
 
 namespace hondana::executor {
 
-/// The number of what is posted somewhere: no two of a process have the same.
+/// Returns an id for a `posted` object that is unique in this process.
 [[nodiscard]] std::uint64_t next_posting_id() noexcept;
 
-/// Places that each have something, or null. Whoever reads takes a lock only for the first time after something was posted;
-/// from then on it knows what is there, without keeping it alive. Threads: any.
+/// `places` slots that each publish a shared value or null. Threads: any.
+/// A reader locks a mutex only on its first read after a value changed. Later reads use a weak pointer that the thread has
+/// cached.
 ///
-/// A thread remembers what it read of a few of these at a time, in `places` times 32 bytes, until it ends; of what was made by
-/// `make_shared` the bare memory may stay as long.
+/// Each thread caches the values of up to four objects per type, `places` times 32 bytes each, until the thread ends.
+/// The memory of a value made by `make_shared` can stay allocated as long, because of the weak pointer. The value itself is
+/// destroyed.
 template <class T, std::size_t places = 1>
 class posted {
  public:
@@ -28,6 +30,7 @@ class posted {
   posted(const posted&) = delete;
   posted& operator=(const posted&) = delete;
 
+  /// The current value of a slot; null if none was posted.
   [[nodiscard]] std::shared_ptr<const T> read(std::size_t place = 0) const noexcept {
     auto* const all = remembered();
     const auto& slot = slots_[place];
@@ -40,13 +43,14 @@ class posted {
     return slot.held;
   }
 
+  /// Publishes `what`, which may be null, in a slot.
   void post(std::shared_ptr<const T> what, std::size_t place = 0) {
     auto& slot = slots_[place];
     const std::lock_guard lock(slot.mutex);
-    slot.held.swap(what);  // the former goes when the lock is free again
+    slot.held.swap(what);  // the previous value is destroyed after the lock is released
     slot.version.fetch_add(1, std::memory_order_release);
   }
-  /// Posts `now`, which may be null, in place of `what` alone.
+  /// Publishes `now`, which may be null, if the current value is `what`.
   void replace(const T* what, std::shared_ptr<const T> now, std::size_t place = 0) {
     auto& slot = slots_[place];
     const std::lock_guard lock(slot.mutex);
@@ -62,7 +66,7 @@ class posted {
     std::atomic<std::uint64_t> version{1};
   };
   struct glimpse {
-    std::uint64_t version = 0;  // of the slot; none has this one
+    std::uint64_t version = 0;  // the slot's version at the last read; 0 is never a slot's version
     bool is_null = false;
     std::weak_ptr<const T> what;
   };
@@ -72,7 +76,7 @@ class posted {
     std::unique_ptr<glimpses> all;
   };
 
-  /// Of the calling thread; null where there is no memory for it.
+  /// The cache of the calling thread; null if memory is exhausted.
   [[nodiscard]] glimpses* remembered() const noexcept {
     constexpr std::size_t at_a_time = 4;
     auto* const known = threads::own<std::array<memory, at_a_time>>();

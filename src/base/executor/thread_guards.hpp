@@ -1,4 +1,4 @@
-/// Guards of functions that run on threads: blocked signals, and exceptions that must not end the thread.
+/// Guards for thread functions: blocked signals, and exceptions that must not end the thread.
 #pragma once
 
 #include <signal.h>
@@ -7,8 +7,8 @@
 
 namespace hondana::executor {
 
-/// Blocks all signals of the thread that makes it, as long as it lives; threads started meanwhile never get any. Signals are
-/// for the threads of the application, which expects them there.
+/// Blocks all signals on the current thread until destruction. Threads that are started meanwhile inherit the blocked mask.
+/// Signals then reach only the threads of the application, which expects them there.
 class signals_blocked {
  public:
   signals_blocked() noexcept {
@@ -24,15 +24,15 @@ class signals_blocked {
   sigset_t before_{};
 };
 
-/// Calls `function`, and returns false when it throws a std::exception, which is lost: for threads that must not end when there
-/// is no memory even to report that.
+/// Calls `function`. Returns false when it throws a std::exception, which is discarded.
+/// For threads that must survive even when there is no memory to report an error.
 template <class Function>
 bool without_throwing(const Function& function) noexcept {
   try {
     function();
     return true;
   } catch (const std::exception&) {
-    return false;  // reporting it needs memory, too
+    return false;  // reporting the error would need memory, too
   }
 }
 

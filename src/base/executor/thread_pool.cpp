@@ -1,4 +1,4 @@
-/// Bounded thread pools with a fair queue for callers, which detect when all of their threads are stuck.
+/// Thread pools with a bounded, fair queue for callers. They detect when all of their threads are stuck.
 #include "base/executor/thread_pool.hpp"
 
 #include <time.h>
@@ -28,7 +28,7 @@
 namespace hondana::executor {
 namespace {
 
-// Lines without jobs are kept up to here, since the same few callers mostly come again.
+// Lines without jobs are removed only above this number, because the same few callers usually return.
 constexpr std::size_t most_idle_lines = 64;
 
 }  // namespace
@@ -94,15 +94,15 @@ std::list<waiting_job> callers::clear() {
   return out;
 }
 
-/// Why a job was not taken.
+/// Why a job was rejected.
 enum class rejection : std::uint8_t { full, callers_share, stuck, closed, no_thread };
 
-/// The figures of one pool; its name is a label. `now`: what it is doing.
+/// The metrics of one pool, labelled with its name. `now`: returns the current load.
 struct pool_figures {
   pool_figures(const std::string& name, const std::function<pool_counts()>& now);
 
   std::shared_ptr<counters::times> waited;
-  std::shared_ptr<counters::sums> rejected;  ///< By `rejection`.
+  std::shared_ptr<counters::sums> rejected;  ///< Indexed by `rejection`.
   std::array<std::shared_ptr<const counters::part>, 3> gauges;
 };
 
@@ -137,7 +137,7 @@ result<void> inline_lane::submit(task job, clock::time_point, urgency, std::stri
 
 namespace {
 
-/// How long jobs take is not known here; a second is what HTTP can say.
+/// The pool does not know how long jobs take. One second is the smallest delay that HTTP can express.
 constexpr std::chrono::seconds ask_again{1};
 
 tl::unexpected<failure> overloaded(std::string text) {
@@ -146,7 +146,7 @@ tl::unexpected<failure> overloaded(std::string text) {
   return tl::unexpected(std::move(why));
 }
 
-/// Processor time that this thread has used.
+/// The CPU time used by the calling thread.
 std::chrono::nanoseconds time_of_thread() noexcept {
   timespec now{};
   if (::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now) != 0) return {};
@@ -155,12 +155,12 @@ std::chrono::nanoseconds time_of_thread() noexcept {
 
 std::string requests_of(std::size_t count) { return std::to_string(count) + (count == 1 ? " request" : " requests"); }
 
-/// Threads of one sort; guarded by the pool's mutex.
+/// A group of threads that run the same kinds of jobs. Guarded by the pool's mutex.
 struct crew {
   std::size_t limit;
   std::size_t threads = 0;
   std::size_t idle = 0;
-  std::vector<clock::time_point> running{};  // deadlines of the jobs under way
+  std::vector<clock::time_point> running{};  // deadlines of its running jobs
   std::condition_variable work_arrived{};
 
   [[nodiscard]] bool is_stuck(clock::time_point now) const {
@@ -180,23 +180,23 @@ struct pool::state {
   std::condition_variable thread_left;
   callers requests;
   std::deque<waiting_job> continuations;
-  crew general{1};     // runs whatever waits, continuations first
+  crew general{1};     // runs all jobs, continuations first
   crew continuing{1};  // runs continuations only
   known_costs costs;
-  std::vector<clock::time_point> costly{};  // deadlines of costly requests under way
-  bool was_costly = false;                  // whether the last request that was started was
+  std::vector<clock::time_point> costly{};  // deadlines of running costly requests
+  bool was_costly = false;                  // whether the last started request was costly
   bool closed = false;
 
-  /// A costly request past its deadline may never end, so it does not count.
+  /// Whether another costly request can start. Requests past their deadline may never end, so they do not count.
   [[nodiscard]] bool has_room_for_costly() const {
-    // Asking the system takes long.
+    // hardware_concurrency() is slow, so its result is cached.
     static const auto processors = std::max<std::size_t>(std::thread::hardware_concurrency(), 2) - 1;
     const auto now = clock::now();
     const auto running = std::count_if(costly.begin(), costly.end(), [now](clock::time_point due) { return due >= now; });
     const auto threads = std::max<std::size_t>(within.threads, 2) - 1;
     return static_cast<std::size_t>(running) < std::min(processors, threads);
   }
-  /// When a running costly request that keeps others waiting is past its deadline; the end of time when none does.
+  /// When the next running costly request exceeds its deadline; the maximum time if no costly request is waiting.
   [[nodiscard]] clock::time_point next_room_for_costly() {
     auto next = clock::time_point::max();
     if (!requests.has_next(job_cost::large, within.running_each)) return next;
@@ -206,7 +206,7 @@ struct pool::state {
     }
     return next == clock::time_point::max() ? next : next + std::chrono::milliseconds(1);
   }
-  /// Whether the next request is to be a small or a large one; nothing when none may run.
+  /// The cost of the next request to run; nothing when none can run.
   [[nodiscard]] std::optional<job_cost> next_cost() {
     const bool has_small = requests.has_next(job_cost::small, within.running_each);
     const bool has_large = requests.has_next(job_cost::large, within.running_each) && has_room_for_costly();
@@ -215,7 +215,7 @@ struct pool::state {
   }
   [[nodiscard]] bool has_next(const crew& who) { return !continuations.empty() || (&who == &general && next_cost()); }
 
-  /// What comes next, and whose it is; nobody's for a continuation.
+  /// Removes the next job to run. The line of its caller is null for a continuation.
   std::pair<waiting_job, callers::line*> next() {
     if (continuations.empty()) {
       const auto cost = *next_cost();
@@ -251,32 +251,31 @@ struct pool::state {
       if (what.cost == job_cost::large) costly.push_back(what.deadline);
       lock.unlock();
       figures->waited->observe(0, clock::now() - what.since);
-      // A job throws only when there is no memory. The request is then answered when the job is destroyed, with a prepared
-      // error.
+      // A job throws only when memory is exhausted. Destroying it then sends a prepared error to the caller.
       const auto before = what.kind != 0 ? time_of_thread() : std::chrono::nanoseconds(0);
       without_throwing(what.job);
       if (what.kind != 0) costs.record(what.kind, time_of_thread() - before);
-      what.job = nullptr;  // what the job owns dies before it stops counting as running
+      what.job = nullptr;  // destroy what the job owns before it stops counting as running
       lock.lock();
       as.running.erase(std::find(as.running.begin(), as.running.end(), what.deadline));
       if (what.cost == job_cost::large) {
         costly.erase(std::find(costly.begin(), costly.end(), what.deadline));
-        // This thread may take a small request next, and the large one that may run now is for another thread.
+        // This thread may take a small request next, so another thread must take the costly request that can run now.
         as.work_arrived.notify_one();
       }
       if (whose != nullptr) requests.done(whose);
     }
     --as.threads;
-    // Leaving because there are too many of them, it may have been the one that was woken for a job.
+    // A thread that leaves because of a lower limit may have consumed a notification for a job, so it passes that on.
     as.work_arrived.notify_one();
     thread_left.notify_all();
   }
 
-  /// Starts a thread when none is free for one more waiting job. False when there is no thread at all and none can be had.
+  /// Starts a thread if none is free for one more waiting job. Returns false if there is no thread and none can be started.
   static bool man(const std::shared_ptr<state>& self, crew& who, std::size_t waiting) {
     if (who.idle > waiting || who.threads >= who.limit) return true;
     try {
-      // So that its thread needs no memory to note what it runs.
+      // Reserve now, so that the thread needs no memory to record its job.
       who.running.reserve(who.threads + 1);
       self->costly.reserve(who.threads + 1);
       std::thread([self, &who] { self->run(who); }).detach();
@@ -324,7 +323,7 @@ result<void> pool::submit(task job, clock::time_point deadline, urgency how, std
                                               "\" does not answer: all its threads are stuck in calls past their deadline. "
                                               "Check the disk, network or program behind it.");
   }
-  // Answers that have begun were let in as requests: there is no more of them than that, and refusing one would cut it off.
+  // Continuations belong to requests that were admitted, so their number is bounded. Rejecting one would interrupt its answer.
   if (is_request && s.requests.size() >= s.within.waiting) {
     reject(rejection::full);
     return overloaded("The source \"" + s.name + "\" already has " + requests_of(s.requests.size()) + " waiting. Retry later.");
@@ -347,8 +346,8 @@ result<void> pool::submit(task job, clock::time_point deadline, urgency how, std
   } else {
     s.continuations.push_back({std::move(job), deadline, now});
   }
-  // One thread a job: waking more of them than there is work for costs more than the work does. Either crew may take a
-  // continuation, and whichever comes first does.
+  // Notify one thread per job: waking more threads than needed costs more than the jobs do.
+  // Both groups can take a continuation, and the first free thread runs it.
   const bool continuing_helps = !is_request && s.continuing.idle != 0;
   lock.unlock();
   s.general.work_arrived.notify_one();

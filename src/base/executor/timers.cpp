@@ -1,4 +1,4 @@
-/// Calls functions at points in time, for deadlines.
+/// Calls functions at given times, for deadlines.
 #include "base/executor/timers.hpp"
 
 #include <condition_variable>
@@ -20,7 +20,7 @@ struct timers::state {
   std::multimap<clock::time_point, std::pair<id, std::function<void()>>> due;
   std::unordered_map<id, decltype(due)::iterator> by_id;
   id last_id = 0;
-  /// Until when the thread sleeps; a timer due before it has to wake it.
+  /// When the thread wakes up. A timer that is due earlier must notify it.
   clock::time_point sleeps_until = clock::time_point::min();
   bool stopping = false;
   std::thread thread;
@@ -41,7 +41,7 @@ struct timers::state {
       by_id.erase(next->second.first);
       due.erase(next);
       lock.unlock();
-      // A request that the function was to answer is answered when the function is destroyed, with a prepared error.
+      // If the function throws, destroying it sends a prepared error to the request that it would have answered.
       without_throwing(call);
       call = nullptr;
       lock.lock();
@@ -68,7 +68,7 @@ timers::~timers() {
   }
   state_->changed.notify_all();
   if (!state_->thread.joinable()) return;
-  // The last owner of what a timer's function touches may own the timers too.
+  // The function of a timer may own the last reference to an object that owns the timers.
   if (state_->thread.get_id() == std::this_thread::get_id()) {
     state_->thread.detach();
   } else {

@@ -1,4 +1,4 @@
-/// Calls functions at points in time, for deadlines.
+/// Calls functions at given times, for deadlines.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@ class timers {
   using id = std::uint64_t;
 
   timers();
-  /// Forgets what is not due yet and waits for a function that is running, unless that function is what destroys it.
+  /// Discards pending timers and waits for a running function, unless that function is what destroys this object.
   ~timers();
   timers(const timers&) = delete;
   timers& operator=(const timers&) = delete;
 
   /// Runs `call` at `when` unless cancelled. Threads: any. `call` must be short and must not throw.
   id at(clock::time_point when, std::function<void()> call);
-  /// Forgets a timer; harmless when it has run.
+  /// Cancels a timer. Has no effect on a timer that has run.
   void cancel(id timer);
 
  private:

@@ -1,4 +1,4 @@
-/// Ignore files: their patterns, compiled, and the stack of files in force at a folder of a walk.
+/// Ignore files: compiled patterns, and the stack of files that apply to a folder.
 #include "base/ignore/gitignore.hpp"
 
 #include <algorithm>
@@ -69,13 +69,13 @@ constexpr std::size_t most_patterns = 50'000;
 constexpr std::size_t most_wildcard_bytes = 8 * 1024 * 1024;
 constexpr std::size_t most_warnings = 100;
 
-/// The line up to its first NUL, without trailing spaces that no backslash quotes.
+/// The line up to its first NUL, without trailing spaces that are not quoted by a backslash.
 std::string_view trimmed(std::string_view line) {
   line = line.substr(0, line.find('\0'));
   std::size_t kept = 0;
   for (std::size_t i = 0; i < line.size(); ++i) {
     if (line[i] == '\\') {
-      // A lone backslash at the end keeps the spaces before it: it is part of the pattern itself.
+      // A lone backslash at the end is part of the pattern, so the spaces before it stay.
       i = std::min(i + 1, line.size() - 1);
       kept = i + 1;
     } else if (line[i] != ' ') {
@@ -85,7 +85,7 @@ std::string_view trimmed(std::string_view line) {
   return line.substr(0, kept);
 }
 
-/// The last segment's pattern, when all before it says "in any folder": `**/name` means what `name` means.
+/// The pattern of the last segment, if everything before it means "in any folder": `**/name` means the same as `name`.
 std::optional<std::string_view> name_in_any_folder(std::string_view pattern) {
   if (!pattern.starts_with("**/")) return std::nullopt;
   while (pattern.starts_with("**/")) pattern.remove_prefix(3);
@@ -101,7 +101,7 @@ pattern_list pattern_list::parse(std::string_view text, std::string source) {
   pattern_list list;
   list.source_ = std::move(source);
   if (text.size() > most_text) {
-    // With no line end within the limit there is no whole line to use.
+    // If there is no line end within the limit, no line is used.
     const std::size_t last_line_end = text.substr(0, most_text).rfind('\n');
     list.cut("the file has " + std::to_string(text.size()) + " bytes; lines beyond the first 1048576 bytes are not used");
     text = text.substr(0, last_line_end == std::string_view::npos ? 0 : last_line_end + 1);
@@ -148,7 +148,7 @@ void pattern_list::add(std::string_view written, std::size_t line) {
   if (negated) pattern.remove_prefix(1);
   const bool folders_only = pattern.ends_with('/');
   if (folders_only) pattern.remove_suffix(1);
-  // A blank line, `!` or `/` alone names nothing.
+  // A blank line, `!` or `/` matches nothing.
   if (pattern.empty()) return;
 
   rules_.push_back({written, static_cast<std::uint32_t>(line), negated});
@@ -234,7 +234,7 @@ found pattern_list::match(std::string_view path, bool is_directory, std::uint64_
 
 namespace {
 
-/// `path` as seen from `folder`, or nothing when it is not below it.
+/// `path` relative to `folder`; nothing when it is not below `folder`.
 std::optional<std::string_view> seen_from(std::string_view folder, std::string_view path) {
   if (folder.empty()) return path;
   if (path.size() <= folder.size() || path[folder.size()] != '/' || !path.starts_with(folder)) return std::nullopt;

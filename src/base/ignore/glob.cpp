@@ -1,4 +1,4 @@
-/// Git's wildcard patterns, compiled once and matched without exponential backtracking.
+/// Git wildcard patterns, compiled once and matched without exponential backtracking.
 #include "base/ignore/glob.hpp"
 
 #include <algorithm>
@@ -54,7 +54,7 @@ tl::expected<byte_class, std::string_view> read_byte_class(std::string_view patt
   const bool negated = at < pattern.size() && (pattern[at] == '!' || pattern[at] == '^');
   if (negated) ++at;
 
-  // A range can start only at a member that stands alone, never at a class or at the end of another range.
+  // A range can start only at a single member, not at a class or at the end of another range.
   constexpr int nowhere = -1;
   int range_start = nowhere;
   for (bool first = true;; first = false) {
@@ -75,7 +75,7 @@ tl::expected<byte_class, std::string_view> read_byte_class(std::string_view patt
       const std::size_t name = at + 2;
       const std::size_t close = pattern.find(']', name);
       if (close == std::string_view::npos) return tl::unexpected(no_end);
-      // Without `:]` the `[` is an ordinary member.
+      // Without `:]`, the `[` is an ordinary member.
       if (close > name && pattern[close - 1] == ':') {
         if (!add_named(read.members, pattern.substr(name, close - 1 - name))) return tl::unexpected(unknown_class);
         range_start = nowhere;
@@ -101,7 +101,7 @@ std::string_view literal_start(std::string_view pattern) noexcept {
   return pattern.substr(0, std::min(pattern.find_first_of("*?[\\"), pattern.size()));
 }
 
-/// Turns pattern text into the units and segments of one glob.
+/// Compiles the text of a pattern into the units and segments of one glob.
 struct glob::compiler {
   glob& out;
   std::string_view pattern;
@@ -111,7 +111,7 @@ struct glob::compiler {
   std::uint32_t segment_start = 0;
 
   void run() {
-    // Whether a pattern of folders has just ended the text, so that no segment is left open.
+    // Set when the text has just ended with a pattern for folders, so that no segment is open.
     bool closed = false;
     while (at < pattern.size() && !closed) {
       switch (pattern[at]) {
@@ -161,7 +161,7 @@ struct glob::compiler {
     return true;
   }
 
-  /// Returns whether the pattern ended in folders.
+  /// Compiles a run of `*`. Returns whether the pattern ended with folders.
   bool stars() {
     const std::size_t begin = at;
     at = std::min(pattern.find_first_not_of('*', at), pattern.size());
@@ -173,7 +173,7 @@ struct glob::compiler {
       push(unit_kind::star, 0);
       return false;
     }
-    // At the end, and before a quoted slash, `**` stands for one folder or name at least.
+    // At the end of the pattern and before a quoted slash, `**` matches at least one folder or name.
     if (!slash) {
       push(unit_kind::star, 0);
       close_segment();
@@ -229,8 +229,8 @@ bool glob::matches_segment(const segment& one, std::string_view text, std::uint6
   if (text.size() < one.least) return false;
   std::size_t at = 0;
   std::uint32_t next = one.first;
-  // Giving the last star more bytes is the only retry ever needed: an earlier star that took more would leave the later
-  // ones a shorter text to choose from.
+  // Only the last star needs a retry with more bytes. An earlier star that took more would leave a shorter text for the later
+  // ones.
   std::optional<std::uint32_t> retry_unit;
   std::size_t retry_at = 0;
   while (at < text.size()) {
@@ -258,10 +258,10 @@ bool glob::matches(std::string_view text, std::uint64_t& steps, std::uint64_t mo
   text.remove_prefix(literal_start_.size());
   if (is_of_text_) return matches_segment(segments_.front(), text, steps, most);
 
-  // The same idea one level up: only the last `**` is retried, one folder further each time, so each pair of a pattern
-  // segment and a text segment is compared once at most.
+  // The same for whole segments: only the last `**` is retried, one folder further each time.
+  // Each pair of a pattern segment and a text segment is therefore compared at most once.
   std::size_t next = 0;
-  std::optional<std::size_t> at = 0;  // where the current text segment begins; none after the last
+  std::optional<std::size_t> at = 0;  // start of the current text segment; none after the last one
   std::optional<std::size_t> retry_segment;
   std::size_t retry_at = 0;
   const auto end_of = [&](std::size_t begin) {

@@ -1,4 +1,4 @@
-/// Git's wildcard patterns, compiled once and matched without exponential backtracking.
+/// Git wildcard patterns, compiled once and matched without exponential backtracking.
 #pragma once
 
 #include <bitset>
@@ -16,45 +16,46 @@ namespace hondana::ignore {
 /// One bit per byte value.
 using byte_set = std::bitset<256>;
 
-/// A bracket expression that was read, and where the pattern goes on after it.
+/// A parsed bracket expression, and the offset at which the pattern continues.
 struct byte_class {
   byte_set members;
   std::size_t end = 0;  ///< Offset of the byte after the closing `]`.
 };
 
-/// Reads the bracket expression whose `[` is at `pattern[open]`.
+/// Parses the bracket expression whose `[` is at `pattern[open]`.
 ///
-/// `!` or `^` right after the `[` negates; a `]` in first place is a member; `\` quotes the next byte; a `-` between two
-/// members is a range (empty when reversed). Classes cover ASCII only and `[:space:]` is space, tab, CR and LF, as in git.
-/// Errors: what is wrong, in words for people, when the expression has no end or names an unknown class.
+/// `!` or `^` right after the `[` negates. A `]` in first place is a member. `\` quotes the next byte. A `-` between two
+/// members is a range, empty when reversed. As in git, classes cover ASCII only and `[:space:]` is space, tab, CR and LF.
+/// Errors: a message for people when the expression is unterminated or names an unknown class.
 [[nodiscard]] tl::expected<byte_class, std::string_view> read_byte_class(std::string_view pattern, std::size_t open);
 
-/// One compiled pattern over bytes (not characters: `?` is one byte); case matters.
+/// One compiled pattern over bytes (`?` is one byte, not one character). Case-sensitive.
 ///
 /// Time: matching visits each pair of a pattern byte and a text byte a constant number of times at most.
 /// Threads: immutable, any number may match at once. Source: gitignore(5), "PATTERN FORMAT".
 class glob {
  public:
-  /// A pattern matched against one name, which holds no `/`; `**` means the same as `*`.
+  /// A pattern for one name, which contains no `/`. `**` means the same as `*`.
   [[nodiscard]] static glob for_name(std::string_view pattern);
 
-  /// A pattern matched against any text, in which `/` is a byte like others.
+  /// A pattern for any text, in which `/` is an ordinary byte.
   [[nodiscard]] static glob for_text(std::string_view pattern);
 
-  /// A pattern matched against a whole path, given without its anchoring `/`. `*`, `?` and `[...]` never match a `/`; `**`
-  /// spans folders where it stands alone between slashes, and also, as git does, right after a start free of wildcards:
+  /// A pattern for a whole path, given without its anchoring `/`. `*`, `?` and `[...]` never match a `/`.
+  /// `**` spans folders if it is a whole path segment. As in git, it also does so right after a prefix without wildcards:
   /// `src/gen**` matches `src/gen/a/b`.
   [[nodiscard]] static glob for_path(std::string_view pattern);
 
-  /// What is wrong with a pattern that can match nothing, in words for people; empty for a sound one.
+  /// Why the pattern can match nothing, as a message for people; empty for a valid pattern.
   [[nodiscard]] std::string_view fault() const noexcept { return fault_; }
 
-  /// Whether the whole of `text` matches. Adds the bytes it looked at to `steps`: at most
-  /// 3 * (pattern bytes + 1) * (text bytes + 1). Gives up soon after `steps` has passed `most`; the answer then means nothing.
+  /// Whether the whole of `text` matches.
+  /// Adds the number of examined bytes to `steps`: at most 3 * (pattern bytes + 1) * (text bytes + 1). Gives up soon after
+  /// `steps` exceeds `most`; the result is then meaningless.
   [[nodiscard]] bool matches(std::string_view text, std::uint64_t& steps,
                              std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) const noexcept;
 
-  /// About how much memory it holds besides itself, in bytes.
+  /// Approximate memory use in bytes, without the object itself.
   [[nodiscard]] std::size_t bytes() const noexcept {
     return units_.capacity() * sizeof(unit) + segments_.capacity() * sizeof(segment) + sets_.capacity() * sizeof(byte_set) +
            literal_start_.capacity();
@@ -67,11 +68,11 @@ class glob {
     unsigned char byte;  ///< For `byte`.
     std::uint32_t set;   ///< For `set`: an index into `sets_`.
   };
-  /// What stands between two slashes: units for exactly one folder or name, or any number of folders.
+  /// The pattern between two slashes: units for exactly one folder or name, or any number of folders (`**`).
   struct segment {
     std::uint32_t first;
     std::uint32_t last;
-    std::uint32_t least;  ///< Fewest bytes it can match.
+    std::uint32_t least;  ///< The fewest bytes it can match.
     bool folders;
   };
   struct compiler;

@@ -1,4 +1,4 @@
-/// Encodes and decodes Base64 (RFC 4648), with and without padding, vectorized where the machine allows.
+/// Encodes and decodes Base64 (RFC 4648), with and without padding. Uses AVX2 if the CPU supports it.
 #include "base/json/base64.hpp"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ constexpr auto url_safe_values = values_of(url_safe);
 
 std::uint32_t octet(char c) noexcept { return static_cast<unsigned char>(c); }
 
-/// Encodes [from, end) to `to`, without padding.
+/// Encodes [from, end) to `to`, without padding. Returns the end of the output.
 char* encode_portable(const char* from, const char* end, char* to, std::string_view alphabet) noexcept {
   for (; end - from >= 3; from += 3) {
     const std::uint32_t group = octet(from[0]) << 16 | octet(from[1]) << 8 | octet(from[2]);
@@ -51,19 +51,20 @@ char* encode_portable(const char* from, const char* end, char* to, std::string_v
 char* encode_standard(const char* from, const char* end, char* to) noexcept { return encode_portable(from, end, to, standard); }
 
 #ifdef HONDANA_AVX2_BASE64
-/// 24 bytes to 32 characters a turn, after the public descriptions by Wojciech Muła and Daniel Lemire: two multiplications
-/// move the four six-bit fields of every three bytes apart, and one byte shuffle finds the distance from value to letter.
+/// Encodes 24 bytes to 32 characters per iteration, after the published algorithms of Wojciech Muła and Daniel Lemire.
+/// Two multiplications separate the four six-bit fields of every three bytes. One byte shuffle finds the distance from value to
+/// letter.
 __attribute__((target("avx2"))) char* encode_avx2(const char* from, const char* end, char* to) noexcept {
-  // Bytes a b c of a group become b a c b: two 16-bit lanes, each holding two fields.
+  // Bytes a b c of a group become b a c b: two 16-bit units with two fields each.
   const __m256i spread = _mm256_setr_epi8(1, 0, 2, 1, 4, 3, 5, 4, 7, 6, 8, 7, 10, 9, 11, 10,  //
                                           1, 0, 2, 1, 4, 3, 5, 4, 7, 6, 8, 7, 10, 9, 11, 10);
-  // Class of a value -> letter minus value: 0 a-z, 1 to 10 digits, 11 '+', 12 '/', 13 A-Z.
+  // Maps the class of a value to (letter - value): 0 a-z, 1 to 10 digits, 11 '+', 12 '/', 13 A-Z.
   constexpr char digit = '0' - 52;
   const __m256i distance = _mm256_setr_epi8('a' - 26, digit, digit, digit, digit, digit, digit, digit, digit, digit, digit,  //
                                             '+' - 62, '/' - 63, 'A', 0, 0,                                                   //
                                             'a' - 26, digit, digit, digit, digit, digit, digit, digit, digit, digit, digit,
                                             '+' - 62, '/' - 63, 'A', 0, 0);
-  // The upper half is loaded at 12 and reads 16 bytes, four more than it uses.
+  // The upper half is loaded at offset 12. It reads 16 bytes, four more than it uses.
   for (; end - from >= 28; from += 24, to += 32) {
     const __m128i low = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
     const __m128i high = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + 12));
@@ -85,7 +86,7 @@ __attribute__((target("avx2"))) char* encode_avx2(const char* from, const char* 
 
 template <char* kernel(const char*, const char*, char*) noexcept>
 void append_encoded(std::string& out, std::string_view bytes) {
-  // Filling the room first costs about 15 % of the speed; for a string C++20 has no way to leave it out.
+  // resize() fills the memory first, which costs about 15 % of the speed. C++20 strings have no way to avoid that.
   const std::size_t size = out.size();
   out.resize(size + base64_size(bytes.size()), '=');
   kernel(bytes.data(), bytes.data() + bytes.size(), out.data() + size);
@@ -99,14 +100,15 @@ void append_encoded(buffer& out, std::string_view bytes) {
   out.grew(size);
 }
 
-/// Decodes characters without padding. Nothing when one is foreign, one is left alone, or unused bits are set.
+/// Decodes characters without padding.
+/// Returns nothing if a character is not in the alphabet, a single character remains, or unused bits are set.
 std::optional<std::string> decode(std::string_view text, const std::array<std::uint8_t, 256>& values) {
   const std::size_t rest = text.size() % 4;
   if (rest == 1) return std::nullopt;
   const auto value = [&](std::size_t i) -> std::uint32_t { return values[static_cast<unsigned char>(text[i])]; };
   std::string bytes(text.size() / 4 * 3 + (rest == 0 ? 0 : rest - 1), '\0');
   char* to = bytes.data();
-  std::uint32_t seen = 0;  // foreign characters have bits above the six
+  std::uint32_t seen = 0;  // characters outside the alphabet have bits above the six
   std::size_t i = 0;
   for (; i + 4 <= text.size(); i += 4) {
     const std::uint32_t a = value(i), b = value(i + 1), c = value(i + 2), d = value(i + 3);
@@ -128,7 +130,8 @@ std::optional<std::string> decode(std::string_view text, const std::array<std::u
   return bytes;
 }
 
-/// The value of a character, shifted to each of the four places of a group; foreign ones have a bit above the 24.
+/// The value of a character, shifted to each of the four positions of a group. Characters outside the alphabet set a bit above
+/// the 24.
 constexpr auto placed_values = [] {
   std::array<std::array<std::uint32_t, 256>, 4> tables{};
   for (std::size_t place = 0; place < 4; ++place) {
@@ -140,7 +143,7 @@ constexpr auto placed_values = [] {
   return tables;
 }();
 
-/// Decodes groups of four without padding. False when a character is foreign.
+/// Decodes groups of four without padding. Returns false when a character is not in the alphabet.
 bool append_quads(std::string_view text, std::string& out) {
   const std::size_t before = out.size();
   out.resize(before + text.size() / 4 * 3);
@@ -196,7 +199,7 @@ bool base64_stream::feed(std::string_view piece, std::string& out) {
   while (good_ && !piece.empty()) {
     if (ended_) return good_ = false;
     if (carried_ == 0 && piece.size() > 4) {
-      // The last four may be padded, and go through the carry.
+      // The last four characters may be padded, so they go through the carry.
       const auto whole = piece.substr(0, (piece.size() - 1) / 4 * 4);
       if (!append_quads(whole, out)) return good_ = false;
       piece.remove_prefix(whole.size());

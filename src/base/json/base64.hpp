@@ -1,4 +1,4 @@
-/// Encodes and decodes Base64 (RFC 4648), with and without padding, vectorized where the machine allows.
+/// Encodes and decodes Base64 (RFC 4648), with and without padding. Uses AVX2 if the CPU supports it.
 #pragma once
 
 #include <cstddef>
@@ -10,27 +10,28 @@
 
 namespace hondana::json {
 
-/// Encoded size of `bytes` raw bytes.
+/// The encoded size of `bytes` raw bytes.
 [[nodiscard]] constexpr std::size_t base64_size(std::size_t bytes) noexcept { return (bytes + 2) / 3 * 4; }
 
-/// Appends the encoding of `bytes`. Pieces whose size is a multiple of three concatenate.
+/// Appends the encoding of `bytes`. Encodings of pieces can be concatenated if all piece sizes but the last are multiples of
+/// three.
 void append_base64(std::string& out, std::string_view bytes);
-/// The same into a buffer, which is not filled first.
+/// The same, into a buffer that is not zeroed first.
 void append_base64(buffer& out, std::string_view bytes);
 
-/// The same without vectors, for machines without AVX2.
+/// The same without AVX2.
 void append_base64_portable(std::string& out, std::string_view bytes);
 void append_base64_portable(buffer& out, std::string_view bytes);
 
-/// Decodes strictly: standard alphabet, padding required, no white space, unused bits zero. Nothing when it is not that.
+/// Decodes strictly: standard alphabet, padding required, no white space, unused bits zero. Returns nothing for other input.
 [[nodiscard]] std::optional<std::string> decode_base64(std::string_view text);
 
-/// Decodes, as strictly, a text that comes in pieces cut anywhere.
+/// Strictly decodes a text that arrives in pieces of any size.
 class base64_stream {
  public:
-  /// Appends what `piece` completes to `out`. False for good once a group of four is none.
+  /// Appends the bytes that `piece` completes to `out`. Returns false after the first invalid group of four.
   bool feed(std::string_view piece, std::string& out);
-  /// Whether everything fed was well-formed and nothing is left incomplete.
+  /// Whether everything fed was well-formed and complete.
   [[nodiscard]] bool finish() const noexcept { return good_ && carried_ == 0; }
 
  private:
@@ -39,12 +40,12 @@ class base64_stream {
   char carry_[4] = {};
   std::size_t carried_ = 0;
   bool good_ = true;
-  bool ended_ = false;  // padding has come
+  bool ended_ = false;  // padding has been read
 };
 
 /// Base64url without padding (RFC 4648 section 5), for cursors and tokens.
 [[nodiscard]] std::string base64url(std::string_view bytes);
-/// Decodes strictly what `base64url` writes.
+/// Strictly decodes the output of `base64url`.
 [[nodiscard]] std::optional<std::string> decode_base64url(std::string_view text);
 
 }  // namespace hondana::json

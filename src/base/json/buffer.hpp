@@ -9,7 +9,7 @@
 
 namespace hondana::json {
 
-/// What encoded content is written into. Unlike a string, it is not filled before it is written. Movable; a moved one is empty.
+/// An output buffer for encoded content. Unlike a string, it is not zeroed before it is written. A moved-from buffer is empty.
 class buffer {
  public:
   buffer() = default;
@@ -27,7 +27,7 @@ class buffer {
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
   [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
-  /// Forgets the bytes and keeps the memory.
+  /// Removes the bytes; the capacity stays.
   void clear() noexcept { size_ = 0; }
 
   void append(std::string_view bytes) {
@@ -35,13 +35,13 @@ class buffer {
     std::memcpy(room(bytes.size()), bytes.data(), bytes.size());
     size_ += bytes.size();
   }
-  /// Where at least `more` bytes may be written behind the end; they belong to it once `grew` says so.
+  /// Returns a pointer to at least `more` writable bytes after the end. Call `grew` to make them part of the content.
   [[nodiscard]] char* room(std::size_t more) {
     if (capacity_ - size_ < more) reserve(size_ + more > 2 * capacity_ ? size_ + more : 2 * capacity_);
     return bytes_.get() + size_;
   }
   void grew(std::size_t by) noexcept { size_ += by; }
-  /// From now on `bytes` in all have room.
+  /// Ensures a capacity of at least `bytes`.
   void reserve(std::size_t bytes) {
     if (bytes <= capacity_) return;
     auto larger = std::make_unique_for_overwrite<char[]>(bytes);

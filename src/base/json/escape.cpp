@@ -1,4 +1,4 @@
-/// Escapes JSON strings (RFC 8259 section 7), vectorized where the machine allows.
+/// Escapes JSON strings (RFC 8259 section 7). Uses AVX2 if the CPU supports it.
 #include "base/json/escape.hpp"
 
 #include <algorithm>
@@ -15,16 +15,16 @@
 namespace hondana::json {
 namespace {
 
-constexpr std::size_t chunk = 2048;  // input bytes a round; its output stays in the first-level cache
-constexpr std::size_t slack = 32;    // bytes a kernel may scribble behind its output
+constexpr std::size_t chunk = 2048;  // input bytes per iteration; the output fits into the L1 cache
+constexpr std::size_t slack = 32;    // bytes that a kernel may overwrite after its output
 
-/// An escape sequence, copied whole and advanced over by `size`.
+/// An escape sequence. All 8 bytes of the struct are copied, and the output advances by `size`.
 struct escape {
   char text[7];
   std::uint8_t size;
 };
 
-/// Indexed by the byte; entries of bytes that need no escaping are never looked at.
+/// Indexed by byte. Entries of bytes that need no escaping are unused.
 constexpr auto escapes = [] {
   std::array<escape, '\\' + 1> table{};
   for (std::size_t c = 0; c < 0x20; ++c) table[c] = {{'\\', 'u', '0', '0', c < 16 ? '0' : '1', "0123456789abcdef"[c % 16]}, 6};
@@ -35,7 +35,7 @@ constexpr auto escapes = [] {
 
 bool needs_escape(unsigned char c) noexcept { return c < 0x20 || c == '"' || c == '\\'; }
 
-/// Writes the escape of `c`; scribbles up to 8 bytes.
+/// Writes the escape of `c`. May overwrite up to 8 bytes.
 char* put_escape(char* to, char c) noexcept {
   const escape& one = escapes[static_cast<unsigned char>(c)];
   std::memcpy(to, &one, sizeof one);
@@ -50,8 +50,8 @@ std::uint64_t word_at(const char* at) noexcept {
 
 constexpr std::uint64_t high_bits = 0x8080808080808080;
 
-/// Bit 7 of each ASCII byte of `word` that may need escaping (the rest is noise): borrows can mark a clean byte above a
-/// marked one, never miss one.
+/// Sets bit 7 of each ASCII byte of `word` that may need escaping; other bits are undefined.
+/// A borrow can mark a clean byte above a marked one (false positive), but marked bytes are never missed.
 std::uint64_t suspects(std::uint64_t word) noexcept {
   constexpr std::uint64_t ones = 0x0101010101010101;
   const std::uint64_t quote = word ^ (ones * '"');
@@ -61,7 +61,7 @@ std::uint64_t suspects(std::uint64_t word) noexcept {
 
 bool is_plain(std::uint64_t word) noexcept { return ((suspects(word) | word) & high_bits) == 0; }
 
-/// Fewer than eight bytes, and plain ones where there are none.
+/// Loads fewer than eight bytes into a word, padded with plain characters.
 std::uint64_t short_word(std::string_view text) noexcept {
   std::uint64_t word = 0x6161616161616161;
   auto* const to = reinterpret_cast<char*>(&word);
@@ -74,7 +74,7 @@ std::uint64_t short_word(std::string_view text) noexcept {
   return word;
 }
 
-/// Escapes all of [from, end) to `to`, which has six times the room and `slack`.
+/// Escapes [from, end) to `to`, which must have space for six times the input plus `slack`.
 char* escape_portable(const char* from, const char* end, char* to) noexcept {
   while (end - from >= 8) {
     const std::uint64_t word = word_at(from);
@@ -103,7 +103,7 @@ char* escape_portable(const char* from, const char* end, char* to) noexcept {
 }
 
 #ifdef HONDANA_AVX2_ESCAPE
-/// A bit per byte of `block` that needs escaping.
+/// One bit per byte of `block`, set if the byte needs escaping.
 __attribute__((target("avx2"), always_inline)) inline std::uint32_t marks(__m256i block) noexcept {
   const __m256i control = _mm256_cmpeq_epi8(_mm256_min_epu8(block, _mm256_set1_epi8(0x1F)), block);
   const __m256i quote = _mm256_cmpeq_epi8(block, _mm256_set1_epi8('"'));
@@ -111,7 +111,7 @@ __attribute__((target("avx2"), always_inline)) inline std::uint32_t marks(__m256
   return static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_or_si256(_mm256_or_si256(quote, backslash), control)));
 }
 
-/// For 32 bytes or more; the last block may overlap the one before.
+/// For at least 32 bytes. The last block may overlap the previous one.
 __attribute__((target("avx2"))) bool is_plain_avx2(std::string_view text) noexcept {
   const char* const last = text.data() + text.size() - 32;
   for (const char* at = text.data();; at = at + 32 < last ? at + 32 : last) {
@@ -121,7 +121,7 @@ __attribute__((target("avx2"))) bool is_plain_avx2(std::string_view text) noexce
   }
 }
 
-/// The plain bytes at the start of `text`, in whole blocks of 32 as far as nothing else is found.
+/// The number of plain bytes at the start of `text`, counted in whole blocks of 32 unless a marked byte is found.
 __attribute__((target("avx2"))) std::size_t plain_run_avx2(std::string_view text) noexcept {
   std::size_t at = 0;
   for (; at + 32 <= text.size(); at += 32) {
@@ -131,7 +131,7 @@ __attribute__((target("avx2"))) std::size_t plain_run_avx2(std::string_view text
   return at;
 }
 
-/// Escapes `width` bytes, at most 32, whose marks are given. Reads up to 63 bytes from `from`.
+/// Escapes `width` bytes, at most 32, at the positions set in `marked`. Reads up to 63 bytes from `from`.
 __attribute__((target("avx2"), always_inline)) inline char* escape_marked(const char* from, std::size_t width,
                                                                           std::uint32_t marked, char* to) noexcept {
   std::size_t done = 0;
@@ -140,7 +140,7 @@ __attribute__((target("avx2"), always_inline)) inline char* escape_marked(const 
     to += at - done;
     to = put_escape(to, from[at]);
     done = at + 1;
-    // The run behind the escape, with whatever follows it: what is too much is overwritten by the next store.
+    // Copy the run after the escape and 32 bytes in total; the next store overwrites the excess.
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + done)));
     marked &= marked - 1;
   }
@@ -155,7 +155,7 @@ __attribute__((target("avx2"))) char* escape_avx2(const char* from, const char* 
     to = marked == 0 ? to + 32 : escape_marked(from, 32, marked, to);
     from += 32;
   }
-  // The last 0 to 63 bytes, where a whole load could leave the text.
+  // The last 0 to 63 bytes are copied first, because a full load could read past the end of the text.
   alignas(32) char rest[96] = {};
   auto left = static_cast<std::size_t>(end - from);
   std::memcpy(rest, from, left);
@@ -170,7 +170,7 @@ __attribute__((target("avx2"))) char* escape_avx2(const char* from, const char* 
 }
 #endif
 
-/// For 8 bytes or more; the last word may overlap the one before.
+/// For at least 8 bytes. The last word may overlap the previous one.
 bool is_plain_portable(std::string_view text) noexcept {
   const char* const last = text.data() + text.size() - 8;
   std::uint64_t seen = suspects(word_at(last)) | word_at(last);
@@ -178,7 +178,7 @@ bool is_plain_portable(std::string_view text) noexcept {
   return (seen & high_bits) == 0;
 }
 
-/// The same in words of 8 bytes.
+/// Like `plain_run_avx2`, in words of 8 bytes.
 std::size_t plain_run_portable(std::string_view text) noexcept {
   std::size_t at = 0;
   while (at + 8 <= text.size()) {
@@ -192,7 +192,7 @@ std::size_t plain_run_portable(std::string_view text) noexcept {
 template <char* kernel(const char*, const char*, char*) noexcept>
 void append_in_chunks(std::string& out, std::string_view text) {
   char buffer[6 * chunk + slack];
-  // Source code grows by about 5 %.
+  // Source code grows by about 5 % when it is escaped.
   if (text.size() > chunk) out.reserve(out.size() + text.size() + text.size() / 8);
   for (; !text.empty(); text.remove_prefix(std::min(chunk, text.size()))) {
     const char* const end = kernel(text.data(), text.data() + std::min(chunk, text.size()), buffer);
@@ -200,7 +200,7 @@ void append_in_chunks(std::string& out, std::string_view text) {
   }
 }
 
-/// The same without the buffer in between.
+/// Like `append_in_chunks`, without a temporary buffer.
 template <char* kernel(const char*, const char*, char*) noexcept>
 void append_in_steps(buffer& out, std::string_view text) {
   while (!text.empty()) {
@@ -226,7 +226,7 @@ void append_escaped(buffer& out, std::string_view text) {
 
 void append_escaped(std::string& out, std::string_view text) {
 #ifdef HONDANA_AVX2_ESCAPE
-  // Below one block the loads through a padded copy cost more than they save.
+  // For less than one block, loads through a padded copy cost more than they save.
   if (text.size() >= 32 && __builtin_cpu_supports("avx2")) return append_in_chunks<escape_avx2>(out, text);
 #endif
   append_escaped_portable(out, text);

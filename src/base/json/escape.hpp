@@ -1,4 +1,4 @@
-/// Escapes JSON strings (RFC 8259 section 7), vectorized where the machine allows.
+/// Escapes JSON strings (RFC 8259 section 7). Uses AVX2 if the CPU supports it.
 #pragma once
 
 #include <cstddef>
@@ -9,25 +9,25 @@
 
 namespace hondana::json {
 
-/// Appends `text` with quotes, backslashes and control characters escaped; other bytes pass unchanged, so a text may be
-/// escaped in pieces cut anywhere. Adds no quotes. `text` must be well-formed UTF-8 as a whole.
+/// Appends `text` with quotes, backslashes and control characters escaped. Adds no quotes.
+/// Other bytes are copied unchanged, so a text can be escaped in pieces of any size. `text` must be well-formed UTF-8 as a
+/// whole.
 void append_escaped(std::string& out, std::string_view text);
-/// The same straight into a buffer: for contents.
+/// The same, directly into a buffer: for contents.
 void append_escaped(buffer& out, std::string_view text);
 
-/// The same without vectors, for machines without AVX2.
+/// The same without AVX2.
 void append_escaped_portable(std::string& out, std::string_view text);
 void append_escaped_portable(buffer& out, std::string_view text);
 
-/// What a buffer best has room for beyond what it holds, so that escaping `escape_step` bytes never makes it grow.
+/// The number of input bytes escaped per step, and the free capacity with which such a step never grows the buffer.
 inline constexpr std::size_t escape_step = std::size_t{8} << 10;
 inline constexpr std::size_t escape_room = 6 * escape_step + 64;
 
-/// Whether `text` is ASCII without anything to escape: its JSON string is itself between quotes.
+/// Whether `text` is ASCII without characters to escape: between quotes it is a JSON string.
 [[nodiscard]] bool is_plain_ascii(std::string_view text) noexcept;
 
-/// How many bytes at the start of `text` stand for themselves in a JSON string: up to a quote, a backslash or a control
-/// character.
+/// The number of bytes at the start of `text` that need no escaping: up to a quote, a backslash or a control character.
 [[nodiscard]] std::size_t plain_run(std::string_view text) noexcept;
 
 }  // namespace hondana::json

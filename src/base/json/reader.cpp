@@ -1,4 +1,4 @@
-/// Reads JSON messages from peers: strict, capped, with errors that name the path of the bad member.
+/// Parses JSON messages from peers: strict, with capped nesting, and with errors that name the path of the invalid member.
 #include "base/json/reader.hpp"
 
 #include <simdjson.h>
@@ -19,7 +19,7 @@ namespace {
 
 namespace dom = simdjson::dom;
 
-/// What a simdjson element consists of, so that the header need not know simdjson.
+/// The layout of a simdjson element, so that the header does not depend on simdjson.
 struct place {
   const void* tape;
   std::size_t index;
@@ -87,7 +87,7 @@ tl::unexpected<bad_member> mismatch(std::string_view path, std::string_view expe
 void write(writer& to, dom::element element);
 
 void write_double(writer& to, double value) {
-  // Shortest form, kept apart from integers so that it reads back as the same kind.
+  // Shortest form. A decimal point or exponent keeps it distinct from integers when it is parsed again.
   std::array<char, 32> digits;
   char* end = std::to_chars(digits.data(), digits.data() + digits.size() - 2, value).ptr;
   if (std::string_view(digits.data(), end).find_first_of(".e") == std::string_view::npos) {
@@ -161,7 +161,7 @@ std::string_view explain(simdjson::error_code error) noexcept {
   }
 }
 
-/// Depth as simdjson counts it: one more than the containers that may be open.
+/// Depth as simdjson counts it: one more than the number of containers that may be open.
 constexpr std::size_t parser_depth = max_depth + 1;
 static_assert(max_depth == 128, "the message of DEPTH_ERROR says so");
 
@@ -172,7 +172,7 @@ simdjson::error_code parse_with(dom::parser& parser, dom::document& into, std::s
   return parser.parse_into_document(into, text.data(), text.size()).error();
 }
 
-/// Texts up to this size share the thread's parser, which keeps about five times as much memory.
+/// Texts up to this size use the parser of the thread, which retains about five times as much memory.
 constexpr std::size_t shared_bytes = std::size_t{128} << 10;
 
 simdjson::error_code parse_into(dom::document& into, std::string_view text) {
@@ -328,7 +328,7 @@ std::vector<std::pair<std::string_view, value>> object::members() const {
 std::size_t array::size() const {
   if (self_.tape_ == nullptr) return 0;
   const dom::array elements = array_at(self_.tape_, self_.index_);
-  // simdjson's own count stops at 2^24 - 1.
+  // simdjson's own count saturates at 2^24 - 1.
   constexpr std::size_t saturated = 0xFFFFFF;
   if (elements.size() < saturated) return elements.size();
   return static_cast<std::size_t>(std::distance(elements.begin(), elements.end()));

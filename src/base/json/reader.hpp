@@ -1,4 +1,4 @@
-/// Reads JSON messages from peers: strict, capped, with errors that name the path of the bad member.
+/// Parses JSON messages from peers: strict, with capped nesting, and with errors that name the path of the invalid member.
 #pragma once
 
 #include <cstddef>
@@ -14,12 +14,12 @@
 
 namespace hondana::json {
 
-/// Nesting beyond this is refused; an empty innermost array or object does not count.
+/// The maximum nesting depth. An empty innermost array or object does not count.
 inline constexpr std::size_t max_depth = 128;
 
 enum class kind : std::uint8_t { null, boolean, integer, number, string, array, object };
 
-/// What is wrong with a member: "params.uri: expected a string, got a number".
+/// Describes an invalid member: "params.uri: expected a string, got a number".
 struct bad_member {
   std::string path;
   std::string what;
@@ -31,19 +31,19 @@ using decoded = tl::expected<T, bad_member>;
 class object;
 class array;
 
-/// A value inside a `document`; a light view, valid as long as the document lives. Default-constructed: null.
+/// A value inside a `document`: a light view, valid as long as the document lives. Default-constructed: null.
 class value {
  public:
   value() noexcept = default;
 
   [[nodiscard]] kind type() const noexcept;
   [[nodiscard]] bool is_null() const noexcept { return type() == kind::null; }
-  /// The value's own JSON text, written afresh.
+  /// Serializes the value as JSON text.
   [[nodiscard]] std::string to_json() const;
 
-  /// Typed access; `path` is what errors call this value.
+  /// Typed access. `path`: the name of this value in errors.
   [[nodiscard]] decoded<std::string_view> as_string(std::string_view path) const;
-  /// Integers of 64 signed bits; 1.0 is not one.
+  /// An integer of 64 signed bits. 1.0 is not an integer.
   [[nodiscard]] decoded<std::int64_t> as_integer(std::string_view path) const;
   [[nodiscard]] decoded<double> as_number(std::string_view path) const;
   [[nodiscard]] decoded<bool> as_boolean(std::string_view path) const;
@@ -56,27 +56,28 @@ class value {
   friend class array;
   value(const void* tape, std::size_t index) noexcept : tape_(tape), index_(index) {}
   const void* tape_ = nullptr;  // the parser's document
-  std::size_t index_ = 0;       // position in it; meaningless when tape_ is null
+  std::size_t index_ = 0;       // index of the value in the document; unused when tape_ is null
 };
 
-/// An object with case-sensitive members. A member that occurs twice is an error where it is looked up.
+/// An object with case-sensitive members. Looking up a duplicated member is an error.
 class object {
  public:
   object() noexcept = default;
-  /// An object without members that errors call `path`: what an absent optional object means.
+  /// An object without members, which stands for an absent optional object. `path`: its name in errors.
   [[nodiscard]] static object empty(std::string_view path) { return object({}, path); }
   /// The member, or nothing when absent. Errors: the member occurs more than once.
   [[nodiscard]] decoded<std::optional<value>> find(std::string_view name) const;
-  /// Required members: absent is an error too.
+  /// Required members: an absent member is an error, too.
   [[nodiscard]] decoded<value> get(std::string_view name) const;
   [[nodiscard]] decoded<std::string_view> get_string(std::string_view name) const;
   [[nodiscard]] decoded<object> get_object(std::string_view name) const;
-  /// Optional members: absent is nothing, a wrong type is an error.
+  /// Optional members: nothing when absent; a wrong type is an error.
   [[nodiscard]] decoded<std::optional<std::string_view>> find_string(std::string_view name) const;
   [[nodiscard]] decoded<std::optional<object>> find_object(std::string_view name) const;
-  /// All members in order.
+  /// All members in document order.
   [[nodiscard]] std::vector<std::pair<std::string_view, value>> members() const;
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  /// The path of one of its members, for errors: "params.uri".
   [[nodiscard]] std::string path_of(std::string_view member) const;
 
  private:
@@ -101,10 +102,10 @@ class array {
 
 /// Why a text is not an acceptable JSON document.
 struct parse_failure {
-  std::string what;  ///< Safe to send.
+  std::string what;  ///< Safe to send to a client.
 };
 
-/// A parsed message that owns everything its values point into. Movable; values stay valid.
+/// A parsed message that owns the memory that its values refer to. Movable; values stay valid.
 class document {
  public:
   document() noexcept;

@@ -19,7 +19,7 @@ std::string_view take(std::string_view& rest, std::size_t count) noexcept {
   return front;
 }
 
-/// What a backslash and this letter stand for; NUL for none.
+/// The character that the escape `\letter` represents; NUL if there is no such escape.
 char unescaped(char letter) noexcept {
   switch (letter) {
     case '"':
@@ -78,7 +78,7 @@ scanner::part scanner::outside(std::string_view& rest) {
     const char c = rest[count];
     if (ascii::is_json_space(c)) continue;
     if (c == '"' || is_of_atom(c)) break;
-    // What came before the fault is given first.
+    // Return the valid part before the error first.
     if (!take_mark(c)) {
       if (count == 0) return broken();
       is_broken_ = true;
@@ -184,7 +184,7 @@ scanner::part scanner::inside_escape(std::string_view& rest) {
 
 scanner::step scanner::take_escaped(char c) noexcept {
   switch (escape_size_++) {
-    case 0:  // the backslash that brought us here
+    case 0:  // the backslash that starts the escape
       high_ = 0;
       unit_ = 0;
       return step::more;

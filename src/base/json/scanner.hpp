@@ -12,47 +12,48 @@
 
 namespace hondana::json {
 
-/// Fed any pieces of one JSON text, gives its parts in order. Brackets, names and strings are checked; numbers and literals
-/// are only told apart, and UTF-8 is not looked at: what is kept is parsed later, and what is not is up to the caller.
+/// Splits a JSON text, fed in pieces of any size, into its parts in order.
+/// Checks brackets, names and strings. Does not validate numbers, literals and UTF-8: callers parse or check the parts that
+/// they use.
 ///
 /// Allocates nothing. Threads: one at a time.
 class scanner {
  public:
   enum class kind : std::uint8_t {
-    nothing,    ///< The piece is used up.
+    nothing,    ///< The piece has been consumed.
     mark,       ///< Brackets, commas, colons and white space.
     atom,       ///< A number or literal, or a part of one.
-    key,        ///< A member's name with its quotes, or a part of it.
-    open,       ///< The quote before a string.
-    text,       ///< Characters of a string that stand for themselves.
-    escape,     ///< An escape, or a part of one.
-    close,      ///< The quote behind a string.
-    malformed,  ///< Not JSON from here on, or nested deeper than the reader takes. Nothing else follows.
+    key,        ///< The name of a member with its quotes, or a part of it.
+    open,       ///< The quote that begins a string.
+    text,       ///< Unescaped characters of a string.
+    escape,     ///< An escape sequence, or a part of one.
+    close,      ///< The quote that ends a string.
+    malformed,  ///< Not JSON from here on, or nested deeper than `max_depth`. All later parts are `malformed`, too.
   };
   struct part {
     kind what = kind::nothing;
-    std::string_view raw{};  ///< As it stands in the text.
+    std::string_view raw{};  ///< The bytes as they occur in the text.
     std::string_view
-        decoded{};  ///< Of text and escapes: what it stands for; empty until an escape is whole. Valid until `next`.
+        decoded{};  ///< For text and escapes: the decoded characters; empty until an escape is complete. Valid until `next`.
   };
 
   /// Takes the next part from the front of `rest`.
   [[nodiscard]] part next(std::string_view& rest);
 
-  /// Whether everything fed so far is one whole value.
+  /// Whether everything fed so far is one complete value.
   [[nodiscard]] bool is_complete() const noexcept { return expects_ == expected::end && !is_in_string_; }
-  /// How many containers the part given last is in.
+  /// The number of containers that enclose the last part.
   [[nodiscard]] std::size_t depth() const noexcept { return depth_; }
-  /// Whether the container number `at`, counted from the outermost as 0 to 3, is an array.
+  /// Whether container number `at` is an array. Containers are counted from the outermost, which is 0.
   [[nodiscard]] bool is_array(std::size_t at) const noexcept { return is_array_[at]; }
-  /// Where in that array we are.
+  /// The current index in array number `at`, which must be 0 to 3.
   [[nodiscard]] std::size_t index(std::size_t at) const noexcept { return levels_[at].index; }
-  /// Whether that container is an object, and we are in its member `name` of at most 15 bytes.
+  /// Whether container number `at` (0 to 3) is an object and the current position is in its member `name`, of at most 15 bytes.
   [[nodiscard]] bool is_member(std::size_t at, std::string_view name) const noexcept;
 
  private:
   enum class expected : std::uint8_t { value, value_or_close, key, key_or_close, colon, comma_or_close, end };
-  static constexpr std::size_t key_bytes = 16;  // of the longest name that can be asked for, and one
+  static constexpr std::size_t key_bytes = 16;  // the longest name that `is_member` accepts, plus one
   struct level {
     std::array<char, key_bytes> key{};
     std::size_t key_size = 0;
@@ -84,9 +85,9 @@ class scanner {
   bool is_key_ = false;
   bool is_broken_ = false;
 
-  std::size_t escape_size_ = 0;  // characters of the escape that have come; 0: not in one
+  std::size_t escape_size_ = 0;  // characters of the current escape read so far; 0: not in an escape
   char32_t unit_ = 0;
-  char32_t high_ = 0;  // the first half of a surrogate pair
+  char32_t high_ = 0;  // the high surrogate of an incomplete pair
   std::array<char, 4> decoded_{};
   std::size_t decoded_size_ = 0;
 };

@@ -21,7 +21,7 @@ std::uint64_t word_at(const char* at) noexcept {
   return word;
 }
 
-/// ASCII of 8 to 64 bytes, the common case of what we write, without a call through simdjson's dispatch.
+/// Whether 8 to 64 bytes are ASCII: a fast path for short output, without simdjson's dispatch.
 bool is_short_ascii(std::string_view bytes) noexcept {
   std::uint64_t seen = word_at(bytes.data() + bytes.size() - 8);
   for (std::size_t i = 0; i + 8 <= bytes.size(); i += 8) seen |= word_at(bytes.data() + i);
@@ -29,7 +29,7 @@ bool is_short_ascii(std::string_view bytes) noexcept {
 }
 
 #ifdef HONDANA_AVX2_UTF8
-/// Blocks of 128: the smallest byte of each place tells of a NUL, all together of one above 127.
+/// Checks blocks of 128 bytes: the minimum of the bytes reveals a NUL, their combined bits reveal a byte above 127.
 __attribute__((target("avx2"))) std::size_t ascii_run_avx2(std::string_view bytes) noexcept {
   std::size_t at = 0;
   for (; at + 128 <= bytes.size(); at += 128) {
@@ -47,10 +47,10 @@ __attribute__((target("avx2"))) std::size_t ascii_run_avx2(std::string_view byte
 }
 #endif
 
-/// The start of a text as far as it can be one sequence.
+/// The longest prefix of a text that can be one UTF-8 sequence.
 struct part {
-  std::size_t size;   ///< Bytes taken; at least 1.
-  std::size_t needs;  ///< Bytes the whole sequence has; 0 when the first byte begins none.
+  std::size_t size;   ///< Bytes in the prefix; at least 1.
+  std::size_t needs;  ///< Length of the complete sequence in bytes; 0 when the first byte cannot start one.
 };
 
 part first_part(std::string_view bytes) noexcept {
@@ -59,7 +59,7 @@ part first_part(std::string_view bytes) noexcept {
   if (lead < 0x80) return {1, 1};
   if (lead < 0xC2 || lead > 0xF4) return {1, 0};
   const std::size_t needs = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-  // The second byte is what excludes overlong forms, surrogates and values above U+10FFFF.
+  // The range of the second byte excludes overlong forms, surrogates and values above U+10FFFF.
   unsigned low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
   unsigned high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
   std::size_t size = 1;
@@ -98,7 +98,7 @@ std::size_t ascii_run_portable(std::string_view bytes) noexcept {
   for (; at + 64 <= bytes.size(); at += 64) {
     std::uint64_t seen = 0;
     for (std::size_t i = 0; i < 64; i += 8) {
-      // Of ASCII, only a NUL or what a borrow from it reaches has bit 7 after the subtraction.
+      // For ASCII, bit 7 is set after the subtraction only for NUL and for bytes that its borrow reaches.
       const std::uint64_t word = word_at(bytes.data() + at + i);
       seen |= word | (word - ones);
     }

@@ -10,16 +10,16 @@ namespace hondana::json {
 /// Whether `bytes` is well-formed UTF-8 (no overlong forms, surrogates or truncated sequences).
 [[nodiscard]] bool is_utf8(std::string_view bytes) noexcept;
 
-/// Whether `bytes` holds a NUL byte.
+/// Whether `bytes` contains a NUL byte.
 [[nodiscard]] bool has_nul(std::string_view bytes) noexcept;
 
-/// How many bytes at the start of `bytes` certainly are ASCII without NUL, in blocks of 128 (of 64 with `ascii_run_portable`):
-/// most text is passed over by this in one go, and only what is left needs to be validated.
+/// The length of a prefix of `bytes` that is ASCII without NUL, in whole blocks of 128 bytes (64 with `ascii_run_portable`).
+/// Most text consists of such blocks, so that only the rest needs validation.
 [[nodiscard]] std::size_t ascii_run(std::string_view bytes) noexcept;
-/// The same without vectors.
+/// The same without AVX2.
 [[nodiscard]] std::size_t ascii_run_portable(std::string_view bytes) noexcept;
 
-/// How many bytes at the end of `bytes` are a sequence that further bytes could still complete (0 to 3).
+/// The number of bytes (0 to 3) at the end of `bytes` that form an incomplete sequence, which more bytes could complete.
 [[nodiscard]] std::size_t incomplete_tail(std::string_view bytes) noexcept;
 
 /// Appends `bytes` with every maximal ill-formed part replaced by U+FFFD (Unicode 15, section 3.9, best practice).
@@ -28,11 +28,11 @@ void append_replacing(std::string& out, std::string_view bytes);
 /// Validates a text that arrives in pieces.
 class utf8_stream {
  public:
-  /// False from the first ill-formed piece on.
+  /// Returns false from the first ill-formed piece on.
   bool feed(std::string_view piece);
-  /// Whether everything fed was well-formed and nothing is left incomplete.
+  /// Whether everything fed was well-formed and complete.
   [[nodiscard]] bool finish() const noexcept;
-  /// Whether what comes next begins a sequence, as far as all was well-formed.
+  /// Whether the next byte starts a new sequence, if everything fed was well-formed.
   [[nodiscard]] bool is_between() const noexcept { return carried_ == 0; }
 
  private:

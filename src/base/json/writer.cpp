@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t short_text = 256;
 
 void append_quoted(std::string& out, std::string_view text) {
-  // Most strings of a message are short and plain: one look instead of validating and escaping.
+  // Most strings of a message are short and plain: one check replaces validation and escaping.
   if (text.size() <= short_text && is_plain_ascii(text)) {
     char quoted[short_text + 2];
     quoted[0] = '"';

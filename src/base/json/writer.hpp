@@ -8,9 +8,9 @@
 
 namespace hondana::json {
 
-/// Writes objects, arrays and scalars in order; commas are its business, balance is the caller's.
+/// Writes objects, arrays and scalars in order. The writer adds commas; the caller must balance begin and end calls.
 ///
-/// Strings must be UTF-8; ill-formed sequences are replaced by U+FFFD, so that what is written is always valid JSON.
+/// Strings must be UTF-8. Ill-formed sequences are replaced by U+FFFD, so that the output is always valid JSON.
 class writer {
  public:
   explicit writer(std::string& out) noexcept : out_(out) {}
@@ -23,11 +23,11 @@ class writer {
   writer& string(std::string_view value);
   writer& integer(std::int64_t value);
   writer& unsigned_integer(std::uint64_t value);
-  /// Shortest form that reads back equal; infinities and NaN are written as null.
+  /// Writes the shortest form that parses as the same number. Infinities and NaN become null.
   writer& number(double value);
   writer& boolean(bool value);
   writer& null();
-  /// A value that is JSON already.
+  /// Writes a value that is already JSON.
   writer& raw(std::string_view json);
 
   /// `key(name).string(value)`, unless `value` is empty.
@@ -43,7 +43,7 @@ class writer {
   bool comma_ = false;
 };
 
-/// `text` as a quoted JSON string.
+/// Returns `text` as a quoted JSON string.
 [[nodiscard]] std::string quoted(std::string_view text);
 
 }  // namespace hondana::json

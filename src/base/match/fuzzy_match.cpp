@@ -1,4 +1,4 @@
-/// Matches values against what a person has typed so far, ranks them, and completes from a set of values.
+/// Matches and ranks values against the text that a user has typed, and computes completions.
 #include "base/match/fuzzy_match.hpp"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ sort sort_of(char32_t c) noexcept {
   return separators.find(static_cast<char>(c)) != std::string_view::npos ? sort::separator : sort::other;
 }
 
-/// The bytes of the code point at `at`; 1 where there is none.
+/// The length in bytes of the code point at `at`; 1 for a malformed byte.
 std::size_t size_at(std::string_view text, std::size_t at) noexcept {
   const auto byte = [&](std::size_t index) { return static_cast<unsigned char>(text[index]); };
   const auto front = byte(at);
@@ -56,7 +56,7 @@ void matcher::split(std::string_view text, std::vector<letter>& into) {
   into.clear();
   for (std::size_t at = 0; at < text.size();) {
     const auto size = size_at(text, at);
-    // Any one-to-one code of the bytes will do; below 0x80 it is ASCII, and a stray byte has one that no sequence has.
+    // Pack the bytes of a code point into one number. Codes below 0x80 are ASCII; a stray byte never equals a sequence.
     letter one = static_cast<unsigned char>(text[at]);
     for (std::size_t i = 1; i < size; ++i) one = one << 8 | static_cast<unsigned char>(text[at + i]);
     into.push_back(one);
@@ -64,7 +64,7 @@ void matcher::split(std::string_view text, std::vector<letter>& into) {
   }
 }
 
-/// Whether the bytes stand in order, as they must where the letters do.
+/// A fast necessary condition: the typed bytes occur in `value` in order.
 bool matcher::may_fit(std::string_view value) const noexcept {
   std::size_t next = 0;
   for (const char c : value) {
@@ -93,7 +93,7 @@ std::optional<std::uint32_t> matcher::pieces(std::size_t begin, std::size_t last
     if (begins_word_[i] != 0 && lower(letters_[i]) == wanted_[0]) row_[i] = 1;
   }
   for (std::size_t typed = 1; typed < wanted_.size(); ++typed) {
-    auto best = no_way;  // of the letter before, anywhere before here
+    auto best = no_way;  // lowest cost of the previous letter at any earlier position
     for (auto i = begin; i < letters_.size(); ++i) {
       next_row_[i] = no_way;
       if (lower(letters_[i]) == wanted_[typed]) {
@@ -118,7 +118,7 @@ std::optional<std::uint32_t> matcher::gaps(std::size_t begin, std::size_t last) 
     while (at < letters_.size() && lower(letters_[at]) != wanted_[typed]) ++at;
     if (at >= letters_.size()) return std::nullopt;
   }
-  // `at` is behind the earliest end; from there backwards, the beginning that leaves least between.
+  // `at` is behind the earliest end. Search backwards from there for the start with the fewest skipped letters.
   const auto end = at;
   for (auto typed = wanted_.size(); typed-- > 0;) {
     do --at;

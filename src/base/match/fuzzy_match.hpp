@@ -1,4 +1,4 @@
-/// Matches values against what a person has typed so far, ranks them, and completes from a set of values.
+/// Matches and ranks values against the text that a user has typed, and computes completions.
 #pragma once
 
 #include <algorithm>
@@ -14,41 +14,42 @@
 
 namespace hondana::match {
 
-/// In what way a value fits, the best first.
+/// How a value matches, best first.
 enum class tier : std::uint8_t {
-  beginning,         ///< It begins with what was typed.
-  folded_beginning,  ///< The same but for upper and lower case.
-  word_starts,       ///< What was typed is made of pieces that each begin a word: `fb` and `foba` in `foo_bar` and `fooBar`.
-  letters,           ///< It has the letters in order: `pvh` in `provider.hpp`.
+  beginning,         ///< The value begins with the typed text.
+  folded_beginning,  ///< The same, ignoring case.
+  word_starts,       ///< Each piece of the typed text begins a word: `fb` and `foba` match `foo_bar` and `fooBar`.
+  letters,           ///< The value contains the typed letters in order: `pvh` matches `provider.hpp`.
 };
 
-/// How well; the less the better.
+/// The quality of a match; a smaller value is better.
 struct fit {
   tier how = tier::beginning;
-  std::uint32_t cost = 0;    ///< More pieces, or more letters between those typed, cost more; in a last segment less.
-  std::uint32_t length = 0;  ///< Of the value in bytes: of two that fit equally, the shorter one says more.
+  std::uint32_t cost = 0;    ///< Grows with the number of pieces or skipped letters. Lower for a match in the last segment.
+  std::uint32_t length = 0;  ///< Length of the value in bytes: among equal matches, a shorter value ranks first.
 
   auto operator<=>(const fit&) const = default;
 };
 
-/// Where in values with slashes the last letter must lie.
+/// Which part of a value with slashes the last typed letter must match.
 enum class reach : std::uint8_t {
   anywhere,
-  last_segment,  ///< A path is no match for the name of a folder above it.
+  last_segment,  ///< A path does not match the name of one of its parent folders.
 };
 
 /// Compares values with one typed text.
 ///
-/// Letters are whole code points; a byte that is not well-formed UTF-8 is a letter of its own. Upper and lower case are the
-/// same in ASCII; nothing else is folded and nothing normalised. A word begins at the front, at and after any of `/ _ - . , : ;
-/// ~ +` and a space, where lower case turns into upper case, digits into letters and back, ASCII into something else and back.
-/// More than 64 code points are only looked for at the beginning, and so is everything in values of more than 8192 bytes.
-/// Time: the product of both lengths at most, linear where it does not fit. Threads: one at a time (it keeps buffers).
+/// Letters are whole code points; a byte that is not well-formed UTF-8 is a letter of its own. Case is ignored for ASCII
+/// letters only, and nothing is normalized.
+/// A word begins at the start, and at and after any of `/_-.,:;~+` and space. It also begins at changes from lower to upper
+/// case, between digits and letters, and between ASCII and other characters.
+/// Typed texts of more than 64 code points, and values of more than 8192 bytes, only match by their beginning.
+/// Time: at most the product of both lengths; linear for values that do not match. Threads: one at a time (it reuses buffers).
 class matcher {
  public:
   explicit matcher(std::string_view typed, reach ends = reach::anywhere);
 
-  /// Nothing when it does not fit. An empty text is the beginning of everything, of whatever length.
+  /// Returns nothing when `value` does not match. An empty typed text matches every value, with length 0.
   [[nodiscard]] std::optional<fit> operator()(std::string_view value);
 
  private:
@@ -56,21 +57,22 @@ class matcher {
   static void split(std::string_view text, std::vector<letter>& into);
   [[nodiscard]] bool may_fit(std::string_view value) const noexcept;
   void mark_words();
-  /// Pieces and letters between, in the letters from `begin` on, the last one not before `last`.
+  /// Match the typed letters from letter `begin` on. The last typed letter must match at or after letter `last`.
+  /// `pieces` returns the number of word pieces, `gaps` the number of skipped letters. Both return nothing without a match.
   [[nodiscard]] std::optional<std::uint32_t> pieces(std::size_t begin, std::size_t last);
   [[nodiscard]] std::optional<std::uint32_t> gaps(std::size_t begin, std::size_t last) const;
 
   std::string typed_;
-  std::vector<letter> wanted_;  // folded
+  std::vector<letter> wanted_;  // the typed letters, in lower case
   reach ends_;
   bool has_slash_;
-  std::vector<letter> letters_;  // of the value
+  std::vector<letter> letters_;  // letters of the current value
   std::vector<char> begins_word_;
   std::vector<std::uint16_t> row_;
   std::vector<std::uint16_t> next_row_;
 };
 
-/// How lately something changed, coarse enough that a second more or less makes no difference.
+/// How recently an entry changed, in coarse steps, so that a few seconds do not affect the order.
 enum class recency : std::uint8_t { hour, day, week, month, older };
 
 [[nodiscard]] inline recency recency_of(std::optional<std::chrono::sys_time<std::chrono::milliseconds>> modified,
@@ -84,10 +86,10 @@ enum class recency : std::uint8_t { hour, day, week, month, older };
   return age <= 30 * 24h ? recency::month : recency::older;
 }
 
-/// What two values are compared by before their text: the fit, then what matters more, then what changed more lately.
+/// The sort key of a match before its text: the fit, then the higher priority, then the more recent change.
 struct rank {
   fit how;
-  double priority = 0.5;  ///< 0 to 1, the more the better.
+  double priority = 0.5;  ///< 0 to 1; higher ranks first.
   recency age = recency::older;
 
   friend bool operator==(const rank&, const rank&) = default;
@@ -98,7 +100,7 @@ struct rank {
   }
 };
 
-/// Keeps the best `limit` of what is added, by `<`, and counts all. Threads: one at a time.
+/// Stores the best `limit` of the added values, by `<`, and counts all values. Threads: one at a time.
 template <class T>
 class best {
  public:
@@ -115,7 +117,7 @@ class best {
     std::push_heap(kept_.begin(), kept_.end());
   }
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
-  /// The best first; empties it.
+  /// Returns the stored values, best first, and empties the container.
   [[nodiscard]] std::vector<T> take() {
     std::sort_heap(kept_.begin(), kept_.end());
     return std::move(kept_);

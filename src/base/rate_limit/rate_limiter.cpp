@@ -15,9 +15,9 @@
 namespace hondana::rate_limit {
 namespace {
 
-/// How many balances are looked at for one to forget: full ones are nearly all, unless somebody pays for the others.
+/// The number of balances to examine for eviction. Normally nearly all balances are full.
 constexpr std::size_t most_looks = 8;
-/// Saved up where nothing is said of it.
+/// The default burst, in seconds of the rate.
 constexpr double seconds_saved = 2;
 
 const rate& rate_of(const rates& all, std::size_t which) {
@@ -32,10 +32,10 @@ const rate& rate_of(const rates& all, std::size_t which) {
   return all.requests;
 }
 
-/// At least one, or nothing could ever be had.
+/// At least 1, because otherwise no operation would ever be admitted.
 double burst_of(const rate& one) { return std::max(one.burst > 0 ? one.burst : seconds_saved * one.per_second, 1.0); }
 
-/// Adds what has come back since; false when nothing is left to come, so that a new balance would be the same.
+/// Refills a balance up to `now`. Returns false when it is full, so that it equals a new balance.
 template <class Balance>
 bool fill(Balance& left, clock::time_point& at, const rates& allowed, clock::time_point now) {
   const auto passed = std::max(std::chrono::duration<double>(now - at).count(), 0.0);
@@ -44,7 +44,7 @@ bool fill(Balance& left, clock::time_point& at, const rates& allowed, clock::tim
   for (std::size_t i = 0; i < goods; ++i) {
     const auto& with = rate_of(allowed, i);
     if (with.per_second <= 0) {
-      left[i] = std::numeric_limits<double>::max();  // of which a limit that comes later leaves its burst
+      left[i] = std::numeric_limits<double>::max();  // unlimited; if a limit is set later, its burst caps this
       continue;
     }
     const auto burst = burst_of(with);
@@ -55,7 +55,7 @@ bool fill(Balance& left, clock::time_point& at, const rates& allowed, clock::tim
 }
 
 clock::duration time_for(double missing, const rate& at) {
-  // No more than a day: beyond that the count of nanoseconds might not fit, and nobody waits for it.
+  // At most one day, because more nanoseconds might overflow.
   constexpr double longest = 86'400;
   const std::chrono::duration<double> wait(std::min(missing / at.per_second, longest));
   return std::chrono::ceil<std::chrono::milliseconds>(wait);
@@ -189,7 +189,7 @@ tl::unexpected<failure> refuse(const shortage& why, std::string_view whose) {
 
 std::string network_of(std::string_view address, bool count_loopback) {
   if (address.size() >= INET6_ADDRSTRLEN) return {};
-  // By far the most frequent one, and no business of ours then.
+  // The most frequent case, handled without parsing.
   if (!count_loopback && address == "127.0.0.1") return {};
   std::array<char, INET6_ADDRSTRLEN> text{};
   std::copy(address.begin(), address.end(), text.begin());
@@ -211,7 +211,7 @@ std::string network_of(std::string_view address, bool count_loopback) {
 std::string share_of(const caller& who) {
   if (who.identity != anonymous) return who.identity;
   auto network = network_of(who.address, false);
-  // No identity begins with NUL.
+  // The NUL prefix keeps networks distinct from identities.
   return network.empty() ? network : '\0' + network;
 }
 

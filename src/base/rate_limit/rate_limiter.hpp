@@ -23,40 +23,43 @@ namespace hondana::rate_limit {
 
 using clock = monotonic_clock;
 
-/// What is limited, as an index.
+/// The limited quantities, used as indexes.
 enum class good : std::size_t { requests, bytes, completions };
 inline constexpr std::size_t goods = 3;
 
-/// What an operation takes before it begins. Bytes are known only afterwards.
+/// The tokens that an operation needs before it starts. Bytes are only known after it.
 struct wish {
   bool request = true;
   bool completion = false;
 };
 
-/// Why a wish is not granted.
+/// Why an operation is not admitted.
 struct shortage {
   good of = good::requests;
-  clock::duration wait{};  ///< Until it would be.
+  clock::duration wait{};  ///< Time until it would be admitted.
 };
 
-/// One balance a caller. Balances that are full are forgotten when others need their room; those in use never are, so that
-/// nobody loses a debt by sending others. When none can be forgotten, newcomers share the balance of their shard.
+/// One balance (set of token buckets) per caller. A full balance can be evicted to make space for a new caller.
+/// Balances in use are never evicted, so that a caller cannot erase its debt by sending requests as others. When none of the
+/// examined balances is full, new callers share the balance of their shard.
 ///
 /// Threads: any; callers of different shards do not wait for each other.
 class ledger {
  public:
-  /// `most` balances at once.
+  /// `most`: the maximum number of balances.
   explicit ledger(std::size_t most);
 
-  /// Takes what is wished if all of it is there and nothing is owed; else takes nothing and says how long to wait.
+  /// Takes the tokens for `what` if all are available and the balance of bytes is not negative. Otherwise takes none and
+  /// returns the time to wait.
   [[nodiscard]] std::optional<shortage> take(std::string_view who, const rates& allowed, wish what, clock::time_point now);
-  /// Gives back what was taken for an operation that then was not done.
+  /// Returns the tokens of an operation that was not executed.
   void give_back(std::string_view who, const rates& allowed, wish what, clock::time_point now);
-  /// Takes bytes, into debt if need be.
+  /// Takes tokens for `bytes`. The balance may become negative.
   void charge(std::string_view who, const rates& allowed, double bytes, clock::time_point now);
 
+  /// Changes the maximum number of balances. Existing balances stay.
   void limit_to(std::size_t most) noexcept;
-  /// Balances kept now, for tests and figures.
+  /// The number of stored balances, for tests and metrics.
   [[nodiscard]] std::size_t size() const;
 
  private:
@@ -68,50 +71,50 @@ class ledger {
   };
   struct shard {
     mutable std::mutex mutex;
-    std::unordered_map<std::string_view, std::size_t> places;  // names are those of the accounts
+    std::unordered_map<std::string_view, std::size_t> places;  // keys are views of the names in `accounts`
     std::vector<std::unique_ptr<account>> accounts;
-    std::size_t hand = 0;  // where to look for one to forget
-    account shared{};      // of those for whom there is no room
+    std::size_t hand = 0;  // the next account to examine for eviction
+    account shared{};      // for callers without an account of their own
   };
   static constexpr std::size_t shards = 64;
 
   [[nodiscard]] shard& shard_of(std::string_view who);
-  /// Brought up to `now`. With the shard locked.
+  /// The caller's account with tokens added up to `now`. The shard must be locked.
   [[nodiscard]] account& account_of(shard& in, std::string_view who, const rates& allowed, clock::time_point now);
 
   std::atomic<std::size_t> most_a_shard_;
   std::array<shard, shards> shards_;
 };
 
-/// What an address counts as: its network, in bytes; empty for one of this machine, for Unix sockets and for what is no
-/// address. IPv6 addresses count by their first 64 bits, which one site usually has.
+/// The network of an address, as bytes; empty for Unix sockets and invalid addresses, and for loopback unless `count_loopback`.
+/// IPv6 addresses are reduced to their first 64 bits, which one site usually has.
 [[nodiscard]] std::string network_of(std::string_view address, bool count_loopback);
 
-/// Whose share of a queue a call takes: an identity's, or a network's where nobody was asked who it is. Empty: nobody's in
-/// particular, as of many who come by a proxy on this machine.
+/// The caller name for fair queues: the identity, or the network of an anonymous caller.
+/// Empty for anonymous callers on this machine, such as those behind a local proxy.
 [[nodiscard]] std::string share_of(const caller& who);
 
-/// What callers have left. Outlives configurations.
+/// The balances of all callers. They survive configuration changes.
 struct ledgers {
   explicit ledgers(std::size_t callers) : identities(callers), addresses(callers) {}
   ledger identities;
   ledger addresses;
 };
 
-/// The limits of one configuration over the ledgers of a server. Immutable but for these. Threads: any.
+/// Applies the limits of one configuration to the shared ledgers. Immutable except for the ledgers. Threads: any.
 class meter {
  public:
-  /// Null when there is nothing to limit.
+  /// Returns null when `with` sets no limit.
   [[nodiscard]] static std::shared_ptr<const meter> make(const server_limits& with, std::shared_ptr<ledgers> kept);
 
-  /// A message has come from an address: before it is known who asks. Errors: too_many_requests, with `retry`.
+  /// Counts a message from an address before the caller is authenticated. Errors: too_many_requests, with `retry`.
   [[nodiscard]] result<void> arrived(std::string_view address, clock::time_point now = clock::now()) const;
-  /// A request of a caller. `is_counted`: `arrived` has been asked about it. Errors: as `arrived`.
+  /// Counts a request of a caller. `is_counted`: `arrived` has already counted it. Errors: as `arrived`.
   [[nodiscard]] result<void> admit(const caller& who, bool is_completion, bool is_counted,
                                    clock::time_point now = clock::now()) const;
-  /// An answer has left, or as much of it as did.
+  /// Counts the bytes of a response that were sent.
   void written(const caller& who, std::uint64_t bytes, clock::time_point now = clock::now()) const;
-  /// Whether anybody wants to hear of that.
+  /// Whether any byte limit is set, so that `written` must be called.
   [[nodiscard]] bool counts_bytes() const noexcept;
 
  private:

@@ -1,4 +1,4 @@
-/// Seals small values that pass through a client, so that it cannot change, lend or keep them.
+/// Seals small values that pass through a client, so that it cannot change them, share them, or use them after they expire.
 #include "base/seal/seal.hpp"
 
 #include <nettle/hmac.h>
@@ -32,7 +32,7 @@ std::uint64_t read_number(std::string_view from) {
 }
 
 void append_part(std::string& out, std::string_view part) {
-  append_number(out, part.size());  // lengths keep parts apart
+  append_number(out, part.size());  // length prefixes make the concatenation unambiguous
   out += part;
 }
 
@@ -42,7 +42,7 @@ std::uint64_t seconds_of(clock::time_point when) {
 
 const std::uint8_t* octets(std::string_view text) { return reinterpret_cast<const std::uint8_t*>(text.data()); }
 
-/// The code over all that is bound. libcrypto does the same for 3.3 MB of every process, a third of what one may have.
+/// HMAC over all bound data. Uses Nettle, because libcrypto would add 3.3 MB of memory to every process.
 std::string code_of(const std::string& key, std::string_view head, std::string_view text, const binding& of) {
   std::string all;
   append_part(all, head);
@@ -58,7 +58,7 @@ std::string code_of(const std::string& key, std::string_view head, std::string_v
   return {reinterpret_cast<const char*>(code.data()), code.size()};
 }
 
-/// Cipher and code over what is hidden, in one, which needs no number used once. Source: RFC 5297.
+/// Deterministic authenticated encryption (SIV), which needs no unique nonce. Source: RFC 5297.
 class hiding {
  public:
   explicit hiding(const std::string& key) {

@@ -1,4 +1,4 @@
-/// Seals small values that pass through a client, so that it cannot change, lend or keep them.
+/// Seals small values that pass through a client, so that it cannot change them, share them, or use them after they expire.
 #pragma once
 
 #include <array>
@@ -14,37 +14,39 @@
 
 namespace hondana::seal {
 
-/// What a sealed value belongs to; a different one makes it worthless.
+/// The request that a sealed value belongs to. With a different binding the value is invalid.
 struct binding {
-  std::string_view caller;      ///< Identity of who was given it.
-  std::string_view method;      ///< Of the request it continues.
-  std::string_view parameters;  ///< Of that request, as a text that is equal for equal parameters.
+  std::string_view caller;      ///< Identity of the caller that received it.
+  std::string_view method;      ///< Method of the request that it continues.
+  std::string_view parameters;  ///< Parameters of that request in a canonical form: equal parameters have equal text.
 };
 
 using clock = std::chrono::system_clock;
 
-/// HMAC-SHA256 over the value, its expiry and its binding, under one key. Threads: any.
+/// Seals with HMAC-SHA256 over the value, its expiry and its binding, with one key. Threads: any.
 class sealer {
  public:
-  /// A key of 32 or more bytes. Errors: invalid_argument for a shorter one.
+  /// Uses a key of 32 or more bytes. Errors: invalid_argument for a shorter key.
   [[nodiscard]] static result<std::shared_ptr<const sealer>> with_key(std::string key);
-  /// A key from the system's generator. Errors: internal when it fails.
+  /// Uses a key from the system's generator. Errors: internal when it fails.
   [[nodiscard]] static result<std::shared_ptr<const sealer>> with_random_key();
 
-  /// At most `max_bytes` of JSON. Errors: invalid_argument when `what` is bigger.
+  /// Seals `what`, whose JSON may have at most `max_bytes` bytes. Errors: invalid_argument for a larger value.
   [[nodiscard]] result<std::string> close(const value& what, const binding& to, clock::time_point expires) const;
-  /// The value. Errors: invalid_argument; the text starts with "requestState" and says whether it is broken or too old, and
-  /// nothing more.
+  /// Returns the value. Errors: invalid_argument. The text starts with "requestState" and only says whether the state is
+  /// invalid or expired.
   [[nodiscard]] result<value> open(std::string_view sealed, const binding& of, clock::time_point now) const;
 
-  /// `text` so that only `reveal` can read it, and only for the same `to`; equal for equal arguments. Its length shows that of
-  /// the text to 64 bytes and no nearer.
+  /// Encrypts `text` so that only `reveal` with the same key and the same `to` can read it.
+  /// Deterministic: equal arguments have equal results. The length of the result reveals the length of `text`, rounded to 64
+  /// bytes.
   [[nodiscard]] std::string hide(std::string_view text, std::string_view to) const;
-  /// The text. Nothing: `hide` of this key did not make it for `of`.
+  /// Returns the text. Nothing if `hidden` was not made by `hide` with this key for `of`.
   [[nodiscard]] std::optional<std::string> reveal(std::string_view hidden, std::string_view of) const;
-  /// What `hide` makes of `bytes` bytes has at most so many.
+  /// The maximum size of the result of `hide` for a text of `bytes` bytes.
   [[nodiscard]] static constexpr std::size_t hidden_bytes(std::size_t bytes) noexcept { return bytes + 128; }
 
+  /// The maximum size of a sealed value as JSON.
   static constexpr std::size_t max_bytes = 16 * 1024;
 
  private:

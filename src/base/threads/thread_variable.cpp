@@ -1,4 +1,4 @@
-/// Variables of each thread, destroyed when it ends; the first use reports a lack of memory.
+/// Thread-local variables that are destroyed when their thread ends. The first use reports a lack of memory.
 #include "base/threads/thread_variable.hpp"
 
 #include <pthread.h>
@@ -9,7 +9,8 @@
 
 namespace hondana::threads {
 
-/// A destructor may make a variable anew. The threads library then calls again, up to four times.
+/// Deletes all variables of a thread. A destructor may create a variable again; pthreads then calls this again, up to four
+/// times.
 void destroy_all(void* first) noexcept {
   for (auto* left = static_cast<owned*>(first); left != nullptr;) {
     const std::unique_ptr<owned> last(std::exchange(left, left->next_));
@@ -20,7 +21,7 @@ namespace {
 
 extern "C" void hondana_thread_ends(void* first) { destroy_all(first); }
 
-/// Never deleted: threads may end after all static objects are destroyed.
+/// Never deleted, because threads may end after the destruction of static objects.
 std::optional<pthread_key_t> key_of_process() noexcept {
   static const std::optional<pthread_key_t> key = []() -> std::optional<pthread_key_t> {
     pthread_key_t made = 0;

@@ -1,4 +1,4 @@
-/// Variables of each thread, destroyed when it ends; the first use reports a lack of memory.
+/// Thread-local variables that are destroyed when their thread ends. The first use reports a lack of memory.
 #pragma once
 
 #include <new>
@@ -6,7 +6,7 @@
 
 namespace hondana::threads {
 
-/// One such variable in the list of its thread.
+/// A variable in the list of its thread.
 class owned {
  public:
   owned() = default;
@@ -20,7 +20,8 @@ class owned {
   owned* next_ = nullptr;
 };
 
-/// Deletes `what` when the calling thread ends. False, and nothing is done, where the system has no room to note it.
+/// Deletes `what` when the calling thread ends. Returns false without any effect when the system cannot register the
+/// destructor.
 [[nodiscard]] bool destroy_with_thread(owned* what) noexcept;
 
 template <class T>
@@ -32,9 +33,11 @@ class owned_value final : public owned {
   static inline constinit thread_local T* of_thread = nullptr;
 };
 
-/// The `T` of the calling thread, made at its first use; null while there is no memory for it. A `thread_local` variable with a
-/// destructor ends the process instead: glibc cannot report that it has no memory to register the destructor.
-/// There is one for each thread and type: use a type of your own. The main thread's are not destroyed when the process ends.
+/// The `T` of the calling thread, created at its first use; null while memory is exhausted.
+/// A `thread_local` variable with a destructor would end the process instead, because glibc cannot report that it lacks memory
+/// to register the destructor.
+/// There is one variable per thread and type, so use a type of your own. Variables of the main thread are not destroyed when
+/// the process ends.
 template <class T>
 [[nodiscard]] T* own() noexcept {
   static_assert(std::is_nothrow_default_constructible_v<T>);

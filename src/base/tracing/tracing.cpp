@@ -129,7 +129,8 @@ trace_context live_span::inner(const trace_context& outer) const {
 
 namespace {
 
-/// Whether a trace is among the part that is wanted, as all who go by its id would say. Spec: OpenTelemetry, TraceIdRatioBased.
+/// Whether a trace is sampled. All systems that decide by trace id with the same ratio agree.
+/// Spec: OpenTelemetry, TraceIdRatioBased.
 bool is_chosen(const trace_id& id, double part) {
   std::uint64_t number = 0;
   for (std::size_t i = id.size() - 7; i < id.size(); ++i) number = number << 8 | id[i];

@@ -1,4 +1,4 @@
-/// Other ways to write a URI, which programs are likely to take for the same resource.
+/// Alternative spellings of a URI that programs are likely to treat as the same resource.
 #include "base/uri/equivalent_uris.hpp"
 
 #include <algorithm>
@@ -13,22 +13,23 @@
 namespace hondana::uri {
 namespace {
 
-// Of URIs in one another. A mount of a mount of a mount has three.
+// The maximum number of nested URIs. A mount of a mount of a mount has three.
 constexpr std::size_t most_inside = 4;
 
 void add_new(std::vector<std::string>& all, std::string one) {
   if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(std::move(one));
 }
 
-/// Whether what ends here is a mount's prefix.
+/// Whether `before` ends with the prefix of a mounted server.
 bool ends_with_mount(std::string_view before, std::span<const std::string> mounts) {
   const auto name = before.size() < 2 ? std::string_view::npos : before.rfind('/', before.size() - 2);
   if (name != std::string_view::npos && ascii::ends_with(before.substr(0, name + 1), "mcp://")) return true;
   return std::any_of(mounts.begin(), mounts.end(), [before](const std::string& one) { return ascii::ends_with(before, one); });
 }
 
-/// Whether a URI begins at `at`, behind a slash: a scheme and a path with slashes or, right behind the prefix of a mount, with
-/// any. Elsewhere `Category:Shelves` is the name of something.
+/// Whether a URI begins at `at`, which follows a slash.
+/// It needs a scheme, then a path that starts with a slash. Directly after the prefix of a mounted server, any path is
+/// accepted. Elsewhere `Category:Shelves` is only a name.
 bool begins_uri(std::string_view whole, std::size_t at, std::span<const std::string> mounts) {
   const auto rest = whole.substr(at);
   const auto end = rest.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-.");
@@ -38,7 +39,7 @@ bool begins_uri(std::string_view whole, std::size_t at, std::span<const std::str
   return ends_with_mount(whole.substr(0, at), mounts);
 }
 
-/// Where the URIs in the path of one begin: one more than `most_inside` at the most.
+/// The positions at which the URIs in the path of `uri` begin, at most `most_inside` + 1.
 std::vector<std::size_t> places_inside(std::string_view uri, std::span<const std::string> mounts) {
   std::vector<std::size_t> all;
   const auto whole = uri.substr(0, uri.find_first_of("?#"));
@@ -113,7 +114,7 @@ std::optional<std::vector<std::string>> spellings_inside(std::string_view uri, s
     left -= std::min(bytes, left);
     return left != 0;
   };
-  // The innermost first: what stands before a place stays as it is.
+  // The innermost first, because the text before a position does not change.
   for (auto place = places.rbegin(); place != places.rend(); ++place) {
     const auto before = uri.substr(0, *place);
     for (std::size_t i = 0, known = all.size(); i < known; ++i) {
@@ -132,7 +133,7 @@ std::optional<std::vector<std::string>> spellings_inside(std::string_view uri, s
       if (all.size() > most_spellings) return std::nullopt;
     }
   }
-  // Who asks compares these two anyway.
+  // Callers compare these two anyway.
   std::erase_if(all,
                 [uri, whole = uri.substr(0, uri.find_first_of("?#"))](const auto& one) { return one == uri || one == whole; });
   return all;

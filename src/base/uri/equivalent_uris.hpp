@@ -1,4 +1,4 @@
-/// Other ways to write a URI, which programs are likely to take for the same resource.
+/// Alternative spellings of a URI that programs are likely to treat as the same resource.
 #pragma once
 
 #include <cstddef>
@@ -10,24 +10,25 @@
 
 namespace hondana::uri {
 
-/// The URI, how it is written canonically and with a host in small letters, and the resources of which these are parts: without
-/// query and fragment, and without a slash at the end.
+/// Returns `uri`, its canonical form, and the canonical form with a lower-case host.
+/// Each is also included without query and fragment, and without a trailing slash.
 [[nodiscard]] std::vector<std::string> spellings_of(std::string_view uri);
 
-/// A URI's path as a program reads it that unescapes before it looks for segments, and to which empty ones are none: nothing
-/// when that is how it is written.
+/// The URI with its path as a lenient program reads it: slashes, backslashes and dots unescaped, then empty and dot segments
+/// removed.
+/// Without query and fragment. Nothing when the URI is already written that way.
 [[nodiscard]] std::optional<std::string> plain_reading(std::string_view uri);
 
-/// Of one URI, what `spellings_inside` may look at and make: bytes, and other spellings.
+/// Caps of `spellings_inside` for one URI: bytes examined and produced, and number of spellings.
 inline constexpr std::size_t most_bytes_of_spellings = 64u << 10;
 inline constexpr std::size_t most_spellings = 48;
 
-/// A canonical URI with the URIs in its path, of mounted servers, in all other spellings and plain readings of them: empty for
-/// most. Neither itself nor without its query and fragment. Nothing when there are too many to compare, as nobody writes
-/// without intent.
+/// The alternative spellings of a canonical URI of mounted servers, whose path contains other URIs.
+/// Combines all spellings and lenient readings of the inner URIs. Empty for most URIs. The result contains neither `uri` nor
+/// `uri` without query and fragment. Nothing when there are more than the caps allow: only an attacker writes such URIs.
 ///
-/// `mounts`: what URIs of mounted servers stand behind, beside `mcp://NAME/`; there they need no slash. `spent` grows by the
-/// bytes of URIs looked at and made.
+/// `mounts`: prefixes of mounted servers' URIs, in addition to `mcp://NAME/`. After such a prefix, an inner URI needs no slash
+/// in its path. `spent` grows by the bytes examined and produced.
 [[nodiscard]] std::optional<std::vector<std::string>> spellings_inside(std::string_view uri,
                                                                        std::span<const std::string> mounts, std::size_t& spent);
 

@@ -1,4 +1,4 @@
-/// Names of error codes, for logs.
+/// The names of error codes, for logs.
 
 #include <hondana/error.hpp>
 

@@ -16,23 +16,23 @@
 
 namespace hondana::uri {
 
-/// What the variables of one expression take when a URI is matched. A set that has `%` takes whole escapes.
+/// The characters that the variables of one expression match. A set with `%` matches whole escapes.
 struct value_sets {
-  std::vector<octet_set> values;  ///< By variable.
-  octet_set names;                ///< Named expressions: the names in an exploded associative array.
+  std::vector<octet_set> values;  ///< Indexed by variable.
+  octet_set names;                ///< For named expressions: the names in an exploded associative array.
 };
 
-/// One element for each part of `syntax`; empty for literals.
+/// Returns one element for each part of `syntax`; empty for literals.
 ///
-/// A variable takes unreserved characters and escapes; with `+` and `#` reserved ones too. Beyond that:
-/// - `,` belongs to the value of `. / ; ? &` (a list), and of `+` and `#` when the expression has just one variable and does
-///   not explode it;
-/// - an exploded value of the unnamed operators takes `=`;
-/// - a label takes `.` only when it is the expression's one variable, not exploded and not before another label;
-/// - `+` and `#` leave `?` and `#` out wherever a later `{?...}` or `{#...}` needs them, and `;` and `&` directly before
-///   `{;...}` and `{&...}`; any other variable leaves `.` out directly before `{....}`.
+/// A variable matches unreserved characters and escapes; with `+` and `#` also reserved characters. In addition:
+/// - `,` is part of a value of `. / ; ? &` (a list). It is also part of a value of `+` and `#` if the expression has only one
+///   variable, which is not exploded.
+/// - An exploded value of the unnamed operators matches `=`.
+/// - A label matches `.` only if it is the only variable of the expression, not exploded and not before another label.
+/// - `+` and `#` exclude `?` and `#` where a later `{?...}` or `{#...}` needs them, and `;` and `&` directly before `{;...}`
+///   and `{&...}`. Any other variable excludes `.` directly before `{....}`.
 ///
-/// Errors: invalid_argument when, with these sets, two neighbours cannot be told apart; the text names both.
+/// Errors: invalid_argument when these sets cannot separate two neighbours; the text names both.
 [[nodiscard]] result<std::vector<value_sets>> find_boundaries(const template_syntax& syntax);
 
 namespace {
@@ -71,7 +71,7 @@ class boundaries {
     }
     for (std::size_t i = 0; i < sets_.size(); ++i) {
       if (at(i) == nullptr) continue;
-      // Every expression may expand to nothing, so all up to the next literal are neighbours.
+      // Any expression may expand to nothing, so all expressions up to the next literal are neighbours.
       for (std::size_t j = i + 1; j < sets_.size() && at(j) != nullptr; ++j) {
         HONDANA_TRY(check_neighbours(i, j));
       }
@@ -187,7 +187,7 @@ class program_builder {
  private:
   [[nodiscard]] node_index here() const { return static_cast<node_index>(program_.nodes.size()); }
   void add(const node& one) { program_.nodes.push_back(one); }
-  /// The builder points every fork's `other` behind the expression once its end is known.
+  /// The builder sets `other` of every fork to the node after the expression once that is known.
   void add_fork() { add({.what = step::fork, .next = here() + 1}); }
   void add_sign(char character, node_index next) { add({.what = step::sign, .character = character, .next = next}); }
 
@@ -372,7 +372,7 @@ bool template_matcher::can_run(node_index index, std::size_t at) {
 }
 
 std::optional<template_matcher::named_step> template_matcher::name_at(const parameter_block& block, std::size_t at) {
-  // Only behind a separator, so that names are looked for at each character of the URI once.
+  // Names start only after a separator, so each character of the URI is examined once for names.
   if (at == 0 || (text_[at - 1] != block.lead && text_[at - 1] != block.separator)) return std::nullopt;
   const std::string_view rest = text_.substr(at);
   for (const auto& parameter : block.known) {

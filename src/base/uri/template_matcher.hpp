@@ -18,29 +18,29 @@
 namespace hondana::uri {
 
 enum class step : std::uint8_t {
-  text,    ///< Takes a literal.
-  sign,    ///< Takes one character.
-  run,     ///< Takes as many characters of a set, or code points up to a limit, as the rest allows.
-  fork,    ///< Goes to `next` where that leads to a match, otherwise to `other`.
-  name,    ///< Takes a parameter's name and `=`, then goes to the run of its value.
-  accept,  ///< The end of the URI.
+  text,    ///< Matches a literal.
+  sign,    ///< Matches one character.
+  run,     ///< Matches as many characters of a set (or code points up to a limit) as the rest of the template allows.
+  fork,    ///< Continues at `next` if that leads to a match, otherwise at `other`.
+  name,    ///< Matches a parameter name and `=`, then continues at the run of its value.
+  accept,  ///< Matches the end of the URI.
 };
 
 using node_index = std::uint32_t;
 
 struct node {
   step what = step::accept;
-  char character = '\0';  ///< sign
+  char character = '\0';  ///< For `sign`.
   node_index next = 0;
-  node_index other = 0;        ///< fork
+  node_index other = 0;        ///< For `fork`.
   std::uint32_t detail = 0;    ///< text: index in `texts`. name: index in `parameters`. run with a limit: index of its counter.
-  std::uint32_t part = 0;      ///< run: the expression, as an index in `syntax.parts`,
-  std::uint32_t variable = 0;  ///< and the variable in it.
-  std::uint32_t limit = 0;     ///< run: most code points; 0: any number.
-  octet_set set{};             ///< run
+  std::uint32_t part = 0;      ///< run: the expression, as an index in `syntax.parts`.
+  std::uint32_t variable = 0;  ///< run: the variable in that expression.
+  std::uint32_t limit = 0;     ///< run: maximum number of code points; 0: unlimited.
+  octet_set set{};             ///< For `run`.
 };
 
-/// The parameters of one named expression; they may come in any order.
+/// The parameters of one named expression, which may occur in any order.
 struct parameter_block {
   struct parameter {
     std::string key;
@@ -48,55 +48,56 @@ struct parameter_block {
     node_index value;
   };
   std::vector<parameter> known;   ///< Longest key first.
-  std::optional<parameter> rest;  ///< The first exploded variable, which takes all other names as an associative array's.
-  octet_set names;                ///< What such a name may have.
-  node_index after = 0;           ///< Where a value leads, and a name without one.
+  std::optional<parameter> rest;  ///< The first exploded variable. It takes all other names, as an associative array.
+  octet_set names;                ///< The characters allowed in the names that `rest` takes.
+  node_index after = 0;           ///< The node after a value, and after a name without a value.
   bool equals_may_lack = false;   ///< `;name` is a parameter with an empty value.
   char lead = '\0';
   char separator = '\0';
 };
 
-/// At one position of the URI a node depends only on nodes of higher index, so that a pass from the highest to the lowest
-/// sees every answer it needs.
+/// A compiled template. At one position of the URI, a node depends only on nodes of higher index.
+/// A pass from the highest to the lowest index therefore has every result that it needs.
 struct template_program {
   template_syntax syntax;
-  std::string prefix;  ///< The literal before the first expression, in canonical form; no node takes it.
+  std::string prefix;  ///< The literal before the first expression, in canonical form. It has no node.
   std::vector<node> nodes;
   std::vector<std::string> texts;
   std::vector<parameter_block> parameters;
   std::uint32_t counters = 0;
 };
 
-/// Errors: invalid_argument for a template that cannot be matched uniquely.
+/// Compiles a template. Errors: invalid_argument if URIs cannot be matched uniquely.
 [[nodiscard]] result<template_program> compile_template(template_syntax syntax);
 
-/// A longer URI matches nothing: the first pass keeps a few bits for each of its characters.
+/// Longer URIs never match, because the first pass stores one bit per node for each character.
 inline constexpr std::size_t max_matched_bytes = std::size_t{1} << 20U;
 
-/// A stretch of the URI that one variable took.
+/// The part of the URI that one variable matched.
 struct capture {
   std::uint32_t part;
   std::uint32_t variable;
-  std::string_view key;  ///< The parameter's name in named expressions.
+  std::string_view key;  ///< The name of the parameter; only in named expressions.
   std::string_view text;
 };
 
-/// One match, in two passes: from the end, where in the URI can each node still reach the end; then from the start, taking
-/// the most that the first pass allows. Both look at each pair of node and position a bounded number of times.
+/// One match in two passes. The first goes backwards and finds from which nodes and positions the end can be reached.
+/// The second goes forwards and takes the longest values that the first pass allows. Both examine each pair of node and
+/// position a bounded number of times.
 ///
-/// `program` and `text` must outlive it. `text` is what follows the template's literal prefix, with canonical escapes.
+/// `program` and `text` must outlive the matcher. `text`: the URI after the template's literal prefix, with canonical escapes.
 class template_matcher {
  public:
   template_matcher(const template_program& program, std::string_view text);
 
-  /// The captures in order, as views of the text; nothing when it does not match.
+  /// The captures in order, as views of the text; nothing when the text does not match.
   [[nodiscard]] std::optional<std::vector<capture>> run();
 
-  /// The work done, in looks at a node or a character.
+  /// The work done so far, as the number of examined nodes and characters.
   [[nodiscard]] std::size_t steps() const noexcept { return steps_; }
 
  private:
-  /// Where a name node can go: to the value of a parameter, or behind a parameter without one.
+  /// Where a name node leads: to the value of a parameter, or past a parameter without a value.
   struct named_step {
     const parameter_block::parameter* parameter;
     std::size_t key_end;
@@ -114,10 +115,10 @@ class template_matcher {
 
   const template_program& program_;
   std::string_view text_;
-  std::size_t words_;                 ///< Per position.
+  std::size_t words_;                 ///< 64-bit words per position.
   std::vector<std::uint64_t> reach_;  ///< One bit for each position and node.
-  /// For each run with a limit, how many code points it must take from here; of the last 16 positions, since an escaped code
-  /// point has at most 12 characters.
+  /// For each run with a limit, the minimum number of code points it must take from a position.
+  /// Covers the last 16 positions, because an escaped code point has at most 12 characters.
   std::vector<std::array<std::uint32_t, 16>> needed_;
   std::size_t steps_ = 0;
 };

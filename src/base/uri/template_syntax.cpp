@@ -24,10 +24,10 @@ constexpr std::array<operation, 8> operations{{
     {'&', '&', '&', true, true, false},
 }};
 
-/// Section 2.1, with the apostrophe that erratum 6937 puts back.
+/// Section 2.1, with the apostrophe that erratum 6937 restores.
 constexpr octet_set literal_characters = unreserved.with(reserved);
 constexpr octet_set name_characters = letters.with(digits).with("_");
-/// Section 2.2: kept for later extensions of the language.
+/// Section 2.2: reserved for later extensions of the language.
 constexpr octet_set operators_of_the_future("=,!@|");
 
 class reader {

@@ -18,23 +18,23 @@ namespace hondana::uri {
 
 inline constexpr std::size_t max_template_bytes = 8192;
 inline constexpr std::size_t max_expressions = 64;
-/// Over all expressions; with it the number of automaton states is bounded.
+/// Over all expressions. This bounds the number of automaton states.
 inline constexpr std::size_t max_variables = 256;
 
-/// How one operator expands. `lead` starts a non-empty expansion ('\0': nothing does), `separator` stands between values.
+/// How an operator expands. `lead` starts a non-empty expansion ('\0': none); `separator` separates values.
 struct operation {
-  char sign;  ///< As written after the brace; '\0' for simple expansion.
+  char sign;  ///< The character after the opening brace; '\0' for simple expansion.
   char lead;
   char separator;
-  bool named;                ///< Values follow their variable's name.
-  bool equals_before_empty;  ///< An empty named value still has its `=`.
-  bool keeps_reserved;       ///< Reserved characters and escapes pass as they are.
+  bool named;                ///< Each value follows the name of its variable.
+  bool equals_before_empty;  ///< A named value that is empty is still followed by `=`.
+  bool keeps_reserved;       ///< Reserved characters and escapes are copied unchanged.
 };
 
 struct variable {
   std::string name;          ///< As written.
-  std::string key;           ///< The name with its escapes in canonical form, as it stands in a canonical URI.
-  std::uint32_t prefix = 0;  ///< Code points to take; 0: all.
+  std::string key;           ///< The name with canonical escapes, as it occurs in a canonical URI.
+  std::uint32_t prefix = 0;  ///< Maximum number of code points; 0: all.
   bool explode = false;
 };
 
@@ -44,27 +44,27 @@ struct expression {
 };
 
 struct literal {
-  std::string expanded;   ///< Non-ASCII characters escaped, escapes as written (RFC 6570 section 3.1).
-  std::string canonical;  ///< As it stands in a canonical URI.
+  std::string expanded;   ///< Non-ASCII characters are escaped, escapes stay as written (RFC 6570 section 3.1).
+  std::string canonical;  ///< As it occurs in a canonical URI.
 };
 
 struct template_syntax {
-  std::vector<std::variant<literal, expression>> parts;  ///< Never two literals in a row, none empty.
+  std::vector<std::variant<literal, expression>> parts;  ///< Never two literals in a row, and no empty literals.
   std::vector<std::string> names;                        ///< In order of first appearance.
-  std::map<std::string, std::size_t> repeated;           ///< The names that stand in several places, and in how many.
+  std::map<std::string, std::size_t> repeated;           ///< Names that occur several times, with their number of occurrences.
 };
 
-/// Errors: invalid_argument naming the byte position, or the limit that is exceeded.
+/// Errors: invalid_argument, whose text names the byte position or the exceeded limit.
 [[nodiscard]] result<template_syntax> parse_template(std::string_view text);
 
-/// Errors: invalid_argument for a prefix modifier on a list or associative array.
+/// Expands a template. Errors: invalid_argument for a prefix modifier on a list or associative array.
 ///
-/// Names in an exploded associative array are escaped like values, where section 3.2.1 would let reserved characters pass: a
-/// name that holds `&` must not start another parameter.
+/// Names in an exploded associative array are escaped like values. Section 3.2.1 would copy reserved characters, but a name
+/// that contains `&` must not start another parameter.
 [[nodiscard]] result<std::string> expand_template(const template_syntax& syntax, const uri_template_values& values);
 
-/// The first `count` code points of `value`; an octet that starts no well-formed UTF-8 is one by itself. With
-/// `whole_escapes` an escape of three characters counts once (section 2.4.1: no escape is split).
+/// The first `count` code points of `value`. An octet that starts no well-formed UTF-8 counts as one.
+/// With `whole_escapes`, an escape of three characters counts as one (section 2.4.1: escapes are not split).
 [[nodiscard]] std::string_view code_point_prefix(std::string_view value, std::size_t count, bool whole_escapes) noexcept;
 
 }  // namespace hondana::uri

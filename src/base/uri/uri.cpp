@@ -11,7 +11,7 @@
 
 namespace hondana::uri {
 
-/// True for IPv6address and IPvFuture, given without their brackets. Zone identifiers (RFC 6874) are not taken.
+/// Whether `text`, given without brackets, is an IPv6address or IPvFuture. Zone identifiers (RFC 6874) are not accepted.
 [[nodiscard]] bool is_ip_literal(std::string_view text) noexcept;
 
 namespace {
@@ -40,7 +40,7 @@ bool is_ipv4(std::string_view text) noexcept {
   return true;
 }
 
-/// Counts the 16-bit groups of a colon-separated run that may end in an IPv4 address; -1 when it is not one.
+/// Counts the 16-bit groups in a colon-separated text that may end in an IPv4 address; -1 when it is invalid.
 int groups_of(std::string_view text, bool ipv4_may_end) noexcept {
   if (text.empty()) return 0;
   int groups = 0;
@@ -83,7 +83,7 @@ constexpr octet_set user_characters = uri::unreserved.with(uri::sub_delimiters).
 constexpr octet_set host_characters = uri::unreserved.with(uri::sub_delimiters);
 constexpr octet_set path_characters = uri::unreserved.with(uri::sub_delimiters).with(":@/");
 constexpr octet_set query_characters = path_characters.with("?");
-/// What an escape is decoded to in a `file` path: all that may stand there raw, but for the slash.
+/// The characters that are decoded in a `file` path: all that may occur unescaped, except the slash.
 constexpr octet_set decoded_in_file_paths = uri::file_path_characters.without("/");
 
 std::string describe(char c) {
@@ -166,7 +166,7 @@ class canonical_writer {
       out_ += "//";
       at_ += 2;
       const std::size_t end = std::min(text_.find('/', at_), path_end);
-      // RFC 8089: this host and no host are the same.
+      // RFC 8089: `localhost` and an empty host are the same.
       if (is_file() && ascii::is_same("localhost", text_.substr(at_, end - at_))) at_ = end;
       auto done = authority(end);
       if (!done) return done;
@@ -218,7 +218,7 @@ class canonical_writer {
     const bool hierarchical = out_.size() > written && out_[written] == '/';
     if (!hierarchical || out_.find("/.", written) == std::string::npos) return {};
     remove_dot_segments(out_, written);
-    // Written out, such a path would be read as an authority.
+    // Written out, such a path would be parsed as an authority.
     if (!has_authority && out_.compare(written, 2, "//") == 0) {
       return at_byte(start, "no host, and a path that starts with two slashes once its dot segments are removed,",
                      "remove the dot segments or the empty ones");
@@ -232,8 +232,8 @@ class canonical_writer {
     return characters(end, query_characters, is_query ? "in its query" : "in its fragment");
   }
 
-  /// Copies up to `end`, escaping and unescaping as the canonical form asks; `as_is` are the characters that need neither,
-  /// `decoded` those whose escapes are decoded.
+  /// Copies the text up to `end` in canonical form. `as_is`: characters copied unchanged. `decoded`: characters whose escapes
+  /// are decoded.
   result<void> characters(std::size_t end, const octet_set& as_is, const char* where,
                           const octet_set& decoded = uri::unreserved) {
     while (at_ < end) {
@@ -318,12 +318,12 @@ std::strong_ordering compare_by_segment(std::string_view a, std::string_view b) 
 }
 
 std::string key_before(std::string_view prefix) {
-  // No URI has a byte this high, so that nothing lies between it and the next greater byte in the place before it.
+  // No URI contains a byte this high, so no URI sorts between the key and the next greater byte at the previous position.
   constexpr char beyond_all = static_cast<char>(0xFF);
   if (prefix.empty()) return {};
   const char last = prefix.back();
   std::string key(prefix.substr(0, prefix.size() - 1));
-  if (last == '/') return key;  // `a/` and what starts with it come directly after `a`
+  if (last == '/') return key;  // `a/` and everything that starts with it sort directly after `a`
   if (last == '\0') return key += '/', key += beyond_all;
   const char before = static_cast<char>(last - 1);
   key += before == '/' ? static_cast<char>(before - 1) : before;

@@ -1,4 +1,4 @@
-/// The syntax of URIs (RFC 3986): character classes, percent-escapes, and the parameters of a query.
+/// The syntax of URIs (RFC 3986): character classes, percent-escapes, and query parameters.
 #include "base/uri/uri_syntax.hpp"
 
 #include <hondana/uri.hpp>

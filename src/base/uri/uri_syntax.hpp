@@ -1,4 +1,4 @@
-/// The syntax of URIs (RFC 3986): character classes, percent-escapes, and the parameters of a query.
+/// The syntax of URIs (RFC 3986): character classes, percent-escapes, and query parameters.
 #pragma once
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 
 namespace hondana::uri {
 
+/// A set of octets with constant-time lookup.
 class octet_set {
  public:
   constexpr octet_set() = default;
@@ -52,42 +53,42 @@ inline constexpr octet_set digits("0123456789");
 inline constexpr octet_set letters("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz");
 inline constexpr octet_set unreserved = letters.with(digits).with("-._~");
 inline constexpr octet_set sub_delimiters("!$&'()*+,;=");
-/// What is written raw in the path of a `file` URI (RFC 3986 section 3.3: pchar and the slash).
+/// The characters that are not escaped in the path of a `file` URI (RFC 3986 section 3.3: pchar and the slash).
 inline constexpr octet_set file_path_characters = unreserved.with(sub_delimiters).with(":@/");
 inline constexpr octet_set reserved = sub_delimiters.with(":/?#[]@");
 
-/// The octet of the escape at `at`, or nothing when `text` has no whole escape there.
+/// The octet of the percent-escape at `at`; nothing when `text` has no complete escape there.
 [[nodiscard]] std::optional<unsigned char> escape_at(std::string_view text, std::size_t at) noexcept;
 
-/// Appends `octet` as an escape with upper-case digits.
+/// Appends `octet` as a percent-escape with upper-case digits.
 void append_escape(std::string& out, unsigned char octet);
 
-/// What a URI spells, for people to look for: each escape decoded but those of slashes, which would be other segments. It is no
-/// URI any more. Never longer.
+/// The URI for display and text search: all escapes are decoded, except those of slashes, which would add segments.
+/// The result is not a URI. It is never longer than `uri`.
 [[nodiscard]] std::string decoded_but_slashes(std::string_view uri);
 
-/// A path in the file system's bytes as the canonical form of a `file` URI writes it; its slashes stay slashes.
+/// Escapes a file system path, given as bytes, for the path of a canonical `file` URI. Slashes are not escaped.
 [[nodiscard]] std::string escaped_file_path(std::string_view bytes);
 
-/// The length of the well-formed UTF-8 sequence at `at` (RFC 3629: no overlong forms, no surrogates), or 0.
+/// The length of the well-formed UTF-8 sequence at `at` (RFC 3629: no overlong forms, no surrogates); 0 if there is none.
 [[nodiscard]] std::size_t utf8_length(std::string_view text, std::size_t at) noexcept;
 
-/// The length at `at` of one code point of text that may hold escapes; an escape or octet that starts no well-formed UTF-8
-/// is one by itself. `at` must lie before the end, and every `%` must start a whole escape.
+/// The length of the code point at `at`, in text that can contain escapes. An escape or octet that starts no well-formed UTF-8
+/// counts as one code point. `at` must be before the end, and every `%` must start a complete escape.
 [[nodiscard]] std::size_t escaped_code_point_length(std::string_view text, std::size_t at) noexcept;
 
-/// Gives escapes and raw non-ASCII octets their canonical spelling: upper-case digits, unreserved characters decoded, other
-/// octets escaped. Returns `text` itself when it is canonical already, otherwise a view of `storage`; nothing when an escape is
-/// broken or stands for NUL.
+/// Makes escapes and raw non-ASCII octets canonical: upper-case digits, unreserved characters decoded, other octets escaped.
+/// Returns `text` itself if it is already canonical, otherwise a view of `storage`. Nothing when an escape is malformed or
+/// encodes NUL.
 [[nodiscard]] std::optional<std::string_view> canonical_escapes(std::string_view text, std::string& storage);
 
-/// One parameter as it stands in a URI, escaped.
+/// A query parameter as it occurs in a URI, escaped.
 struct written_parameter {
   std::string_view name{};
-  std::string_view value{};  ///< Empty without a `=`.
+  std::string_view value{};  ///< Empty if there is no `=`.
 };
 
-/// Takes the first parameter off `query`, with the `&` behind it: both empty where there is nothing before the `&`.
+/// Removes the first parameter and the `&` after it from `query`. Name and value are empty if `query` starts with `&`.
 [[nodiscard]] inline written_parameter take_parameter(std::string_view& query) noexcept {
   const auto one = query.substr(0, query.find('&'));
   query.remove_prefix(std::min(query.size(), one.size() + 1));

@@ -19,8 +19,8 @@
 
 namespace hondana::uri {
 
-/// Decodes `captures` and gathers lists and associative arrays. Nothing when a parameter is repeated, or when a variable that
-/// stands in several places has values that contradict each other.
+/// Decodes `captures` and combines lists and associative arrays.
+/// Returns nothing when a parameter is repeated, or when the occurrences of one variable have contradictory values.
 [[nodiscard]] std::optional<uri_template_values> bind(const template_syntax& syntax, const std::vector<capture>& captures);
 
 namespace {
@@ -28,7 +28,7 @@ namespace {
 using list_value = std::vector<std::string>;
 using array_value = std::vector<std::pair<std::string, std::string>>;
 
-/// With `keep_slashes` the escape of a slash stays, so that it is never taken for one.
+/// With `keep_slashes`, escaped slashes stay escaped, so that they are not confused with raw ones.
 std::string decode(std::string_view text, bool keep_slashes) {
   std::string out;
   out.reserve(text.size());
@@ -44,7 +44,7 @@ std::string decode(std::string_view text, bool keep_slashes) {
   return out;
 }
 
-/// One variable that is not exploded: a string, or a list when commas stand in it.
+/// The value of a variable that is not exploded: a string, or a list if it contains commas.
 uri_template_value single_value(const operation& op, std::string_view text) {
   if (op.keeps_reserved || text.find(',') == std::string_view::npos) return decode(text, op.keeps_reserved);
   list_value items;
@@ -56,7 +56,8 @@ uri_template_value single_value(const operation& op, std::string_view text) {
   return items;
 }
 
-/// An exploded variable with names: a list when every name is its own, otherwise an associative array of distinct names.
+/// The value of an exploded named variable: a list if every name is the variable's own, otherwise an associative array with
+/// distinct names.
 std::optional<uri_template_value> exploded_parameters(const variable& variable, const std::vector<capture>& taken) {
   const bool own = std::all_of(taken.begin(), taken.end(), [&](const capture& one) { return one.key == variable.key; });
   if (own) {
@@ -73,7 +74,7 @@ std::optional<uri_template_value> exploded_parameters(const variable& variable, 
   return members;
 }
 
-/// True for the values that an expression without a leading sign expands to nothing.
+/// Whether an expression without a leading sign expands this value to nothing.
 bool expands_to_nothing(const uri_template_value& value) {
   if (const auto* text = std::get_if<std::string>(&value)) return text->empty();
   const auto* items = std::get_if<list_value>(&value);
@@ -84,7 +85,7 @@ class binder {
  public:
   explicit binder(const template_syntax& syntax) : syntax_(syntax) {}
 
-  /// Adds what `variable` took in one expression; false when that is no value.
+  /// Adds what `variable` matched in one expression. Returns false when that is not a valid value.
   bool add(const operation& op, const variable& variable, const std::vector<capture>& taken) {
     if (!syntax_.repeated.empty()) ++places_[variable.name];
     if (variable.explode && op.named) {
@@ -104,7 +105,7 @@ class binder {
     return add_whole(variable.name, single_value(op, taken[0].text));
   }
 
-  /// Notes an expression without a leading sign that took nothing: its variables are undefined, or one of them is empty.
+  /// Records an expression without a leading sign that matched nothing: its variables are undefined, or one of them is empty.
   void add_nothing(const expression& one) { nothings_.push_back(&one); }
 
   std::optional<uri_template_values> finish() {
@@ -134,7 +135,7 @@ class binder {
     return true;
   }
 
-  /// A variable that is defined is written wherever it stands.
+  /// Whether each defined variable has a value at each of its occurrences.
   bool agree_in_every_place() {
     if (syntax_.repeated.empty()) return true;
     for (const expression* one : nothings_) {
@@ -150,7 +151,7 @@ class binder {
                        [&](const auto& one) { return !whole_.contains(one.first) || places_[one.first] == one.second; });
   }
 
-  /// Two places agree when their values are equal; a string agrees with an exploded list of just that string.
+  /// Adds a value, or compares it with a known one. A string equals an exploded list of only that string.
   bool add_whole(const std::string& name, uri_template_value value) {
     const auto [place, is_new] = whole_.try_emplace(name, value);
     if (is_new || place->second == value) return true;
@@ -169,7 +170,7 @@ class binder {
   uri_template_values whole_;
   std::map<std::string, std::vector<prefix>> prefixes_;
   std::vector<const expression*> nothings_;
-  std::map<std::string, std::size_t> places_;  ///< How often each variable took something, if any stands in several places.
+  std::map<std::string, std::size_t> places_;  ///< Values per variable; only used if a variable occurs several times.
 };
 
 }  // namespace
@@ -184,7 +185,7 @@ std::optional<uri_template_values> bind(const template_syntax& syntax, const std
 
     std::vector<std::vector<capture>> taken(one.variables.size());
     for (std::size_t i = first; i < last; ++i) taken[captures[i].variable].push_back(captures[i]);
-    // Without a leading sign an empty expansion is what undefined variables give.
+    // Without a leading sign, an empty expansion means that the variables are undefined.
     const bool nothing = one.op.lead == '\0' && last - first == 1 && captures[first].text.empty();
     if (nothing) values.add_nothing(one);
     for (std::size_t i = 0; i < taken.size() && !nothing; ++i) {

@@ -1,4 +1,4 @@
-/// Hosts, ports and origins of the web, and well-known URLs (RFC 8615).
+/// Web hosts, ports and origins, and well-known URLs (RFC 8615).
 #include "base/uri/web_url.hpp"
 
 #include <arpa/inet.h>
@@ -27,7 +27,7 @@ std::optional<std::uint16_t> read_port(std::string_view text) noexcept {
   return port;
 }
 
-/// The text of an address in its usual form; nothing when it is none.
+/// The normalized text of an IP address; nothing when `text` is not an address.
 std::optional<std::string> usual_form(int family, const std::string& text) {
   std::array<unsigned char, 16> bytes{};
   std::array<char, INET6_ADDRSTRLEN> out{};
@@ -47,7 +47,7 @@ std::optional<std::string> read_name(std::string_view text) {
     if (dot == std::string_view::npos) break;
     rest.remove_prefix(dot + 1);
   }
-  // Browsers take such names for IPv4 addresses in older notations.
+  // Browsers treat such names as IPv4 addresses in older notations.
   const bool ends_in_number = std::all_of(label.begin(), label.end(), ascii::is_digit) || label.starts_with("0x");
   return ends_in_number ? usual_form(AF_INET, name) : std::optional(std::move(name));
 }

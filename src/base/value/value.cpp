@@ -18,7 +18,7 @@
 namespace hondana::inline v0 {
 namespace {
 
-/// Takes a parsed message over, counting what it makes. What goes wrong is told with its path, built on the way out.
+/// Converts a parsed message to an owning value and counts its values. Errors get their path while the recursion unwinds.
 class taker {
  public:
   explicit taker(std::size_t most) : left_(most) {}
@@ -109,7 +109,7 @@ void write_number(json::writer& to, double number) {
   std::array<char, 32> digits;
   char* end = std::to_chars(digits.data(), digits.data() + digits.size() - 2, number).ptr;
   if (std::string_view(digits.data(), end).find_first_of(".e") == std::string_view::npos) {
-    *end++ = '.';  // stays a number when it is read again
+    *end++ = '.';  // keeps it a floating-point number when it is parsed again
     *end++ = '0';
   }
   to.raw(std::string_view(digits.data(), end));
@@ -164,7 +164,7 @@ tl::unexpected<failure> wrong_kind(std::string_view path, std::string_view expec
               std::string(path) + ": expected " + std::string(expected) + ", got " + std::string(name_of(got.type())));
 }
 
-/// One step of a pointer with ~1 and ~0 decoded.
+/// Decodes ~1 and ~0 in one step of a JSON Pointer.
 std::string unescaped(std::string_view step) {
   std::string out;
   for (std::size_t index = 0; index < step.size(); ++index) {
@@ -304,7 +304,7 @@ bool value::operator==(const value& other) const {
   if (const auto mine = as_number()) {
     const auto theirs = other.as_number();
     if (!theirs || *mine != *theirs) return false;
-    // Beyond 2^53 an integer and a number may meet in the same double without being equal.
+    // Beyond 2^53, an integer and a number can convert to the same double without being equal.
     const auto exact = as_integer();
     const auto other_exact = other.as_integer();
     return !exact || !other_exact || *exact == *other_exact;

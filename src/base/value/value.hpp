@@ -1,4 +1,4 @@
-/// Copies a parsed JSON value into one that owns itself.
+/// Copies a parsed JSON value into an owning `value`.
 #pragma once
 
 #include <hondana/error.hpp>
@@ -8,7 +8,7 @@
 
 namespace hondana::inline v0 {
 
-/// A copy of a parsed value that owns itself. Errors: as `value::parse`, with the path below `from`.
+/// Copies a parsed value into one that owns its data. Errors: as `value::parse`, with the path below `from`.
 [[nodiscard]] result<value> take_value(const json::value& from, const value::limits& most = {});
 
 }  // namespace hondana::inline v0

@@ -1,4 +1,4 @@
-/// How many descriptors this process may have, and the errors of a process that has run out of them.
+/// The limit of file descriptors of this process, and errors caused by a lack of descriptors.
 #include "os/disk/descriptor_limit.hpp"
 
 #include <fcntl.h>
@@ -24,7 +24,7 @@ void raise_descriptor_limit() noexcept {
   const auto wanted = std::min(now.rlim_max, most_descriptors);
   if (now.rlim_cur >= wanted) return;
   now.rlim_cur = wanted;
-  (void)::setrlimit(RLIMIT_NOFILE, &now);  // the old limit serves too
+  (void)::setrlimit(RLIMIT_NOFILE, &now);  // on failure, the old limit is sufficient
 }
 
 std::size_t descriptor_limit() noexcept {
@@ -36,7 +36,7 @@ std::size_t descriptor_limit() noexcept {
 bool lacks_descriptors() noexcept {
   std::array<handle, few> probes;
   for (auto& one : probes) {
-    one = handle(::open("/dev/null", O_RDONLY | O_CLOEXEC));  // something that is always there
+    one = handle(::open("/dev/null", O_RDONLY | O_CLOEXEC));  // a file that always exists
     if (!one.is_open()) return errno == EMFILE || errno == ENFILE;
   }
   return false;

@@ -1,4 +1,4 @@
-/// How many descriptors this process may have, and the errors of a process that has run out of them.
+/// The limit of file descriptors of this process, and errors caused by a lack of descriptors.
 #pragma once
 
 #include <cerrno>
@@ -7,21 +7,22 @@
 
 namespace hondana::disk {
 
-/// Raises this process's limit of open descriptors as far as it may without privileges. Affects the whole process and its
-/// children: called by programs, never by the library itself. Does nothing where the limit cannot be raised.
+/// Raises the limit of open descriptors of this process as far as is possible without privileges.
+/// Affects the whole process and its children. Called by programs, never by the library. Does nothing if the limit cannot be
+/// raised.
 void raise_descriptor_limit() noexcept;
 
-/// The limit as it is now, 131 072 at most: where it is that of the whole system, memory ends before it.
+/// The current limit, at most 131 072. If the configured limit is the system-wide maximum, memory is exhausted earlier.
 [[nodiscard]] std::size_t descriptor_limit() noexcept;
 
-/// Whether none, or no more than a few, are left for other files: what needs several at once may have failed for that. Threads:
-/// any.
+/// Whether at most a few descriptors are left. Operations that need several at once may have failed for that reason.
+/// Threads: any.
 [[nodiscard]] bool lacks_descriptors() noexcept;
 
-/// Whether `error` means that there are no descriptors or no memory at the moment.
+/// Whether `error` means that descriptors or memory are temporarily exhausted.
 [[nodiscard]] constexpr bool is_shortage(int error) noexcept { return error == EMFILE || error == ENFILE || error == ENOMEM; }
 
-/// Throws std::system_error for such an error, so that no caller mistakes it for a file that does not exist.
+/// Throws std::system_error for such an error, so that no caller mistakes it for a missing file.
 inline void throw_if_short(int error) {
   if (is_shortage(error)) throw std::system_error(error, std::generic_category());
 }

@@ -1,4 +1,4 @@
-/// A file descriptor with one owner, whole reads and writes, and the names in a folder.
+/// An owning file descriptor, complete reads and writes, and streams of folder entries.
 #pragma once
 
 #include <dirent.h>
@@ -15,7 +15,7 @@
 
 namespace hondana::disk {
 
-/// Closes its descriptor when it dies. Threads: one at a time; the descriptor itself may be used by several.
+/// Owns a descriptor and closes it on destruction. Threads: one at a time; the descriptor itself may be used by several.
 class handle {
  public:
   handle() = default;
@@ -33,14 +33,14 @@ class handle {
 
   [[nodiscard]] int get() const noexcept { return descriptor_; }
   [[nodiscard]] bool is_open() const noexcept { return descriptor_ >= 0; }
-  /// Gives the descriptor away.
+  /// Releases ownership and returns the descriptor.
   [[nodiscard]] int release() noexcept { return std::exchange(descriptor_, -1); }
 
  private:
   int descriptor_ = -1;
 };
 
-/// Fills `into` with up to `size` bytes from `offset`; fewer only where the file ends. Errors: errno.
+/// Reads up to `size` bytes at `offset` into `into`. Returns fewer only at the end of the file. Errors: errno.
 [[nodiscard]] inline tl::expected<std::size_t, int> read_at(int file, char* into, std::size_t size, std::uint64_t offset) {
   std::size_t filled = 0;
   while (filled < size) {
@@ -56,7 +56,7 @@ class handle {
   return filled;
 }
 
-/// Errors: errno; then a part may have been written. 0: none.
+/// Writes all bytes. Returns 0 or an errno; after an error, some of the bytes may have been written.
 [[nodiscard]] inline int write_all(int file, std::string_view bytes) {
   while (!bytes.empty()) {
     const auto count = ::write(file, bytes.data(), bytes.size());
@@ -70,10 +70,10 @@ class handle {
 struct closes_folder_stream {
   void operator()(DIR* of) const noexcept { ::closedir(of); }
 };
-/// For `readdir`; `dirfd` is its descriptor.
+/// For `readdir`. `dirfd` returns its descriptor.
 using folder_stream = std::unique_ptr<DIR, closes_folder_stream>;
 
-/// Takes over the folder, which is open for reading. Null: errno says why.
+/// Takes ownership of `folder`, which must be open for reading. Returns null and sets errno on failure.
 [[nodiscard]] inline folder_stream stream_of(handle folder) noexcept {
   folder_stream made(folder.is_open() ? ::fdopendir(folder.get()) : nullptr);
   if (made) static_cast<void>(folder.release());

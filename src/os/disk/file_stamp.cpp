@@ -1,4 +1,4 @@
-/// The state of a file by its inode, and the version made from it.
+/// The state of a file according to its inode, and the version derived from it.
 #include "os/disk/file_stamp.hpp"
 
 #include <array>
@@ -14,7 +14,7 @@ constexpr std::int64_t coarse_nanoseconds = 2'100'000'000;
 
 constexpr std::int64_t last_second = std::numeric_limits<std::int64_t>::max() / 1'000'000'000 - 1;
 
-/// Times that 64 bits cannot count in nanoseconds, beyond the years 1677 and 2262, become the last ones they can.
+/// Converts to nanoseconds since 1970. Times before 1677 or after 2262 do not fit into 64 bits and are clamped.
 std::int64_t nanoseconds(const timespec& time) noexcept {
   if (time.tv_sec > last_second) return time_beyond_count;
   if (time.tv_sec < -last_second) return -time_beyond_count;
@@ -48,7 +48,7 @@ bytes::digest digest_of(const stamp& state) {
 std::string version_of(const stamp& state) { return bytes::to_hex(digest_of(state)); }
 
 bool is_racy(const stamp& state, std::int64_t now) noexcept {
-  // Whole seconds are most likely those of a file system that keeps no parts of them, or two at a time.
+  // Whole seconds usually mean that the file system stores times with a resolution of one or two seconds.
   const bool is_coarse = state.changed % 1'000'000'000 == 0;
   return state.changed > now - (is_coarse ? coarse_nanoseconds : racy_nanoseconds);
 }

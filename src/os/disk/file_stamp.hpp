@@ -1,4 +1,4 @@
-/// The state of a file by its inode, and the version made from it.
+/// The state of a file according to its inode, and the version derived from it.
 #pragma once
 
 #include <sys/stat.h>
@@ -12,41 +12,41 @@
 
 namespace hondana::disk {
 
-/// The time of what lies further from 1970 than 64 bits of nanoseconds reach; negative for the past.
+/// Represents times that do not fit into 64 bits of nanoseconds since 1970; negated for the past.
 inline constexpr std::int64_t time_beyond_count = std::numeric_limits<std::int64_t>::max();
 
-/// Changes whenever the file system notices a change of the file. Times are nanoseconds since 1970.
+/// The state of a file: differs after every change that the file system records. Times are nanoseconds since 1970.
 struct stamp {
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
   std::uint64_t size = 0;
   std::int64_t modified = 0;
-  std::int64_t changed = 0;  ///< The inode's ctime, which no program can set.
+  std::int64_t changed = 0;  ///< The inode's ctime, which programs cannot set.
 
   bool operator==(const stamp&) const = default;
 };
 
 [[nodiscard]] stamp stamp_of(const struct stat& facts) noexcept;
 
-/// For tests: the times of all stamps made from now on are rounded down to multiples of so many nanoseconds, so that quick
-/// changes leave equal ones. 1: as the system gives them. Threads: any.
+/// For tests: rounds the times of all new stamps down to multiples of `length` nanoseconds, so that quick changes give equal
+/// stamps. 1: no rounding. Threads: any.
 void coarsen_times_for_tests(std::int64_t length) noexcept;
 
 [[nodiscard]] bytes::digest digest_of(const stamp& state);
 
-/// The version of a file that is not racy: its stamp's digest in hexadecimal.
+/// The version of a file that is not racy: the digest of its stamp in hexadecimal.
 [[nodiscard]] std::string version_of(const stamp& state);
 
-/// Whether the file changed within 50 ms of now (or seems to in the future): a further change may leave the stamp as it is,
-/// since time stamps move in ticks. On file systems that keep whole seconds, within two seconds. `now` is what `wall_clock`
-/// says.
+/// Whether the file changed less than 50 ms before `now`, or after it. For file systems that store whole seconds: two seconds.
+/// File times advance in ticks, so another change may leave the stamp of such a file unchanged. `now`: the result of
+/// `wall_clock`.
 [[nodiscard]] bool is_racy(const stamp& state, std::int64_t now) noexcept;
 
-/// Nanoseconds since 1970.
+/// The current time in nanoseconds since 1970.
 [[nodiscard]] std::int64_t wall_clock() noexcept;
 
-/// For tests: `wall_clock` says `time` from now on, so that files count as changed just now however slow the machine is. 0: the
-/// time of the system. Threads: any.
+/// For tests: fixes the result of `wall_clock` to `time`, so that files count as just changed even on slow machines.
+/// 0: the system time. Threads: any.
 void set_wall_clock_for_tests(std::int64_t time) noexcept;
 
 }  // namespace hondana::disk

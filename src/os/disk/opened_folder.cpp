@@ -1,4 +1,4 @@
-/// Opens paths beneath a folder without leaving it, and tells what kind of folder was opened.
+/// Opens paths below a folder without leaving it, and detects properties of open folders.
 #include "os/disk/opened_folder.hpp"
 
 #include <fcntl.h>
@@ -62,7 +62,7 @@ bool is_in_place(int folder, const std::string& path) noexcept {
 }
 
 bool on_kernel_file_system(int descriptor) noexcept {
-  // From linux/magic.h, where it names them; the others are in the sources of their file systems only.
+  // Names are from linux/magic.h; the numbers are only defined in the sources of their file systems.
   constexpr std::array<std::uint64_t, 17> kinds{
       PROC_SUPER_MAGIC, SYSFS_MAGIC,        DEBUGFS_MAGIC,        TRACEFS_MAGIC,
       SECURITYFS_MAGIC, SELINUX_MAGIC,      SMACK_MAGIC,          PSTOREFS_MAGIC,
@@ -84,14 +84,14 @@ bool is_bare_repository(int folder) noexcept {
 }
 
 bool is_on_network(int descriptor) noexcept {
-  // From linux/magic.h, where it names them.
+  // Names are from linux/magic.h.
   constexpr std::array<std::uint64_t, 10> kinds{
       NFS_SUPER_MAGIC,       SMB_SUPER_MAGIC, 0xFE534D42 /* smb2 */, 0xFF534D42 /* cifs */,
       CODA_SUPER_MAGIC,      AFS_SUPER_MAGIC, AFS_FS_MAGIC,          V9FS_MAGIC,
       0x65735546 /* fuse */, 0x00C36400 /* ceph */};
   struct statfs about{};
   if (::fstatfs(descriptor, &about) != 0) return false;
-  // Of some, f_type has its sign extended.
+  // Some file systems sign-extend f_type.
   return std::find(kinds.begin(), kinds.end(), static_cast<std::uint64_t>(about.f_type) & 0xFFFFFFFF) != kinds.end();
 }
 

@@ -1,4 +1,4 @@
-/// Opens paths beneath a folder without leaving it, and tells what kind of folder was opened.
+/// Opens paths below a folder without leaving it, and detects properties of open folders.
 #pragma once
 
 #include <cstdint>
@@ -8,27 +8,27 @@
 
 namespace hondana::disk {
 
-/// `openat2` with these `RESOLVE_…` flags, again where it was disturbed: its descriptor, or -1 and errno. ENOSYS comes from
-/// kernels before Linux 5.6; containers may answer EPERM for system calls that they do not know.
+/// Calls `openat2` with these `RESOLVE_…` flags and retries after interruptions. Returns the descriptor, or -1 and sets errno.
+/// ENOSYS: the kernel is older than Linux 5.6. Containers may return EPERM for system calls that they do not know.
 [[nodiscard]] int open_resolved(int folder, const std::string& path, int flags, std::uint64_t resolve) noexcept;
 
-/// Opens what a path without `..` leads to beneath the folder, never through a link: by the kernel, or name by name where it
-/// does not know how. A link at the end is opened itself with O_PATH and O_NOFOLLOW. Not open: errno says why; of links it is
-/// ELOOP or ENOTDIR.
+/// Opens `path`, which must not contain `..`, below the folder without following symbolic links.
+/// Uses openat2, or opens one path segment after the other on kernels without it. With O_PATH, a link in the last segment is
+/// opened itself. If the result is not open, errno has the reason; for links it is ELOOP or ENOTDIR.
 [[nodiscard]] handle open_without_links(int folder, const std::string& path, int flags);
 
-/// False when an open folder has been deleted, or another stands at `path` or nothing does. When that cannot be told, as by
-/// rights taken away since, it is in place.
+/// Returns false when an open folder has been deleted, or `path` now names another folder or nothing.
+/// Returns true when this cannot be determined, such as after access rights were removed.
 [[nodiscard]] bool is_in_place(int folder, const std::string& path) noexcept;
 
-/// Whether a folder holds what a git repository without a work tree holds: HEAD, objects/ and refs/.
+/// Whether a folder contains the parts of a bare git repository: HEAD, objects/ and refs/.
 [[nodiscard]] bool is_bare_repository(int folder) noexcept;
 
-/// Whether the descriptor lies on procfs, sysfs or another file system of the kernel's own making.
+/// Whether the descriptor is on procfs, sysfs or another pseudo file system of the kernel.
 [[nodiscard]] bool on_kernel_file_system(int descriptor) noexcept;
 
-/// Whether an open file or folder is on a network file system (or one in user space), whose changes by others the kernel does
-/// not hear of. False when that cannot be found out.
+/// Whether an open file or folder is on a network or user-space (FUSE) file system. The kernel does not report changes that
+/// others make there. False when this cannot be determined.
 [[nodiscard]] bool is_on_network(int descriptor) noexcept;
 
 }  // namespace hondana::disk

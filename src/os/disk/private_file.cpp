@@ -1,4 +1,4 @@
-/// Files of the server itself: read only when no other user can change them, replaced whole, and recognized.
+/// Files of the server itself: read only if other users cannot change them, and replaced atomically.
 #include "os/disk/private_file.hpp"
 
 #include <fcntl.h>
@@ -24,7 +24,7 @@
 namespace hondana::disk {
 namespace {
 
-constexpr mode_t too_open = 0037;  // the group may read, others nothing
+constexpr mode_t too_open = 0037;  // group write and execute, all access of others
 
 tl::unexpected<failure> cannot(const std::string& doing, const std::string& path, int error,
                                errc code = errc::source_unavailable) {
@@ -36,14 +36,14 @@ std::string folder_of(const std::string& path) {
   return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
 }
 
-/// Where a link leads, so that the file is replaced and not the link.
+/// Resolves symbolic links, so that the target file is replaced and not the link.
 std::string behind_links(const std::string& path) {
   std::error_code problem;
   auto real = std::filesystem::canonical(path, problem);
   return problem ? path : real.string();
 }
 
-/// A file beside another, in a folder that is made if need be.
+/// Opens the file `path` + `ending`, and creates it and its folder if they are missing.
 result<handle> open_beside(const std::string& path, const char* ending) {
   const auto real = behind_links(path);
   HONDANA_TRY(make_private_folder(folder_of(real)));
@@ -53,14 +53,15 @@ result<handle> open_beside(const std::string& path, const char* ending) {
   return file;
 }
 
-/// A byte of a file for each subject; that two may share one only makes somebody wait. (FNV-1a: the same in every process.)
+/// The byte of the lock file that represents a subject. A collision only makes one subject wait for the other.
+/// FNV-1a gives the same result in every process.
 off_t place_of(std::string_view subject) {
   std::uint32_t hash = 2'166'136'261u;
   for (const char c : subject) hash = (hash ^ static_cast<unsigned char>(c)) * 16'777'619u;
   return static_cast<off_t>(hash & 0x7fffffffu);
 }
 
-/// How often somebody who waits looks: the kernel wakes nobody by time or wish.
+/// How often a waiting thread retries: file locks have no timeout and cannot be cancelled.
 constexpr std::chrono::milliseconds between_looks{20};
 
 }  // namespace
@@ -75,7 +76,7 @@ result<void> make_private_folder(const std::string& path) {
   if (const auto above = folder_of(path); above != path && above != ".") {
     HONDANA_TRY(make_private_folder(above));
   }
-  // Somebody may have made it just now.
+  // Another process may have created it meanwhile.
   if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return cannot("create the folder", path, errno);
   return {};
 }
@@ -89,7 +90,7 @@ result<private_text> read_private(const std::string& path, std::size_t most_byte
   struct stat facts{};
   if (::fstat(file.get(), &facts) != 0) return cannot("look at", path, errno);
   if (!S_ISREG(facts.st_mode)) return fail(errc::source_unavailable, path + " is not a regular file");
-  // Whoever owns it may change it, whatever its mode says.
+  // The owner can change the file regardless of its mode.
   const bool is_trusted =
       facts.st_uid == ::geteuid() || facts.st_uid == 0 || (whose == owners::anybody_for_root && ::geteuid() == 0);
   if (!is_trusted) {
@@ -107,7 +108,7 @@ result<private_text> read_private(const std::string& path, std::size_t most_byte
     const auto count = ::read(file.get(), out.bytes.data() + have, out.bytes.size() - have);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return cannot("read", path, errno);
-    if (count == 0) break;  // it has shrunk
+    if (count == 0) break;  // the file has shrunk
     have += static_cast<std::size_t>(count);
   }
   out.bytes.resize(have);
@@ -126,7 +127,7 @@ result<handle> lock_beside(const std::string& path, std::string_view subject, st
                            const std::stop_token& stop) {
   auto file = open_beside(path, ".turns");
   if (!file) return file;
-  // Of the open file and not of the process, whose other threads wait as well.
+  // The lock belongs to the open file and not to the process, because other threads of the process wait as well.
   struct flock range{};
   range.l_type = F_WRLCK;
   range.l_whence = SEEK_SET;
@@ -149,7 +150,7 @@ result<handle> lock_beside(const std::string& path, std::string_view subject, st
 result<void> replace_private(const std::string& path, std::string_view bytes) {
   const auto real = behind_links(path);
   const auto fresh = real + ".new";
-  ::unlink(fresh.c_str());  // what a process left that was killed half-way
+  ::unlink(fresh.c_str());  // left by a process that was killed during a replacement
   const handle file(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!file.is_open()) return cannot("make", fresh, errno);
   const auto give_up = [&](int error) {
@@ -158,20 +159,20 @@ result<void> replace_private(const std::string& path, std::string_view bytes) {
   };
   struct stat before{};
   if (::stat(real.c_str(), &before) == 0) {
-    // A service whose file root changes must be able to read it afterwards.
+    // A service must be able to read its file after root has changed it.
     if (::geteuid() == 0 && before.st_uid != 0 && ::fchown(file.get(), before.st_uid, static_cast<gid_t>(-1)) != 0)
       return give_up(errno);
     auto mode = before.st_mode & 0777 & ~too_open;
     struct stat made{};
     if (::fstat(file.get(), &made) != 0) return give_up(errno);
-    // What is written, such as a revocation, counts for more than who else may read it.
+    // Writing the content, such as a revocation, is more important than access for the group.
     if (before.st_gid != made.st_gid && ::fchown(file.get(), static_cast<uid_t>(-1), before.st_gid) != 0) mode &= ~0070u;
     if (::fchmod(file.get(), mode) != 0) return give_up(errno);
   }
   if (const int error = write_all(file.get(), bytes); error != 0) return give_up(error);
   if (::fsync(file.get()) != 0) return give_up(errno);
   if (::rename(fresh.c_str(), real.c_str()) != 0) return give_up(errno);
-  // The rename itself outlives a power cut once the folder is on the disk; the file is whole either way.
+  // Syncing the folder makes the rename survive a power failure. The file is complete in any case.
   const handle folder(::open(folder_of(real).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (folder.is_open() && ::fsync(folder.get()) != 0 && errno != EINVAL) return cannot("write", folder_of(real), errno);
   return {};
@@ -182,13 +183,13 @@ own_files::own_files(std::vector<std::string> paths, std::string_view root) : pa
   for (const auto& one : paths_) {
     if (one.size() <= above.size() || !one.starts_with(above)) continue;
     const auto below = one.substr(above.size());
-    const auto name = below.rfind('/') + 1;  // 0 where there is none
+    const auto name = below.rfind('/') + 1;  // 0 if there is no slash
     below_.push_back({below.substr(0, name), below.substr(name)});
   }
 }
 
 bool own_files::has_name(std::string_view below) const noexcept {
-  // .NAME.swp and .#NAME, #NAME#; NAME.1, NAME-20261122, NAME~ and NAME_old.
+  // Matches .NAME.swp, .#NAME, #NAME#, NAME.1, NAME-20261122, NAME~ and NAME_old.
   constexpr std::array<std::string_view, 4> fronts{"", ".", "#", ".#"};
   constexpr std::string_view behind = ".-~_#";
   return std::any_of(below_.begin(), below_.end(), [&](const named& one) {

@@ -1,4 +1,4 @@
-/// Files of the server itself: read only when no other user can change them, replaced whole, and recognized.
+/// Files of the server itself: read only if other users cannot change them, and replaced atomically.
 #pragma once
 
 #include <sys/stat.h>
@@ -22,49 +22,52 @@ struct private_text {
   stamp state;
 };
 
-/// Whose files are read: our user's and root's, or anybody's where root looks after what is another's.
+/// The accepted owners of a file: the current user and root, or anyone if the current user is root.
 enum class owners : bool { ours, anybody_for_root };
 
-/// Its group may read it (0640), so that a service can; nobody else may, and only its owner may write it. Errors:
-/// resource_not_found; access_denied, saying which `chmod` or `chown` helps; response_too_large; source_unavailable.
+/// Reads a private file of at most `most_bytes` bytes. Its group may have read access (0640), so that a service can read it.
+/// Other users must have no access, and only the owner may write.
+/// Errors: resource_not_found; access_denied, whose text names the `chmod` or `chown` that helps; response_too_large;
+/// source_unavailable.
 [[nodiscard]] result<private_text> read_private(const std::string& path, std::size_t most_bytes, owners whose = owners::ours);
 
-/// Makes a folder and those above it as far as they are missing, with mode 0700. Errors: source_unavailable.
+/// Creates a folder and its missing parents with mode 0700. Errors: source_unavailable.
 [[nodiscard]] result<void> make_private_folder(const std::string& path);
 
-/// Keeps others who ask for the same lock out until it is closed: a file beside `path`, which stays. Waits for it, and makes
-/// the folder (0700) if need be. Errors: source_unavailable.
+/// Takes an exclusive lock for `path` until the handle is closed. Waits without limit.
+/// The lock is on the file `path`.lock, which is never deleted. Creates the folder (0700) if it is missing. Errors:
+/// source_unavailable.
 [[nodiscard]] result<handle> lock_beside(const std::string& path);
 
-/// The same for one `subject` of many, by another file, so that it may be held for long. Errors: timed_out when others hold it
-/// for longer than `most`; cancelled; source_unavailable.
+/// Takes the lock of one `subject` among many, on the file `path`.turns. It may be held for a long time.
+/// Errors: timed_out when the lock is not available within `most`; cancelled; source_unavailable.
 [[nodiscard]] result<handle> lock_beside(const std::string& path, std::string_view subject, std::chrono::milliseconds most,
                                          const std::stop_token& stop);
 
-/// Puts a file with these bytes in the place of `path`: whoever reads it finds the old ones or the new ones. A new one has
-/// mode 0600, one that was there keeps its own, its group and, where root writes, its owner; a group that cannot be kept is let
-/// see it no more. The caller holds `lock_beside`. Errors: source_unavailable.
+/// Replaces `path` atomically: readers get either the old or the new bytes. The caller must hold `lock_beside`.
+/// A new file has mode 0600. An existing file keeps its mode and group, and its owner if root writes. If the group cannot be
+/// preserved, it loses its access. Errors: source_unavailable.
 [[nodiscard]] result<void> replace_private(const std::string& path, std::string_view bytes);
 
-/// Immutable. Threads: any.
+/// The server's own files within a served folder, which are never served. Immutable. Threads: any.
 class own_files {
  public:
-  /// Why one is left out, for people.
+  /// Why such a file is excluded, as a message for people.
   static constexpr std::string_view reason = "a file of the server itself, named in its configuration";
 
   own_files() = default;
-  /// `paths`: absolute, links resolved. `root`: the folder, without links, that is asked about.
+  /// `paths`: absolute, with links resolved. `root`: the served folder, with links resolved.
   own_files(std::vector<std::string> paths, std::string_view root);
 
-  /// Whether a path below the root is one of them, or is called as the locks, older files and copies are that this program,
-  /// editors and rotation leave beside it.
+  /// Whether a path below the root is one of the files, or has the name of one of their companion files.
+  /// Companions are the locks, old versions and copies that this program, editors and log rotation create.
   [[nodiscard]] bool has_name(std::string_view below) const noexcept;
-  /// Whether this is one of them under another name: a hard link. Looks at each, unless there is but one name.
+  /// Whether the file is a hard link to one of them. Examines each file, unless `facts` has only one link.
   [[nodiscard]] bool is_one(const struct stat& facts) const noexcept;
 
  private:
   struct named {
-    std::string folder;  // below the root, with a slash behind it; empty: the root
+    std::string folder;  // below the root, with a trailing slash; empty: the root
     std::string name;
   };
   std::vector<std::string> paths_;

@@ -1,4 +1,4 @@
-/// Bytes in transit: few of them in memory, many in a file without a name.
+/// A temporary buffer: small content in memory, large content in an unnamed file.
 #include "os/disk/spool.hpp"
 
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 namespace hondana::disk {
 namespace {
 
-// What is written to the file at a time.
+// Number of bytes per write to the file.
 constexpr std::size_t piece = 256u << 10;
 
 tl::unexpected<failure> no_room(const char* what, int error) {
@@ -53,7 +53,7 @@ result<handle> nameless_file() {
   const auto where = spool::folder();
   handle made(::open(where.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
   if (made.is_open()) return made;
-  // Not every file system has them; this one has a name for a moment.
+  // Not every file system supports O_TMPFILE. Here the file has a name for a moment.
   std::string name = where + "/hondana-XXXXXX";
   made = handle(::mkostemp(name.data(), O_CLOEXEC));
   if (!made.is_open()) return no_room("creating a temporary file", errno);
@@ -62,10 +62,10 @@ result<handle> nameless_file() {
 }
 
 std::string spool::folder() {
-  const char* named = std::getenv("TMPDIR");  // read before threads that would change it exist
+  const char* named = std::getenv("TMPDIR");  // read before there are threads that could change it
   std::string around = named == nullptr || *named != '/' ? "/tmp" : named;
   const auto own = around + "/hondana-" + std::to_string(::geteuid());
-  ::mkdir(own.c_str(), 0700);  // it may be there already; what counts is whose it is
+  ::mkdir(own.c_str(), 0700);  // it may already exist; its owner is checked below
   struct stat facts{};
   const bool is_ours =
       ::lstat(own.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode) && facts.st_uid == ::geteuid() && (facts.st_mode & 0077) == 0;

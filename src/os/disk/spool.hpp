@@ -1,4 +1,4 @@
-/// Bytes in transit: few of them in memory, many in a file without a name.
+/// A temporary buffer: small content in memory, large content in an unnamed file.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,23 @@
 
 namespace hondana::disk {
 
-/// A file in `spool::folder()` that is gone with its descriptor. Errors: source_unavailable; the private text says what failed.
+/// Creates a file in `spool::folder()` that is deleted when its descriptor is closed.
+/// Errors: source_unavailable; the private text says which step failed.
 [[nodiscard]] result<handle> nameless_file();
 
-/// Takes bytes piece by piece, and gives them back. Threads: one at a time.
+/// Collects bytes in pieces, and then returns them as one content. Threads: one at a time.
 class spool {
  public:
   static constexpr std::size_t most_in_memory = 1u << 20;
-  /// Where the files are: a folder of this user's alone below `TMPDIR` or /tmp, which is made if need be, so that a sandbox
-  /// need not open the whole of it; where that is another's, there itself.
+  /// The folder for temporary files: a private folder of this user in `TMPDIR` or /tmp, created if missing.
+  /// A sandbox therefore need not allow all of /tmp. If that folder belongs to another user, the result is `TMPDIR` or /tmp
+  /// itself.
   [[nodiscard]] static std::string folder();
 
-  /// Errors: source_unavailable when there is no room on the disk.
+  /// Errors: source_unavailable when the disk is full.
   result<void> append(std::string_view bytes);
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
-  /// What was appended; then it is over. Errors: source_unavailable.
+  /// Returns all appended bytes. The spool must not be used afterwards. Errors: source_unavailable.
   [[nodiscard]] result<std::variant<shared_bytes, std::shared_ptr<byte_reader>>> take();
 
  private:

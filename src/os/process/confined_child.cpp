@@ -1,4 +1,4 @@
-/// Short-lived child processes that can only turn their input into output: limits, start and end.
+/// Short-lived child processes that can only convert their input to output: limits, start and end.
 #include "os/process/confined_child.hpp"
 
 #include <fcntl.h>
@@ -31,10 +31,10 @@ namespace {
 using clock = monotonic_clock;
 constexpr std::size_t most_problems = 4096;
 constexpr std::size_t piece_size = 64u << 10;
-/// How often is looked where the kernel has no descriptor for what is waited for.
+/// Polling interval if the kernel has no pidfds.
 constexpr std::chrono::milliseconds without_descriptor{10};
 
-/// Can be read once `stop` has been asked for.
+/// A descriptor that becomes readable when `stop` is requested.
 class bell {
  public:
   explicit bell(const std::stop_token& stop)
@@ -43,7 +43,7 @@ class bell {
 
  private:
   void ring() const noexcept {
-    // It can only be full, and then it rings already.
+    // This fails only if the counter is full; the descriptor is then readable already.
     static_cast<void>(::eventfd_write(rings_.get(), 1));
   }
   disk::handle rings_;
@@ -58,7 +58,7 @@ class hearing {
   [[nodiscard]] bool hears_output() const noexcept { return child_.output.is_open(); }
   [[nodiscard]] bool hears_problems() const noexcept { return child_.problems.is_open(); }
 
-  /// One piece, or all that is there.
+  /// Reads one piece of the output, or all that is available.
   result<void> take_output(bool all) {
     while (child_.output.is_open()) {
       const auto count = ::read(child_.output.get(), piece_.data(), piece_.size());
@@ -132,7 +132,7 @@ result<ended> run_confined(const std::vector<std::string>& command, int input, c
   hearing all(started, most, hears);
   ended how;
   for (;;) {
-    // Seen before its output is taken, so that all that it wrote is.
+    // Checked before reading its output, so that none of the output is missed.
     const bool is_over = started.has_ended(how);
     HONDANA_TRY(all.take_output(is_over));
     all.take_problems();
@@ -195,7 +195,7 @@ result<both_ends> pipe_to_us() {
   return made;
 }
 
-/// All that is made before the fork, so that nothing is allocated behind it: other threads may hold the allocator's lock.
+/// All data for exec, built before the fork. The child must not allocate, because other threads may hold the allocator's lock.
 struct image {
   std::vector<std::string> words;
   std::vector<std::string> variables;
@@ -222,7 +222,7 @@ image image_of(const std::vector<std::string>& command, const limits& most) {
   return made;
 }
 
-/// Descriptors that other libraries opened without O_CLOEXEC, on kernels that cannot do it in one step.
+/// Marks descriptors that other libraries opened without O_CLOEXEC, on kernels without close_range.
 void close_at_exec_one_by_one() {
   rlimit most{};
   if (::getrlimit(RLIMIT_NOFILE, &most) != 0) return;
@@ -231,14 +231,15 @@ void close_at_exec_one_by_one() {
   for (int one = 3; one < end; ++one) ::fcntl(one, F_SETFD, FD_CLOEXEC);
 }
 
-/// Behind the fork, where only what is safe in a signal handler may be called. Gives the error, if it comes back.
+/// Runs in the child after the fork, where only async-signal-safe functions are allowed. Returns only on failure, with the
+/// errno.
 int become(const image& what, const std::array<int, 3>& streams, pid_t parent) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  // If it has gone before that, nobody would kill this.
+  // If the parent has already ended, the death signal would never arrive.
   if (::getppid() != parent) return ESRCH;
   if (::chdir("/") != 0) return errno;
-  // Numbers of streams may be among 0 to 2 where the host has closed its own: duplicates above them cannot clash.
+  // The streams may have the numbers 0 to 2 if the host has closed its own. Duplicates above them cannot clash.
   std::array<int, 3> above{};
   for (std::size_t i = 0; i < streams.size(); ++i) {
     above[i] = ::fcntl(streams[i], F_DUPFD_CLOEXEC, 3);
@@ -252,7 +253,7 @@ int become(const image& what, const std::array<int, 3>& streams, pid_t parent) {
 #else
   close_at_exec_one_by_one();
 #endif
-  for (int one = 1; one < NSIG; ++one) ::signal(one, SIG_DFL);  // those that cannot be set have no handler
+  for (int one = 1; one < NSIG; ++one) ::signal(one, SIG_DFL);  // signals that cannot be set have no handler
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -260,7 +261,7 @@ int become(const image& what, const std::array<int, 3>& streams, pid_t parent) {
   return errno;
 }
 
-/// What the child says of itself before it is another program: an error, or nothing. -1: nothing.
+/// The errno that the child reports before exec; -1 if exec succeeded.
 int told_by(int from) {
   int error = 0;
   ssize_t count = -1;
@@ -301,7 +302,7 @@ child::child(child&& other) noexcept
 child::~child() {
   if (pid_ <= 0) return;
   kill_group();
-  // With the launcher gone nothing of ours reaches it, and the kernel has killed it.
+  // If the launcher has ended, the signal cannot be sent, but the kernel has already killed the child.
   reap(pid_);
 }
 
@@ -310,7 +311,7 @@ void child::kill_group() const noexcept {
     static_cast<void>(by_->signal(pid_, SIGKILL));
   } else {
     ::kill(-pid_, SIGKILL);
-    ::kill(pid_, SIGKILL);  // before it has made its group
+    ::kill(pid_, SIGKILL);  // in case it has not created its group yet
   }
 }
 
@@ -324,7 +325,7 @@ result<void> child::fork_into(const std::vector<std::string>& command, int input
   sigset_t all;
   sigset_t before;
   ::sigfillset(&all);
-  // No handler of the host's runs in the copy.
+  // Signal handlers of the host must not run in the child.
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
   const auto parent = ::getpid();
   const auto pid = ::fork();
@@ -382,10 +383,10 @@ bool child::has_ended(ended& into) {
   siginfo_t found{};
   const bool is_gone = ::waitid(P_PID, static_cast<id_t>(pid_), &found, WEXITED | WNOHANG | WNOWAIT) != 0;
   if (!is_gone && found.si_pid != pid_) return false;
-  // Its number is its own as long as it is not reaped.
+  // Its process id cannot be reused before it is reaped.
   if (!is_gone) kill_group();
   int status = 0;
-  // Where the host ignores SIGCHLD there is nothing to reap, and nobody knows how it ended.
+  // If the host ignores SIGCHLD, the child is already reaped and its status is unknown.
   if (::waitpid(pid_, &status, WNOHANG) == pid_) look_at(status, into);
   pid_ = -1;
   return true;
@@ -393,7 +394,7 @@ bool child::has_ended(ended& into) {
 
 namespace {
 
-// Sanitizers keep more address space than any limit leaves.
+// Sanitizers reserve more address space than any limit allows.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool limits_memory = false;
 #elif defined(__has_feature)
@@ -406,7 +407,7 @@ constexpr bool limits_memory = true;
 constexpr bool limits_memory = true;
 #endif
 
-/// False when the kernel refuses it. A hard limit that is lower already stays.
+/// Sets a limit; a lower hard limit stays. Returns false when the kernel rejects it.
 bool limit(int resource, rlim_t soft, rlim_t hard) {
   rlimit now{};
   if (::getrlimit(static_cast<__rlimit_resource_t>(resource), &now) != 0) return false;
@@ -417,7 +418,7 @@ bool limit(int resource, rlim_t soft, rlim_t hard) {
 }  // namespace
 
 result<std::string> shut_in(sandbox::permissions to, const limits& most) {
-  // Also a program that nobody waits for any more ends, and one that is started by another than this library.
+  // Also ends programs that no process waits for, and programs that were not started by this library.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::prctl(PR_SET_DUMPABLE, 0);
   const auto seconds = static_cast<rlim_t>((most.time.count() + 999) / 1000);
@@ -427,7 +428,7 @@ result<std::string> shut_in(sandbox::permissions to, const limits& most) {
   to.only_computes = true;
   HONDANA_TRY(auto confined, sandbox::confine(to));
   auto lacks = std::move(confined.lacks);
-  // Last: what was set up till now may have needed more than its limit leaves.
+  // Last, because the setup above may need more memory than the limit allows.
   if (limits_memory) is_limited = limit(RLIMIT_AS, most.memory, most.memory) && is_limited;
   if (!is_limited) lacks += lacks.empty() ? "resource limits cannot be set" : "; resource limits cannot be set";
   return lacks;

@@ -1,4 +1,4 @@
-/// Short-lived child processes that can only turn their input into output: limits, start and end.
+/// Short-lived child processes that can only convert their input to output: limits, start and end.
 #pragma once
 
 #include <sys/types.h>
@@ -22,47 +22,49 @@
 
 namespace hondana::process {
 
-/// What a child may use. It is told of `time`, `memory` and `unpacked` and puts them on itself, see `shut_in`; those of time
-/// and output hold whatever it does.
+/// The limits of a child. It receives `time`, `memory` and `unpacked` and applies them to itself (`shut_in`).
+/// This process enforces `time` and `output` even if the child does not.
 struct limits {
-  std::chrono::milliseconds time{20'000};  ///< Wall clock, and rounded up processor time; then it is killed.
-  std::uint64_t memory = 1ull << 30;       ///< Address space.
-  std::uint64_t output = 64ull << 20;      ///< Bytes of its standard output; beyond it is killed.
-  std::uint64_t unpacked = 512ull << 20;   ///< What it may unpack of its input.
+  std::chrono::milliseconds time{20'000};  ///< Wall-clock time, and CPU time rounded up to seconds. Then the child is killed.
+  std::uint64_t memory = 1ull << 30;       ///< Address space in bytes.
+  std::uint64_t output = 64ull << 20;      ///< Bytes of standard output. The child is killed when it writes more.
+  std::uint64_t unpacked = 512ull << 20;   ///< Bytes that it may decompress from its input.
 };
 
-/// How it ended, when it was not killed for its limits.
+/// How a child ended that was not killed for exceeding its limits.
 struct ended {
-  int exit_code = 0;  ///< -1: by a signal.
+  int exit_code = 0;  ///< -1: killed by a signal.
   int signal = 0;
   std::string problems{};  ///< The first 4 KiB of its standard error, printable and in one line. For our log.
 };
 
-/// Runs `command` (of those that `needs::programs` names, absolute) with the open file `input` as its standard input, and hands
-/// each piece of its output to `hears`; an error from there kills it. The child has no other descriptor, an empty environment
-/// but for LANG=C.UTF-8, PATH and its limits, the root of the file system as its folder, its own process group, and dies with
-/// this process. What it has started and left in its group is killed with its end. Where programs are started by a launcher
-/// (transport/child/launcher.hpp), that must know `renderer_command(command)`, and `input` be a regular file, open for reading
-/// only.
+/// Runs `command` with the open file `input` as standard input, and passes each piece of its output to `hears`.
+/// An error from `hears` kills the child. The program must have an absolute path and be one of those in `needs::programs`.
 ///
-/// Blocks. Threads: any, several at once; the kernel kills the child when the calling thread ends, which it does not before.
-/// Errors: timed_out, cancelled, response_too_large, source_unavailable (it cannot be started), access_denied (the launcher
-/// does not know it), the hearer's.
+/// The child has no other descriptors. Its environment contains only LANG=C.UTF-8, PATH and its limits. Its working folder is
+/// `/`. It has its own process group and dies with this process. When it ends, remaining processes in its group are killed.
+/// If a launcher starts programs (os/process/launcher.hpp), it must know `renderer_command(command)`. `input` must then be a
+/// regular file that is open for reading only.
+///
+/// Blocks. Threads: any, several at once. The calling thread must not end during the call, because the kernel then kills the
+/// child.
+/// Errors: timed_out; cancelled; response_too_large; source_unavailable (it cannot be started); access_denied (the launcher
+/// does not know it); errors of `hears`.
 [[nodiscard]] result<ended> run_confined(const std::vector<std::string>& command, int input, const limits& most,
                                          const std::function<result<void>(std::string_view)>& hears,
                                          const std::stop_token& stop, std::chrono::steady_clock::time_point until);
 
 inline constexpr const char* limits_variable = "HONDANA_LIMITS";
 
-/// "20000 1073741824 67108864 536870912": milliseconds, then bytes of memory, output and what is unpacked.
+/// "20000 1073741824 67108864 536870912": time in milliseconds, then memory, output and unpacked in bytes.
 [[nodiscard]] std::string text_of(const limits& of);
-/// Nothing when it is no such text.
+/// Parses such a text; nothing when it is malformed.
 [[nodiscard]] std::optional<limits> limits_in(std::string_view text);
 
-/// How a launcher is to know a command that `run_confined` will start.
+/// The form in which a launcher must know a command that `run_confined` starts.
 [[nodiscard]] known_command renderer_command(const std::vector<std::string>& command);
 
-/// How it is asked for, but for its limits.
+/// The request to a launcher for this command, without its limits.
 [[nodiscard]] child_target renderer_target(const std::vector<std::string>& command);
 
 /// A started child. Destruction kills it and its group, and reaps it. Threads: one at a time.
@@ -74,12 +76,12 @@ class child {
   child& operator=(child&&) = delete;
   ~child();
 
-  /// Non-blocking ends of its streams.
+  /// Non-blocking ends of its standard output and standard error.
   disk::handle output;
   disk::handle problems;
-  /// Can be read once it has ended; -1 where the kernel has no such descriptors.
+  /// A pidfd, readable once the child has ended; -1 if the kernel has no pidfds.
   [[nodiscard]] int ending() const noexcept { return process_.get(); }
-  /// Kills what is left of its group, and reaps it, if it has ended: true, and `into` says how.
+  /// If the child has ended: kills the rest of its group, reaps it, describes its end in `into` and returns true.
   bool has_ended(ended& into);
 
  private:
@@ -91,15 +93,16 @@ class child {
 
   pid_t pid_ = -1;
   disk::handle process_;
-  std::shared_ptr<launcher> by_;  // null: this process is its parent in all
+  std::shared_ptr<launcher> by_;  // null: this process has started the child itself
   disk::handle tie_;              // see launcher::attempt
 };
 
-/// Gives up, for good, all but `to` and the system calls of a process that only computes, and puts limits on memory, processor
-/// time, files (none is written, few are open) and processes (none). What this kernel does not hold is said, for people; empty:
-/// nothing. Nothing of that is an error: a renderer goes on with what there is.
+/// Restricts this process permanently to `to` and to the system calls of a process that only computes.
+/// Also limits memory, CPU time, files (none can be written, few can be open) and processes (none can be started). Returns a
+/// message for people about restrictions that this kernel cannot enforce; empty: none. They are not errors, so that the
+/// renderer continues with the others.
 ///
-/// Threads: called before the process has a second one. Errors: source_unavailable when there is one.
+/// Threads: must be called before the process starts a second thread. Errors: source_unavailable when there is a second thread.
 [[nodiscard]] result<std::string> shut_in(sandbox::permissions to, const limits& most);
 
 }  // namespace hondana::process

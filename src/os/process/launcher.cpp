@@ -1,4 +1,4 @@
-/// A process that starts programs for this one, which may be confined; its socket, and environments.
+/// A helper process that starts programs for this process, which can be sandboxed; its socket protocol, and environments.
 #include "os/process/launcher.hpp"
 
 #include <fcntl.h>
@@ -68,7 +68,7 @@ tl::unexpected<failure> gone(int error) {
               error == 0 ? "it closed its socket" : std::strerror(error));
 }
 
-/// What is said of `like.variables`; nothing when it is another command.
+/// The values of `like.variables` in `what`, as text for a request; nothing when `what` is another command.
 std::optional<std::string> variables_of(const known_command& like, const child_target& what) {
   if (like.command != what.command || like.folder != what.folder) return {};
   if (what.environment.size() < like.environment.size()) return {};
@@ -112,7 +112,7 @@ std::shared_ptr<launcher> launcher::in_use() {
 }
 
 launcher::~launcher() {
-  to_ = disk::handle();  // which ends it
+  to_ = disk::handle();  // closing the socket ends the launcher
   int status = 0;
   while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
   }
@@ -152,7 +152,7 @@ int launcher::signal(pid_t group, int number) noexcept {
   const launch_request asked{.number = signal_request, .group = group, .signal = number};
   const std::lock_guard lock(mutex_);
   launch_answer got;
-  // When it has gone, what it started is out of reach: the kernel bars signals of ours that leave the sandbox.
+  // If the launcher has ended, its programs cannot be signalled, because the sandbox blocks signals to outside processes.
   if (const int error = send_request(to_.get(), asked, {}, {}); error != 0) return error;
   if (const int error = receive_answer(to_.get(), got); error != 0) return error < 0 ? EPIPE : error;
   return got.error;
@@ -162,7 +162,7 @@ namespace {
 
 constexpr int our_socket = 3;
 using control_room = std::array<char, CMSG_SPACE(3 * sizeof(int))>;
-constexpr std::size_t control_size = CMSG_LEN(3 * sizeof(int));  // the room, padded, would take a fourth
+constexpr std::size_t control_size = CMSG_LEN(3 * sizeof(int));  // CMSG_SPACE with its padding would allow a fourth descriptor
 
 struct received {
   launch_request asked;
@@ -170,7 +170,7 @@ struct received {
   std::array<disk::handle, 3> descriptors;
 };
 
-/// Puts descriptors into a message.
+/// Attaches descriptors to a message.
 template <std::size_t count>
 void carry(msghdr& message, control_room& room, const std::array<int, count>& descriptors) {
   message.msg_control = room.data();
@@ -182,7 +182,7 @@ void carry(msghdr& message, control_room& room, const std::array<int, count>& de
   std::memcpy(CMSG_DATA(carried), descriptors.data(), sizeof descriptors);
 }
 
-/// Takes them out; those that are missing are closed.
+/// Extracts the descriptors of a message. Missing ones stay closed.
 template <std::size_t count>
 void take_carried(const msghdr& message, std::array<disk::handle, count>& into) {
   const auto* carried = CMSG_FIRSTHDR(&message);
@@ -193,7 +193,7 @@ void take_carried(const msghdr& message, std::array<disk::handle, count>& into) 
   for (std::size_t i = 0; i < count; ++i) into[i] = disk::handle(raw[i]);
 }
 
-/// Nothing when the other end has gone, or says what it never would.
+/// Returns nothing when the peer has ended or sends an invalid request.
 std::optional<received> next_request(int socket) {
   received got;
   std::string text(most_variables, '\0');
@@ -220,17 +220,19 @@ std::optional<received> next_request(int socket) {
   return got;
 }
 
-/// Has the kernel kill this process and what it will start when the launcher goes, which has the other end of `tie`: it signals
-/// whoever owns this end, as long as anybody holds it. A kernel that does not leaves them to see the end of their input.
+/// Makes the kernel kill this process group when the launcher ends and its end of `tie` closes.
+/// The kernel then signals the owner of this end, as long as it is open anywhere. On other kernels, the programs only see the
+/// end of their input.
 void tie_group(int tie) {
   if (::fcntl(tie, F_SETOWN, -::getpid()) == 0 && ::fcntl(tie, F_SETSIG, SIGKILL) == 0)
     static_cast<void>(::fcntl(tie, F_SETFL, O_ASYNC));
-  // And when they go who asked, if nobody is left to do it: a sibling's parent is the thread that forked the launcher, which is
-  // the first one and ends last.
+  // Also kill it when the requesting process ends. The parent of this sibling is the thread that forked the launcher: the main
+  // thread, which ends last.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
 
-/// Between the fork and the program: as `program::start` does it by posix_spawn. Gives the error, if it comes back.
+/// Runs between the fork and exec, with the same setup as posix_spawn in `program::start`. Returns only on failure, with the
+/// errno.
 int become(const known_command& what, char* const* arguments, char* const* variables, const std::array<disk::handle, 3>& as,
            int tie) {
   if (::setpgid(0, 0) != 0) return errno;
@@ -239,7 +241,7 @@ int become(const known_command& what, char* const* arguments, char* const* varia
   for (int i = 0; i < 3; ++i) {
     if (::dup2(as[static_cast<std::size_t>(i)].get(), i) < 0) return errno;
   }
-  for (int one = 1; one < NSIG; ++one) ::signal(one, SIG_DFL);  // those that cannot be set have no handler
+  for (int one = 1; one < NSIG; ++one) ::signal(one, SIG_DFL);  // signals that cannot be set have no handler
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -247,17 +249,17 @@ int become(const known_command& what, char* const* arguments, char* const* varia
   return errno;
 }
 
-/// 0, or why it is not done. Whoever asks is confined and may be in the hands of somebody else, so that what it says has been
-/// checked before counts for nothing here.
+/// Returns 0, or why the request is rejected (an errno).
+/// The requesting process is sandboxed and may be compromised, so its own checks do not count here.
 int refusal_of(const known_command& what, const received& asked) {
   for (std::size_t i = 0; i < asked.descriptors.size(); ++i) {
     const auto& one = asked.descriptors[i];
     struct stat facts{};
     if (!one.is_open() || ::fstat(one.get(), &facts) != 0) return EBADF;
-    // A file that was only located could be opened by the program, by its own standard input.
+    // The program could reopen an O_PATH descriptor through its own standard input.
     if (const int how = ::fcntl(one.get(), F_GETFL); how < 0 || (how & O_PATH) != 0) return EBADF;
     if (what.reads_file && i == STDIN_FILENO) {
-      // What may only be read here must not become what may be written there.
+      // A file that this process may only read must not become writable.
       const bool is_for_reading = (::fcntl(one.get(), F_GETFL) & O_ACCMODE) == O_RDONLY;
       if (!S_ISREG(facts.st_mode) || !is_for_reading) return EINVAL;
     } else if ((what.reads_file || i != STDERR_FILENO) && !S_ISFIFO(facts.st_mode)) {
@@ -273,7 +275,7 @@ int refusal_of(const known_command& what, const received& asked) {
 struct started {
   launch_answer answer;
   disk::handle process;
-  disk::handle our_tie;  // nobody writes to it: its end is what counts
+  disk::handle our_tie;  // never written to; only its closing matters
   disk::handle their_tie;
 };
 
@@ -299,14 +301,14 @@ started start(const known_command& what, const received& from) {
   started done;
   done.their_tie = disk::handle(ends[0]);
   done.our_tie = disk::handle(ends[1]);
-  // A sibling: it is the child of whoever asks, who waits for it, and could have done so, and its number be another's, before a
-  // handle is made from the number.
+  // With CLONE_PARENT the program becomes a child of the requesting process, which may reap it at any time.
+  // CLONE_PIDFD is therefore needed: a handle made from the number could refer to another process.
   int process = -1;
   const auto pid = static_cast<pid_t>(::syscall(SYS_clone, CLONE_PARENT | CLONE_PIDFD | SIGCHLD, 0, &process, 0, 0));
   if (pid < 0) return not_started(errno);
   if (pid == 0) {
     const int error = become(what, arguments.data(), variables.data(), from.descriptors, done.their_tie.get());
-    // When it cannot be told either, the pipe just ends, and the program seems to have left at once.
+    // If this write fails, the pipe just closes, and the program seems to have ended immediately.
     [[maybe_unused]] const auto told = ::write(writing.get(), &error, sizeof error);
     ::_exit(127);
   }
@@ -321,7 +323,7 @@ started start(const known_command& what, const received& from) {
   return done;
 }
 
-/// What was started, by handles that never come to mean another process.
+/// The started programs, identified by pidfds, which never refer to another process.
 class started_programs {
  public:
   void add(pid_t pid, disk::handle process, disk::handle tie) {
@@ -345,14 +347,14 @@ class started_programs {
     disk::handle handle;
     disk::handle tie;
   };
-  /// Also one that has ended and has not been waited for, so that its number is still its own.
+  /// Also true for a program that has ended but is not reaped, whose process id cannot be reused.
   static bool is_there(const one& program) {
     return ::syscall(SYS_pidfd_send_signal, program.handle.get(), 0, nullptr, 0) == 0 || errno == EPERM;
   }
   std::vector<one> all_;
 };
 
-/// False when the other end has gone.
+/// Returns false when the requesting process has ended.
 bool send_answer(launch_answer answer, const disk::handle& tie) {
   alignas(cmsghdr) control_room control{};
   iovec part{&answer, sizeof answer};
@@ -363,12 +365,12 @@ bool send_answer(launch_answer answer, const disk::handle& tie) {
   return ::sendmsg(our_socket, &message, MSG_NOSIGNAL) >= 0;
 }
 
-/// Away from the streams, descriptors and signals of the process that it was forked from.
+/// Detaches the launcher from the streams, descriptors and signals of the process that it was forked from.
 void settle(int socket) {
   sigset_t all;
   ::sigfillset(&all);
   ::sigprocmask(SIG_BLOCK, &all, nullptr);
-  ::setpgid(0, 0);  // a terminal's interrupt is for those who read it
+  ::setpgid(0, 0);  // a terminal interrupt must not reach the launcher
   ::prctl(PR_SET_NAME, "hondana-starts");
   ::dup2(socket, our_socket);
   ::fcntl(our_socket, F_SETFD, FD_CLOEXEC);

@@ -24,7 +24,7 @@ namespace {
 
 using clock = monotonic_clock;
 
-/// How often it is looked whether a process has ended, where the kernel gives no handle of it.
+/// Polling interval for the end of a process if the kernel has no pidfds.
 constexpr std::chrono::milliseconds without_handle{10};
 
 failure unable(const std::string& doing, int error) { return {errc::source_unavailable, doing + ": " + ::strerror(error), {}}; }
@@ -105,7 +105,7 @@ result<void> program::spawn(const child_target& what, const std::array<int, 3>& 
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawnattr_init(&attributes);
   if (!what.folder.empty()) ::posix_spawn_file_actions_addchdir_np(&actions, what.folder.c_str());
-  // The pipes' numbers may be any, among them 0 to 2 when the host has closed its own: duplicates above them cannot clash.
+  // The pipes may have the numbers 0 to 2 if the host has closed its own. Duplicates above them cannot clash.
   std::array<disk::handle, 3> above;
   for (std::size_t i = 0; i < theirs.size(); ++i) {
     above[i] = disk::handle(::fcntl(theirs[i], F_DUPFD_CLOEXEC, 3));
@@ -138,7 +138,7 @@ result<void> program::launch(const child_target& what, const std::array<int, 3>&
   pid_ = tried.pid;
   tie_ = std::move(tried.tie);
   if (tried.error == 0) return {};
-  // It became nothing, and has ended.
+  // The process could not execute the program and has ended.
   int status = 0;
   while (pid_ > 0 && ::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
   }
@@ -173,15 +173,15 @@ std::optional<std::string> program::ended(clock::time_point until) {
     siginfo_t found{};
     const bool is_gone = ::waitid(P_PID, static_cast<id_t>(pid_), &found, WEXITED | WNOHANG | WNOWAIT) != 0;
     if (is_gone || found.si_pid == pid_) {
-      // What it has started and left behind ends with it. Its number is its own as long as it is not reaped.
-      // Where that cannot reach them, the end of the launcher already has.
+      // Processes that it has started end with it. Its process id cannot be reused before it is reaped.
+      // If the signal cannot be sent, the end of the launcher has already killed them.
       if (!is_gone) static_cast<void>(signal(SIGKILL));
       int status = 0;
       const auto reaped = ::waitpid(pid_, &status, WNOHANG);
       const bool is_ours = reaped == pid_;
       pid_ = -1;
       handle_ = disk::handle();
-      if (!is_ours) return "ended";  // somebody else reaped it: the host ignores SIGCHLD
+      if (!is_ours) return "ended";  // reaped elsewhere, because the host ignores SIGCHLD
       if (!WIFSIGNALED(status)) return "ended with code " + std::to_string(WEXITSTATUS(status));
       const auto* name = ::sigabbrev_np(WTERMSIG(status));
       return "was killed by SIG" + std::string(name == nullptr ? "?" : name);

@@ -1,4 +1,4 @@
-/// An event loop: sockets, timers and jobs of one thread.
+/// An event loop for one thread: descriptors, timers and jobs.
 #include "os/reactor/reactor.hpp"
 
 #include <sys/eventfd.h>
@@ -13,7 +13,7 @@
 namespace hondana::reactor {
 namespace {
 
-// No place has this number: places are not as many.
+// No entry has this mark, because there are never that many.
 constexpr std::uint64_t bell_mark = ~std::uint64_t{0};
 
 [[noreturn]] void give_up(const char* at) { throw std::system_error(errno, std::generic_category(), at); }
@@ -23,7 +23,7 @@ disk::handle opened(int descriptor, const char* at) {
   return disk::handle(descriptor);
 }
 
-/// What the kernel hands back with what happens: the place, and its use.
+/// The user data of a kernel event: the index of the entry, and its use.
 std::uint64_t mark_of(std::size_t place, std::uint32_t use) noexcept {
   return static_cast<std::uint64_t>(use) << 32 | static_cast<std::uint32_t>(place);
 }
@@ -36,13 +36,13 @@ void waiter::due() {}
 reactor::reactor()
     : epoll_(opened(::epoll_create1(EPOLL_CLOEXEC), "epoll_create1")),
       bell_(opened(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd")) {
-  // Each ring is told once, so that nobody has to read it.
+  // Edge-triggered, so that the counter need not be read.
   epoll_event what{.events = EPOLLIN | EPOLLET, .data = {.u64 = bell_mark}};
   if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, bell_.get(), &what) != 0) give_up("epoll_ctl");
 }
 
-/// The order matters on both sides: either the thread sees before it sleeps that something was posted, or who posts sees that
-/// it sleeps.
+/// The order of operations matters on both sides: either the thread sees the job before it sleeps, or `post` sees that it
+/// sleeps.
 void reactor::post(std::function<void()> what) {
   {
     const std::lock_guard lock(posting_);
@@ -50,7 +50,7 @@ void reactor::post(std::function<void()> what) {
     posted_.push_back(std::move(what));
     has_posted_.store(true);
   }
-  // The number it counts cannot grow so large that this fails.
+  // This fails only if the counter overflows, which cannot happen in practice.
   if (!is_awake_.exchange(true)) (void)::eventfd_write(bell_.get(), 1);
 }
 
@@ -71,7 +71,7 @@ void reactor::run() {
   end();
 }
 
-/// Jobs may keep alive what keeps this alive.
+/// Destroys late jobs after the lock is released, because jobs may own this object.
 void reactor::end() {
   thread_ = std::thread::id();
   std::vector<std::function<void()>> late;
@@ -94,10 +94,10 @@ void reactor::tell(const epoll_event& of) {
   auto& one = places_[at];
   if (one.who == nullptr || mark_of(at, one.use) != of.data.u64) return;
   auto happened = of.events;
-  // Reading and writing tell what it is.
+  // Reading or writing then returns the error.
   if ((happened & (EPOLLERR | EPOLLHUP)) != 0) happened |= EPOLLIN | EPOLLOUT;
   const auto told = happened & one.wanted;
-  if (told == 0) return arm(at, one.wanted);  // or it would be told of again and again
+  if (told == 0) return arm(at, one.wanted);  // otherwise the event would be reported repeatedly
   one.wanted &= ~told;
   one.who->ready((told & EPOLLIN) != 0, (told & EPOLLOUT) != 0);
 }
@@ -119,7 +119,7 @@ void reactor::run_jobs() {
 
 void reactor::tell_times() {
   if (times_.empty()) return;
-  // What is set meanwhile has its turn after others.
+  // Timers that are set by callbacks run after others.
   const auto now = clock::now();
   for (auto most = times_.size(); most > 0 && !times_.empty() && times_.begin()->first <= now; --most) {
     auto& next = *times_.begin()->second;
@@ -147,7 +147,7 @@ void reactor::wait() {
 
 std::size_t reactor::take_place(int descriptor, waiter& who) {
   if (free_places_.empty()) {
-    // So that leaving needs no memory.
+    // Reserve now, so that `leave_place` needs no memory.
     if (free_places_.capacity() <= places_.size()) free_places_.reserve(2 * places_.size() + 16);
     places_.emplace_back();
     free_places_.push_back(places_.size() - 1);
@@ -161,7 +161,7 @@ std::size_t reactor::take_place(int descriptor, waiter& who) {
 
 void reactor::leave_place(std::size_t at) noexcept {
   auto& one = places_[at];
-  // The kernel forgets a descriptor by itself when it is closed, but another may be open for the same.
+  // The kernel removes a closed descriptor, but a duplicate may still refer to the same file.
   if (one.armed != 0) (void)::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, one.descriptor, nullptr);
   one = {.use = one.use};
   free_places_.push_back(at);
@@ -174,7 +174,7 @@ void reactor::want(std::size_t at, std::uint32_t what) {
   if ((one.armed & what) == 0) arm(at, one.armed | what);
 }
 
-/// Has the kernel look for `what`. For nothing means not at all: errors would be told of nevertheless.
+/// Registers `what` with the kernel. Nothing means unregistered, because errors would be reported otherwise.
 void reactor::arm(std::size_t at, std::uint32_t what) {
   auto& one = places_[at];
   if (one.armed == what) return;

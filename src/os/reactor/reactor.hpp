@@ -1,4 +1,4 @@
-/// An event loop: sockets, timers and jobs of one thread.
+/// An event loop for one thread: descriptors, timers and jobs.
 #pragma once
 
 #include <sys/epoll.h>
@@ -25,12 +25,13 @@ using clock = monotonic_clock;
 
 class timer;
 
-/// Is told that what it has waited for is there. It may die of that: nothing of it is touched when such a call returns.
+/// Receives events of a `readiness` or a `timer`. A callback may destroy this object: the event loop does not access it
+/// afterwards.
 class waiter {
  public:
-  /// A descriptor can be read from or written to now, or has an error or an end that trying tells.
+  /// The descriptor is readable or writable, or has an error or end that reading or writing returns.
   virtual void ready(bool input, bool output);
-  /// The time of a timer has come.
+  /// A timer is due.
   virtual void due();
 
  protected:
@@ -40,33 +41,34 @@ class waiter {
   ~waiter() = default;
 };
 
-/// Waits for descriptors, for times and for jobs of others, and calls for one after the other.
+/// An event loop: waits for descriptors, timers and jobs, and runs their callbacks one after the other.
 ///
-/// A turn: jobs posted before are run; timers whose time has come are told of; whoever waits for a descriptor that was ready is
-/// told; and `at_end_of_telling` is called. So a job that was posted before a peer sent something is run before that is told
-/// of, and what decides about requests can be posted. Threads: the one in `run`, but where it says otherwise; before `run`,
-/// whoever made it. See epoll(7) and eventfd(2).
+/// Each iteration runs posted jobs, then due timers, then the callbacks of ready descriptors, then `at_end_of_telling`. A job
+/// that was posted before a peer sent data therefore runs before the data is handled. Code can post changes that affect how
+/// requests are decided.
+/// Threads: the one in `run`, unless stated otherwise; before `run`, the thread that created it. See epoll(7) and eventfd(2).
 class reactor {
  public:
-  /// Throws std::system_error when the process may open no more descriptors.
+  /// Throws std::system_error when the process cannot open more descriptors.
   reactor();
   reactor(const reactor&) = delete;
   reactor& operator=(const reactor&) = delete;
   ~reactor() = default;
 
-  /// Has the thread run `what`, behind what was posted before. After the end of `run` nothing is done. Throws std::bad_alloc.
-  /// Threads: any.
+  /// Queues `what` to run on the event loop after earlier jobs. After the end of `run`, the job is dropped.
+  /// Throws std::bad_alloc. Threads: any.
   void post(std::function<void()> what);
-  /// Runs it at once if this is the thread, and posts it otherwise. Throws what it throws, or std::bad_alloc. Threads: any.
+  /// Runs `what` immediately if called on the event loop's thread, otherwise posts it. Throws what `what` throws, or
+  /// std::bad_alloc. Threads: any.
   void dispatch(std::function<void()> what);
-  /// `what` is called in each turn in which the kernel has told of something, and again when it has thrown. To be said once,
-  /// before `run`.
+  /// Sets a callback for the end of each iteration with kernel events. If it throws, it is called again.
+  /// Set it once, before `run`.
   void at_end_of_telling(std::function<void()> what) { at_end_of_telling_ = std::move(what); }
 
-  /// Goes on until it is released, no `readiness` is open, no `timer` is set and no job is left. What a call throws comes out
-  /// of here; the next `run` goes on behind that call.
+  /// Runs the loop until it is released, no `readiness` is open, no `timer` is set and no job is left.
+  /// Exceptions of callbacks leave this function. Another `run` continues after that callback.
   void run();
-  /// Lets `run` end.
+  /// Allows `run` to end.
   void release() noexcept { is_released_ = true; }
 
  private:
@@ -74,13 +76,13 @@ class reactor {
   friend class timer;
   using timetable = std::multimap<clock::time_point, timer*>;
 
-  /// A descriptor, or room for one.
+  /// A registered descriptor, or a free entry.
   struct place {
     waiter* who = nullptr;
     int descriptor = -1;
-    std::uint32_t use = 0;     // how often the place was given away; what the kernel says of an earlier use is late
-    std::uint32_t wanted = 0;  // of EPOLLIN and EPOLLOUT
-    std::uint32_t armed = 0;   // what the kernel looks for: what was wanted, until it tells of what is not wanted any more
+    std::uint32_t use = 0;     // number of uses of this entry; identifies kernel events of an earlier use, which are ignored
+    std::uint32_t wanted = 0;  // events that the waiter expects: EPOLLIN and EPOLLOUT
+    std::uint32_t armed = 0;   // events registered with the kernel: `wanted`, and earlier ones until they occur
   };
 
   [[nodiscard]] std::size_t take_place(int descriptor, waiter& who);
@@ -112,14 +114,14 @@ class reactor {
   std::atomic<std::thread::id> thread_{};
 
   std::mutex posting_;
-  std::vector<std::function<void()>> posted_;  // this and whether it has ended are guarded
+  std::vector<std::function<void()>> posted_;  // the mutex guards `posted_` and `has_ended_`
   bool has_ended_ = false;
   std::atomic<bool> has_posted_{false};
-  std::atomic<bool> is_awake_{true};  // or will be: whoever posts need not ring
+  std::atomic<bool> is_awake_{true};  // or about to wake up: `post` need not notify it
 };
 
-/// Waits for a descriptor, which is neither owned nor closed here. Nothing is waited for before `open`. Threads: the reactor's,
-/// but for making it, and for the end of one that is not open.
+/// Waits for a descriptor, which it neither owns nor closes. Inactive until `open`.
+/// Threads: the event loop's, except for construction and for the destruction of a closed one.
 class readiness {
  public:
   explicit readiness(reactor& by) noexcept : by_(by) {}
@@ -127,15 +129,15 @@ class readiness {
   readiness& operator=(const readiness&) = delete;
   ~readiness() { close(); }
 
-  /// `who` is told, and has to be there until `close`. Throws std::bad_alloc.
+  /// `who` receives the events and must exist until `close`. Throws std::bad_alloc.
   void open(int descriptor, waiter& who);
-  /// Nobody is told any more. To be called before the descriptor is closed. Harmless when repeated.
+  /// Stops all callbacks. Call it before the descriptor is closed. Repeated calls have no effect.
   void close() noexcept;
 
-  /// `waiter::ready`, once, when there is something to read; asked for again and again it costs no system call. Throws
-  /// std::system_error.
+  /// Requests one call of `waiter::ready` when the descriptor is readable. Repeated requests cost no system call.
+  /// Throws std::system_error.
   void await_input() { by_.want(place_, EPOLLIN); }
-  /// The same, when something can be written.
+  /// The same for writing.
   void await_output() { by_.want(place_, EPOLLOUT); }
 
  private:
@@ -144,7 +146,7 @@ class readiness {
   std::size_t place_ = none;
 };
 
-/// Waits for a time. Threads: as `readiness`.
+/// Waits for a point in time. Threads: as `readiness`.
 class timer {
  public:
   timer(reactor& by, waiter& who) noexcept : by_(by), who_(who) {}
@@ -152,9 +154,9 @@ class timer {
   timer& operator=(const timer&) = delete;
   ~timer() { cancel(); }
 
-  /// `waiter::due`, once, at `when` and no more at any time told of before. Throws std::bad_alloc.
+  /// Requests one call of `waiter::due` at `when`, and cancels an earlier request. Throws std::bad_alloc.
   void set(clock::time_point when);
-  /// Harmless when nothing is waited for.
+  /// Has no effect when the timer is not set.
   void cancel() noexcept;
 
  private:

@@ -1,6 +1,6 @@
-/// Landlock rules for files, TCP and other processes, by the kernel's own numbers.
+/// Landlock rules for files, TCP and other processes. Uses the kernel's numbers directly.
 ///
-/// Debian 12's headers end with the second version.
+/// The headers of Debian 12 only have the second version of Landlock.
 /// Source: Documentation/userspace-api/landlock.rst of Linux 6.15.
 
 #include <fcntl.h>
@@ -67,9 +67,9 @@ constexpr std::uint64_t connect_tcp = bit(1);
 constexpr std::uint64_t scope_abstract_sockets = bit(0);
 constexpr std::uint64_t scope_signals = bit(1);
 
-/// How many rights on files each version knows; the last entry holds for later ones.
+/// Number of file rights in each version. The last entry also applies to later versions.
 constexpr std::array<unsigned, 6> rights_of_version{0, 13, 14, 15, 15, 16};
-/// What means something for a file that is no folder.
+/// The rights that apply to files other than folders.
 constexpr std::uint64_t on_files = run_file | write_file | read_file | truncate | use_ioctl;
 
 std::uint64_t rights_for(access may) {
@@ -107,7 +107,7 @@ tl::unexpected<failure> refused(const std::string& what, int error) {
 result<void> allow_path(int rules, std::uint64_t known, const path_permission& one) {
   const disk::handle at(::open(one.path.c_str(), O_PATH | O_CLOEXEC));
   if (!at.is_open()) {
-    // What this process could not reach anyway needs no rule.
+    // A path that this process cannot reach anyway needs no rule.
     if (errno == ENOENT || errno == ENOTDIR || errno == EACCES || errno == ELOOP) return {};
     return refused("a rule for " + one.path, errno);
   }
@@ -152,7 +152,7 @@ int landlock_version() noexcept {
 
 result<void> apply_landlock(int version, const permissions& to) {
   const auto all = handled(version, to);
-  // Older kernels know only the members that came first.
+  // Older kernels only accept a shorter struct with the first members.
   const auto size = version < 4 ? sizeof all.files : version < 6 ? sizeof all.files + sizeof all.net : sizeof all;
   const disk::handle rules(static_cast<int>(::syscall(create_ruleset, &all, size, 0)));
   if (!rules.is_open()) return refused("a ruleset", errno);

@@ -1,4 +1,4 @@
-/// Confines this process for good, with Landlock and filters of system calls.
+/// Restricts this process permanently, with Landlock and system call filters (seccomp).
 #include "os/sandbox/sandbox.hpp"
 
 #include <fcntl.h>
@@ -29,7 +29,7 @@ constexpr bool has_thread_of_sanitizer = false;
 constexpr bool has_thread_of_sanitizer = false;
 #endif
 
-/// 1 where it cannot be found out: without /proc there is no way to count.
+/// The number of threads; 1 if it is unknown, because without /proc they cannot be counted.
 std::size_t threads_now() {
   std::error_code problem;
   const std::filesystem::directory_iterator all("/proc/self/task", problem);
@@ -38,7 +38,7 @@ std::size_t threads_now() {
 
 void make_missing(const permissions& to) {
   for (const auto& one : to.paths) {
-    // Where it cannot be made now it could not be made later, and whoever needs it says so.
+    // A failure is reported later by the code that needs the folder.
     if (one.may == access::write) (void)disk::make_private_folder(one.path);
   }
 }

@@ -1,4 +1,4 @@
-/// Confines this process for good, with Landlock and filters of system calls.
+/// Restricts this process permanently, with Landlock and system call filters (seccomp).
 #pragma once
 
 #include <cstdint>
@@ -11,72 +11,75 @@
 
 namespace hondana::sandbox {
 
-/// With a path and all below it. Looking at names, types, sizes and times stays possible everywhere.
+/// Access to a path and everything below it. Reading names, types, sizes and times stays allowed everywhere.
 enum class access : std::uint8_t {
-  read,        ///< Files are read, folders listed.
-  read_named,  ///< Files are read by whoever knows their names.
-  write,       ///< Files are also written, made, renamed and removed.
-  use_device,  ///< A file is read and written, but none is made.
-  listen,      ///< Unix sockets are made and removed, and the folder is listed.
-  execute,     ///< Files are read, and run as programs by whoever may start any; folders listed.
+  read,        ///< Read files and list folders.
+  read_named,  ///< Read files whose names are known.
+  write,       ///< Also write, create, rename and remove files.
+  use_device,  ///< Read and write an existing file; no file can be created.
+  listen,      ///< Create and remove Unix sockets, and list the folder.
+  execute,     ///< Read files and list folders; execute files, if the process may start programs.
 };
 
 struct path_permission {
-  std::string path;  ///< Absolute; a file or a folder.
+  std::string path;  ///< Absolute path of a file or folder.
   access may = access::read;
 };
 
 struct permissions {
   std::vector<path_permission> paths;
-  std::vector<std::uint16_t> listens;  ///< TCP ports; 0: one that the system chooses.
+  std::vector<std::uint16_t> listens;  ///< TCP ports; 0: a port that the system chooses.
   std::optional<std::vector<std::uint16_t>> connects = std::vector<std::uint16_t>();  ///< TCP ports; nothing: any.
-  bool abstract_sockets = false;  ///< Whether Unix sockets without a file may be connected to that others have made.
-  /// Whether a Unix socket gets another mode or group once it is there, which needs calls that change those of any file.
+  bool abstract_sockets = false;  ///< Whether the process may connect to abstract Unix sockets of other processes.
+  /// Whether the process changes the mode or group of Unix sockets. The calls for that can change those of any file.
   bool changes_modes = false;
-  /// Nothing but turning what is open, and what may be opened, into output: no sockets, processes or threads, and of all system
-  /// calls only those that are listed for that. Where a path is one to `execute`, another program may take this one's place.
+  /// The process only converts open files, and files that it may open, to output: no sockets, processes or threads.
+  /// Of all system calls, only those on a short list are allowed. With an `execute` path, the process may execute another
+  /// program.
   bool only_computes = false;
 };
 
-/// The version of Landlock that the kernel has; 0: it has none, or it is switched off, and `errno` says which.
+/// The Landlock version of the kernel; 0: not available, and errno tells whether it is missing or disabled.
 [[nodiscard]] int landlock_version() noexcept;
 
-/// Confines the calling thread, and the threads and processes that it starts from then on, to `to`; for good. `version` is what
-/// `landlock_version` says, at least 1. No new privileges must be set before. Paths that are not there are passed over: a
-/// rule is about what is there now. Errors: source_unavailable, saying which step the kernel refuses.
+/// Restricts the calling thread, and threads and processes that it starts later, permanently to `to`.
+/// `version`: the result of `landlock_version`, at least 1. no_new_privs must be set before. Missing paths are skipped, because
+/// rules apply to existing files only.
+/// Errors: source_unavailable, naming the step that the kernel rejects.
 [[nodiscard]] result<void> apply_landlock(int version, const permissions& to);
 
-/// From now on those calls fail with EPERM in the calling thread, and in the threads and processes that it starts; also
-/// starting programs does. Of `to` it heeds `changes_modes`. Errors: source_unavailable, saying what the kernel refuses.
+/// Makes denied system calls, including those that start programs, fail with EPERM.
+/// Applies to the calling thread, and to threads and processes that it starts later. Of `to`, only `changes_modes` is used.
+/// Errors: source_unavailable, naming what the kernel rejects.
 [[nodiscard]] result<void> apply_filter(const permissions& to);
 
-/// From now on all calls fail that are not listed for a process that only computes, with ENOSYS, so that libraries take what is
-/// left; see `permissions::only_computes`. Errors: as above.
+/// Makes all system calls fail that a process that only computes does not need (`permissions::only_computes`).
+/// They fail with ENOSYS, so that libraries use the remaining ones. Errors: as above.
 [[nodiscard]] result<void> apply_short_list(const permissions& to);
 
-/// What holds a process back.
+/// The restrictions in force for this process.
 struct confinement {
-  int landlock = 0;            ///< The version of Landlock that is in force; 0: none.
+  int landlock = 0;            ///< The Landlock version in force; 0: none.
   bool filters_calls = false;  ///< System calls that a server never makes fail.
   bool no_new_privileges = false;
-  std::string lacks;  ///< Why it is not all there could be, for people; empty: it is.
+  std::string lacks;  ///< Why some restrictions are missing, as a message for people; empty: none is missing.
 
   [[nodiscard]] bool holds_files() const noexcept { return landlock >= 1; }
   [[nodiscard]] bool holds_ports() const noexcept { return landlock >= 4; }
   [[nodiscard]] bool holds_signals() const noexcept { return landlock >= 6; }
-  /// In words, "files and TCP ports (Landlock 7), system calls, no new privileges".
+  /// A description: "files and TCP ports (Landlock 7), system calls, no new privileges".
   [[nodiscard]] std::string words() const;
 };
 
-/// Confines this process to `to` as far as the kernel can; `lacks` says how far it cannot. A folder that may be written and is
-/// not there is made, with mode 0700: afterwards it could not be.
+/// Restricts this process to `to` as far as the kernel supports it; `lacks` names the missing restrictions.
+/// Missing folders with `write` access are created with mode 0700, because they could not be created afterwards.
 ///
-/// Threads: called before the process has a second one, since threads that are there already would stay free.
-/// Errors: source_unavailable when there is one.
+/// Threads: must be called before the process starts a second thread, because existing threads would not be restricted.
+/// Errors: source_unavailable when there is a second thread.
 [[nodiscard]] result<confinement> confine(const permissions& to);
 
-/// Whether opening `path` for reading fails although its mode allows it: that is the sandbox. `is_writing`: files are to be
-/// made in it. What is not there is not forbidden.
+/// Whether the sandbox is the reason that `path` cannot be opened for reading: its mode would allow it.
+/// `is_writing`: also whether files can be created in it. False for missing paths.
 [[nodiscard]] bool is_forbidden(const std::string& path, bool is_writing);
 
 }  // namespace hondana::sandbox

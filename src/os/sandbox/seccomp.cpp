@@ -1,4 +1,4 @@
-/// Filters of system calls: one for servers, and a short list for processes that only compute.
+/// System call filters: one for servers, and a short list for processes that only compute.
 
 #include <fcntl.h>
 #include <sched.h>
@@ -32,47 +32,47 @@ constexpr bool looks_for_leaks = false;
 constexpr bool looks_for_leaks = false;
 #endif
 
-/// Calls that fail whatever their arguments are. Names that this architecture or kernel does not have are passed over.
+/// System calls that always fail, regardless of their arguments. Names unknown to this architecture or kernel are skipped.
 constexpr std::array denied{
-    // Other processes' memory and descriptors.
+    // Memory and descriptors of other processes.
     "process_vm_readv", "process_vm_writev", "kcmp", "pidfd_getfd", "process_madvise", "migrate_pages", "move_pages", "shmget",
     "shmat", "shmctl", "semget", "semop", "semtimedop", "semctl", "msgget", "msgsnd", "msgrcv", "msgctl", "mq_open",
     "mq_unlink",
-    // What is said of files, by their paths, which Landlock lets be; by descriptors only those are reached that may be opened.
+    // Attributes of files by path, which Landlock does not restrict. Calls by descriptor only reach files that may be opened.
     "chown", "chown32", "setxattr", "lsetxattr", "fsetxattr", "removexattr", "lremovexattr", "fremovexattr", "utime", "utimes",
     "futimesat", "utimensat", "utimensat_time64",
-    // Other programs. A server's are started by a process that was there before the filter.
+    // Execution of programs. A server's programs are started by a process that exists before the filter.
     "execve", "execveat",
-    // Another view of files than the one it has been given; files without their paths.
+    // Other views of the file system, and files without their paths.
     "mount", "umount", "umount2", "pivot_root", "chroot", "move_mount", "open_tree", "fsopen", "fsconfig", "fsmount", "fspick",
     "mount_setattr", "open_by_handle_at", "unshare", "setns", "swapon", "swapoff", "quotactl", "quotactl_fd",
-    // The kernel's larger surfaces.
+    // Large attack surfaces of the kernel.
     "bpf", "perf_event_open", "keyctl", "add_key", "request_key", "userfaultfd", "io_uring_setup", "io_uring_enter",
     "io_uring_register", "lookup_dcookie", "nfsservctl", "vm86", "vm86old", "modify_ldt", "uselib", "fanotify_init",
-    // The machine.
+    // Administration of the machine.
     "init_module", "finit_module", "create_module", "delete_module", "query_module", "get_kernel_syms", "kexec_load",
     "kexec_file_load", "reboot", "iopl", "ioperm", "personality", "acct", "syslog", "settimeofday", "stime", "clock_settime",
     "clock_settime64", "adjtimex", "clock_adjtime", "clock_adjtime64", "sethostname", "setdomainname", "vhangup", "_sysctl",
     "sysfs"};
 
-/// Who may use a file, by its path: what a Unix socket needs that is for others, too.
+/// File modes and owners by path, which Unix sockets for other users need.
 constexpr std::array modes{"chmod", "fchmodat", "lchown", "lchown32", "fchownat"};
 
 struct numbered {
   const char* name;
   int number;
 };
-/// Calls that libraries in use do not know; on every architecture they have the same number.
+/// Calls that the seccomp library does not know yet. Their numbers are the same on every architecture.
 /// Source: scripts/syscall.tbl of Linux 6.18.
 constexpr std::array<numbered, 4> newer{
     {{"setxattrat", 463}, {"removexattrat", 466}, {"open_tree_attr", 467}, {"file_setattr", 469}}};
-/// Another of `modes`.
+/// A newer call that belongs to `modes`.
 constexpr numbered newer_mode{"fchmodat2", 452};
 
-/// Flags of clone(2) that make namespaces.
+/// Flags of clone(2) that create namespaces.
 constexpr std::array<std::uint64_t, 8> namespaces{CLONE_NEWNS,  CLONE_NEWUTS, CLONE_NEWIPC,    CLONE_NEWUSER,
                                                   CLONE_NEWPID, CLONE_NEWNET, CLONE_NEWCGROUP, 0x80 /* CLONE_NEWTIME */};
-/// What types into the terminal of whoever started this.
+/// ioctl requests that inject input into the controlling terminal.
 constexpr std::array<std::uint64_t, 2> typing{TIOCSTI, TIOCLINUX};
 
 tl::unexpected<failure> unfiltered(const std::string& what, int error) {
@@ -82,7 +82,7 @@ tl::unexpected<failure> unfiltered(const std::string& what, int error) {
 using filter = std::unique_ptr<void, void (*)(scmp_filter_ctx)>;
 
 result<void> deny(const filter& to, const numbered& one, int error = EPERM) {
-  // A call that another architecture has and this one has not gets a number that the library skips.
+  // A call that only exists on another architecture has a number that the library skips.
   const int done = ::seccomp_rule_add(to.get(), SCMP_ACT_ERRNO(static_cast<std::uint32_t>(error)), one.number, 0);
   if (done != 0 && done != -EDOM) return unfiltered(one.name, -done);
   return {};
@@ -111,19 +111,19 @@ result<void> deny_each(const filter& to, const calls& all) {
 result<void> deny_all(const filter& to) {
   HONDANA_TRY(deny_each(to, denied));
   HONDANA_TRY(deny_each(to, newer));
-  // The C library asks for its own limits by 0.
+  // The C library queries its own limits with process id 0.
   HONDANA_TRY(deny_if(to, SCMP_SYS(prlimit64), "prlimit64", {0, SCMP_CMP_NE, 0, 0}));
-  // Leaks are looked for by a tracer.
+  // Leak detection uses ptrace.
   if (!looks_for_leaks) {
     HONDANA_TRY(deny(to, "ptrace"));
   }
-  // Its flags lie in memory, where no filter sees them; told that it is not there, the C library takes clone.
+  // Its flags are in memory, which filters cannot read. After ENOSYS, the C library uses clone.
   HONDANA_TRY(deny(to, "clone3", ENOSYS));
   for (const auto flag : namespaces) {
     HONDANA_TRY(deny_if(to, SCMP_SYS(clone), "clone", {0, SCMP_CMP_MASKED_EQ, flag, flag}));
   }
   for (const auto request : typing) {
-    // The kernel looks at the lower half alone.
+    // The kernel only uses the lower 32 bits.
     const scmp_arg_cmp is_request{1, SCMP_CMP_MASKED_EQ, 0xffff'ffffu, request};
     HONDANA_TRY(deny_if(to, SCMP_SYS(ioctl), "ioctl", is_request));
   }
@@ -135,7 +135,7 @@ result<void> deny_all(const filter& to) {
 result<void> apply_filter(const permissions& to) {
   const filter all(::seccomp_init(SCMP_ACT_ALLOW), [](scmp_filter_ctx one) { ::seccomp_release(one); });
   if (!all) return unfiltered("no memory", ENOMEM);
-  // Calls of another architecture's numbering, too, are answered and not punished.
+  // Calls of other architectures fail with an error and do not kill the process.
   if (const int done = ::seccomp_attr_set(all.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ERRNO(EPERM)); done != 0)
     return unfiltered("other architectures", -done);
   HONDANA_TRY(deny_all(all));
@@ -149,22 +149,23 @@ result<void> apply_filter(const permissions& to) {
 
 namespace {
 
-/// Names that this architecture or kernel does not have are passed over. What they open and read is Landlock's business.
+/// Allowed system calls. Names unknown to this architecture or kernel are skipped. Landlock restricts which files they open and
+/// read.
 constexpr std::array listed{
-    // Reading and writing what is open.
+    // Reading and writing open files.
     "read", "readv", "pread64", "preadv", "write", "writev", "lseek", "_llseek", "close", "fstat", "fstat64", "fadvise64",
     "fadvise64_64", "arm_fadvise64_64", "dup", "dup2", "dup3", "poll", "ppoll", "ppoll_time64",
-    // Looking for files.
+    // Finding files.
     "stat", "stat64", "lstat", "lstat64", "newfstatat", "fstatat64", "statx", "access", "faccessat", "faccessat2", "readlink",
     "readlinkat", "getdents", "getdents64", "getcwd", "statfs", "fstatfs", "statfs64", "fstatfs64",
     // Memory.
     "brk", "mmap", "mmap2", "munmap", "mremap", "mprotect", "madvise", "mincore", "membarrier",
-    // Locks within the process, signals to itself, its end.
+    // Locks within the process, signals to itself, and its exit.
     "futex", "futex_time64", "rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "sigaltstack", "sigreturn", "restart_syscall",
     "exit", "exit_group",
-    // What the C library sets up at a program's start.
+    // Program startup in the C library.
     "arch_prctl", "set_thread_area", "set_tls", "set_tid_address", "set_robust_list", "rseq", "getrandom",
-    // Who, where and when it is.
+    // Identity, system information and time.
     "getpid", "gettid", "getppid", "getuid", "geteuid", "getgid", "getegid", "getuid32", "geteuid32", "getgid32", "getegid32",
     "uname", "sysinfo", "getrlimit", "ugetrlimit", "getrusage", "times", "sched_getaffinity", "sched_yield", "getcpu",
     "clock_gettime", "clock_gettime64", "clock_getres", "clock_getres_time64", "gettimeofday", "time", "nanosleep",
@@ -180,7 +181,7 @@ result<void> allow(const short_filter& to, const char* name) {
   const int call = ::seccomp_syscall_resolve_name(name);
   if (call == __NR_SCMP_ERROR) return {};
   const int done = ::seccomp_rule_add(to.get(), SCMP_ACT_ALLOW, call, 0);
-  // One that only another architecture has, or a family of calls that it numbers otherwise.
+  // A call that only exists on another architecture, or that is multiplexed there.
   if (done != 0 && done != -EDOM && done != -EINVAL) return no_list(name, -done);
   return {};
 }
@@ -191,11 +192,11 @@ result<void> allow_if(const short_filter& to, int call, const char* name, const 
   return {};
 }
 
-/// Files are opened for reading, also where there is no Landlock.
+/// Allows opening files for reading, also without Landlock.
 result<void> allow_opening(const short_filter& to) {
   constexpr scmp_datum_t writing = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC;
   HONDANA_TRY(allow_if(to, SCMP_SYS(openat), "openat", {2, SCMP_CMP_MASKED_EQ, writing, 0}));
-  // Newer architectures have no open, which is a number of no call then.
+  // Newer architectures have no `open`; its number is then negative.
   const int call = ::seccomp_syscall_resolve_name("open");
   if (call < 0) return {};
   return allow_if(to, call, "open", {1, SCMP_CMP_MASKED_EQ, writing, 0});
@@ -205,14 +206,14 @@ result<void> allow_all(const short_filter& to) {
   for (const auto* one : listed) {
     HONDANA_TRY(allow(to, one));
   }
-  // Its own limits are lowered, and nobody else's.
+  // It may lower its own limits only.
   HONDANA_TRY(allow_if(to, SCMP_SYS(prlimit64), "prlimit64", {0, SCMP_CMP_EQ, 0, 0}));
-  // An abort is a signal to itself.
+  // abort() sends a signal to the process itself.
   const auto self = static_cast<scmp_datum_t>(::getpid());
   for (const auto& [call, name] : {std::pair{SCMP_SYS(tgkill), "tgkill"}, std::pair{SCMP_SYS(kill), "kill"}}) {
     HONDANA_TRY(allow_if(to, call, name, {0, SCMP_CMP_EQ, self, 0}));
   }
-  // Whether a descriptor is a terminal is asked of each stream.
+  // The C library checks for each stream whether it is a terminal.
   HONDANA_TRY(allow_if(to, SCMP_SYS(ioctl), "ioctl", {1, SCMP_CMP_MASKED_EQ, 0xffff'ffffu, TCGETS}));
   for (const auto what : {F_GETFD, F_SETFD, F_GETFL, F_DUPFD_CLOEXEC}) {
     const auto number = static_cast<scmp_datum_t>(what);

@@ -1,4 +1,4 @@
-/// Opens and checks this program's own database files, and shows which processes have them open.
+/// Opens and checks this program's own database files, and records which processes have them open.
 #include "os/sqlite/database_file.hpp"
 
 #include <fcntl.h>
@@ -29,15 +29,17 @@
 
 namespace hondana::sqlite {
 
-/// One of those who have the file open, in this process or another, as long as the handle lives. `is_alone`: nobody else had it
-/// open before; the caller holds the lock of those who open it. Errors: source_unavailable.
+/// Joins the users of a shared file, in this or another process, as long as the handle lives.
+/// `is_alone`: set if no other user had it open. The caller must hold the lock for opening. Errors: source_unavailable.
 [[nodiscard]] result<disk::handle> join_users(const std::string& path, const file_kind& kind, bool& is_alone);
 
-/// This process has the file open: it is not opened past SQLite, since closing that descriptor would give up SQLite's locks.
+/// Whether this process has the file open. It must then only be opened by SQLite: closing any other descriptor would release
+/// SQLite's locks.
 [[nodiscard]] bool has_open_here(const std::string& path);
-/// Does this while no connection of this process can begin to have the file open; not at all where one has.
+/// Calls `work`, and prevents that this process opens the file meanwhile. Does nothing if the file is open or missing.
 void while_not_open_here(const std::string& path, const std::function<void()>& work);
-/// It has, until what is returned dies, which is after its connections. Null: there is no such file.
+/// Records that this process has the file open, until the result is destroyed, which must happen after its connections.
+/// Null: there is no such file.
 [[nodiscard]] std::shared_ptr<const void> note_open_here(const std::string& path);
 
 namespace {
@@ -103,11 +105,11 @@ namespace {
 
 constexpr std::uint64_t quickly_checked = 64u << 20;
 
-/// For a store that this process itself is letting go of, as when its source is configured anew.
+/// Wait time for a store that this process is closing itself, such as after a configuration change.
 constexpr std::chrono::milliseconds usual_patience{1000};
-/// For others who open the same shared file, and perhaps check it whole.
+/// Wait time for other users that open the same shared file and possibly check all of it.
 constexpr std::chrono::milliseconds patience_with_openers{15'000};
-/// Whoever begins a new file checks it meanwhile.
+/// Wait time for another process that creates and checks a new file.
 constexpr std::chrono::milliseconds patience_for_names{20'000};
 
 constexpr int flags_for_looking = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
@@ -118,7 +120,7 @@ std::uint32_t big_endian_at(const char* bytes) noexcept {
   return out;
 }
 
-/// The version of the tables in a file, by its first bytes; 0: it is new.
+/// The version of the tables according to the first bytes of the file; 0: the file is new.
 result<std::uint32_t> version_in(int file, const std::string& path, const file_kind& kind) {
   struct stat facts{};
   if (::fstat(file, &facts) != 0) return cannot_have(path, kind, std::strerror(errno));
@@ -126,7 +128,7 @@ result<std::uint32_t> version_in(int file, const std::string& path, const file_k
   char head[100]{};
   const auto got = disk::read_at(file, head, sizeof head, 0);
   if (!got) return cannot_have(path, kind, std::strerror(got.error()));
-  // Zeros, or fewer bytes than a head with a journal beside: it was being made when the power went.
+  // Empty or all zeros: a new file, or one whose creation was interrupted by a power failure.
   static constexpr char zeros[100]{};
   if (std::memcmp(head, zeros, sizeof head) == 0) return 0u;
   const std::string what_to_do = "; give another path, or move that file away";
@@ -142,13 +144,13 @@ result<std::uint32_t> version_in(int file, const std::string& path, const file_k
   return version;
 }
 
-/// The same, and makes it where there is none. Before SQLite has opened it: closing any descriptor of a file gives up the locks
-/// that SQLite holds of it.
+/// Like `version_in`, but creates a missing file. Must be called before SQLite opens the file.
+/// Closing any descriptor of a file releases the locks that SQLite holds on it.
 result<std::uint32_t> look_at_head(const std::string& path, const file_kind& kind) {
   const disk::handle file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600));
   if (!file.is_open()) return cannot_have(path, kind, std::strerror(errno));
   auto version = version_in(file.get(), path, kind);
-  if (!version) return version;  // others' files keep their mode
+  if (!version) return version;  // files of other programs keep their mode
   struct stat facts{};
   if (::fstat(file.get(), &facts) != 0) return cannot_have(path, kind, std::strerror(errno));
   const bool is_to_be_private = facts.st_uid == ::geteuid() && (facts.st_mode & 0077) != 0;
@@ -156,7 +158,7 @@ result<std::uint32_t> look_at_head(const std::string& path, const file_kind& kin
   return version;
 }
 
-/// The tables of a new file come at once or not at all; what is set before them cannot be set later.
+/// Creates the tables of a new file in one transaction. `kind.before` has settings that cannot be changed later.
 result<void> make_tables(connection& on, const file_kind& kind) {
   auto version = on.number("PRAGMA user_version");
   if (!version) return tl::unexpected(std::move(version.error()));
@@ -199,7 +201,7 @@ result<void> check_pages(connection& on, const file_kind& kind) {
   return {};
 }
 
-/// Files that were moved aside, the newest first; each with the endings of what lies beside it.
+/// The files that were moved aside, newest first.
 std::vector<std::filesystem::path> moved_aside(const std::string& path, std::string& problem) {
   const std::filesystem::path of(path);
   const auto begin = of.filename().string() + ".damaged-";
@@ -223,8 +225,8 @@ std::vector<std::filesystem::path> moved_aside(const std::string& path, std::str
   return out;
 }
 
-/// Takes away what was moved aside before, but for `newest`, by whatever clock it is named, and one more to be looked at. Why
-/// that fails; empty: it does not.
+/// Deletes the files that were moved aside earlier, except `newest` and one more for inspection.
+/// `newest` is retained even if the clock was changed. Returns why this failed; empty: it succeeded.
 std::string forget_moved_aside(const std::string& path, const std::string& newest) {
   std::string problem;
   auto all = moved_aside(path, problem);
@@ -242,10 +244,10 @@ std::string forget_moved_aside(const std::string& path, const std::string& newes
 result<void> refuse_foreign(const std::string& path, const file_kind& kind) {
   if (::access(beside(path, ".turns").c_str(), F_OK) == 0) return {};
   result<void> out{};
-  // Closing a descriptor of a file gives up the locks that SQLite holds of it.
+  // Closing a descriptor of a file releases the locks that SQLite holds on it.
   while_not_open_here(path, [&] {
     const disk::handle file(::open(path.c_str(), flags_for_looking));
-    // What cannot be looked at, whoever opens it is told.
+    // If it cannot be opened here, the later opening reports the error.
     if (!file.is_open()) return;
     if (const auto version = version_in(file.get(), path, kind); !version) out = tl::unexpected(version.error());
   });
@@ -351,7 +353,7 @@ namespace {
 struct opening {
   disk::handle lock{};
   bool is_open_here = false;  ///< By a connection of this process.
-  bool is_alone = true;       ///< Nobody else has it open who writes.
+  bool is_alone = true;       ///< No other process has it open for writing.
 };
 
 result<owned_file> open_checked(const std::string& path, const file_kind& kind, opening how,
@@ -408,7 +410,7 @@ result<owned_file> open_owned(const std::string& path, const file_kind& kind,
   HONDANA_TRY(auto lock, lock_owned(path, kind, kind.is_shared ? patience_with_openers : usual_patience));
   if (!lock) return cannot_have(path, kind, std::string(kind.user) + "; stop that process, or give another path");
   if (!kind.is_shared) return open_locked(path, kind, std::move(*lock), false, log);
-  // Of a shared file it is held while it is opened.
+  // For a shared file, the lock is only held while it is opened.
   bool is_alone = true;
   HONDANA_TRY(auto user, join_users(path, kind, is_alone));
   return open_checked(path, kind, {.lock = std::move(user), .is_open_here = has_open_here(path), .is_alone = is_alone}, log);

@@ -12,14 +12,14 @@ namespace {
 constexpr std::string_view damaged_state = "damaged";
 
 tl::unexpected<failure> cannot_store(sqlite3* on, int code, const std::string& what) {
-  // SQLite itself keeps this of some failures only.
+  // SQLite saves errno for some errors only.
   const int last = errno;
   auto basic = code & 0xff;
   std::string inner = "SQLite " + std::to_string(code) + ": " + (on == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(on));
   int system = on == nullptr ? 0 : sqlite3_system_errno(on);
   if (system == 0 && basic == SQLITE_IOERR) system = last;
   if (system != 0) inner += ", errno " + std::to_string(system);
-  // Quotas and limits of files are no errors of a disk either.
+  // Exceeded quotas and file size limits are not disk errors either.
   if (basic == SQLITE_IOERR && (system == ENOSPC || system == EDQUOT || system == EFBIG)) basic = SQLITE_FULL;
   switch (basic) {
     case SQLITE_FULL:
@@ -109,7 +109,7 @@ tl::unexpected<failure> connection::error(int code) const { return cannot_store(
 
 result<connection> connection::open(const std::string& path, std::string what) {
   sqlite3* raw = nullptr;
-  // Each connection belongs to one thread at a time, so SQLite need not lock it.
+  // Each connection is used by one thread at a time, so SQLite need not lock it.
   const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (path.empty() ? SQLITE_OPEN_MEMORY | SQLITE_OPEN_CREATE : 0);
   const int code = sqlite3_open_v2(path.empty() ? ":memory:" : path.c_str(), &raw, flags, nullptr);
   connection out;
@@ -165,15 +165,15 @@ result<void> connection::checkpoint() {
 bool connection::is_in_transaction() const noexcept { return is_open() && sqlite3_get_autocommit(connection_.get()) == 0; }
 
 result<transaction> transaction::begin(connection& on) {
-  // At once for writing, so that nothing fails half-way for another's lock.
+  // Lock for writing immediately, so that the transaction cannot fail later because of another writer.
   HONDANA_TRY(on.run("BEGIN IMMEDIATE"));
   return transaction(on);
 }
 
 transaction::~transaction() {
-  if (on_ == nullptr || !on_->is_in_transaction()) return;  // a full disk has rolled it back already
+  if (on_ == nullptr || !on_->is_in_transaction()) return;  // a full disk has already rolled it back
   const auto undone = on_->run("ROLLBACK");
-  static_cast<void>(undone);  // what cannot be rolled back now is so when the file is opened
+  static_cast<void>(undone);  // if the rollback fails, the next opening of the file does it
 }
 
 result<void> transaction::commit() {

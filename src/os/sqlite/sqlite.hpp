@@ -17,8 +17,8 @@ namespace hondana::sqlite {
 
 class connection;
 
-/// A prepared statement, and where it stands. Texts and bytes that are bound must live until `reset`. Threads: its
-/// connection's.
+/// A prepared statement with its current row. Bound texts and bytes must live until `reset`.
+/// Threads: those of its connection.
 class statement {
  public:
   statement() = default;
@@ -26,18 +26,18 @@ class statement {
   statement& bind(int at, std::string_view bytes);
   statement& bind_text(int at, std::string_view text);
   statement& bind_real(int at, double number);
-  /// For functions of ours. `type`: a literal.
+  /// Binds a pointer for our own SQL functions. `type`: a string literal.
   statement& bind_pointer(int at, void* what, const char* type);
-  /// True: there is a row. Errors: source_unavailable; then it is reset.
+  /// Returns true if there is a row. Errors: source_unavailable; the statement is then reset.
   [[nodiscard]] result<bool> step();
-  /// Runs to its end without a look at rows, and is ready again.
+  /// Executes the statement, ignores its rows, and resets it.
   [[nodiscard]] result<void> run();
   void reset() noexcept;
 
   [[nodiscard]] std::int64_t number(int column) const;
   [[nodiscard]] double real(int column) const;
   [[nodiscard]] bool is_null(int column) const;
-  [[nodiscard]] std::string_view bytes(int column) const;  ///< Good until the next step.
+  [[nodiscard]] std::string_view bytes(int column) const;  ///< Valid until the next step.
 
  private:
   friend class connection;
@@ -48,30 +48,30 @@ class statement {
   std::unique_ptr<sqlite3_stmt, closing> statement_{};
 };
 
-/// One connection to one file. Threads: one at a time.
+/// A connection to one database file. Threads: one at a time.
 class connection {
  public:
   connection() = default;
-  /// `path` empty: in memory. The file is there already. `what`: what it is, as errors call it ("metrics store"). Errors:
-  /// source_unavailable.
+  /// Opens an existing file. Empty `path`: in memory. `what`: the name of the file in errors ("metrics store").
+  /// Errors: source_unavailable.
   [[nodiscard]] static result<connection> open(const std::string& path, std::string what);
 
-  /// When it closes as the last one it leaves the log as it is: another's may stand under that name by then.
+  /// Leaves the log unchanged when this is the last connection to close, because its name may belong to a new file by then.
   void only_reads() noexcept;
   [[nodiscard]] result<void> run(const char* sql);
   [[nodiscard]] result<statement> prepare(const char* sql);
-  /// The key of the row that was inserted last.
+  /// The key of the last inserted row.
   [[nodiscard]] std::int64_t last_row() const noexcept;
-  /// The first column of the first row.
+  /// Runs a query and returns the first column of its first row.
   [[nodiscard]] result<std::int64_t> number(const char* sql);
   [[nodiscard]] result<std::string> text(const char* sql);
-  /// As much of the log goes into the file as nobody reads it any more.
+  /// Copies the part of the log that no reader needs into the file.
   [[nodiscard]] result<void> checkpoint();
   [[nodiscard]] bool is_open() const noexcept { return connection_ != nullptr; }
   [[nodiscard]] bool is_in_transaction() const noexcept;
-  /// For what this header has no words for. Null where nothing is open.
+  /// For functions that this class does not offer. Null when no file is open.
   [[nodiscard]] sqlite3* raw() const noexcept { return connection_.get(); }
-  /// A result code of a call on `raw()` as an error.
+  /// Converts a result code of a call on `raw()` to an error.
   [[nodiscard]] tl::unexpected<failure> error(int code) const;
 
  private:
@@ -82,7 +82,7 @@ class connection {
   std::unique_ptr<sqlite3, closing> connection_{};
 };
 
-/// Rolls back what has not been committed.
+/// A transaction. Destruction rolls it back unless it was committed.
 class transaction {
  public:
   [[nodiscard]] static result<transaction> begin(connection& on);
@@ -96,9 +96,9 @@ class transaction {
   connection* on_;
 };
 
-/// Whether a failure of SQLite says that the file is damaged, and not that it could not be had.
+/// Whether an SQLite error means that the file is damaged, and not only unavailable.
 [[nodiscard]] bool says_damaged(const failure& what) noexcept;
-/// A source_unavailable of which `says_damaged` is true.
+/// Makes a source_unavailable error for which `says_damaged` is true.
 [[nodiscard]] failure damaged(std::string public_text, std::string private_text);
 
 }  // namespace hondana::sqlite

@@ -1,4 +1,4 @@
-/// Waits until a file that is being written has settled.
+/// Delays notifications until a file that is being written has not changed for a while.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace hondana::watch {
 
-/// The number of a tree, and a path in it.
+/// The index of a tree, and a path in it.
 using place_in_tree = std::pair<std::size_t, std::string>;
 
 struct place_hash {
@@ -24,8 +24,8 @@ struct place_hash {
   }
 };
 
-/// Things that change in several steps: each is due when it has been quiet for a while, and at the latest some time after its
-/// first step, so that one that never rests is told too. Beyond a cap all are due. Threads: one.
+/// Debounces changes. A key is due when it has been quiet for `quiet`, and at the latest `latest` after its first change.
+/// With more than `cap` keys, all are due. Threads: one.
 template <class Key, class Hash = std::hash<Key>>
 class settling {
  public:
@@ -37,13 +37,14 @@ class settling {
 
   explicit settling(times with = {}, std::size_t cap = 4096) : with_(with), cap_(cap) {}
 
+  /// Records a change of `what`.
   void touch(const Key& what, clock::time_point now) {
     const auto [place, is_new] = open_.try_emplace(what, span{now, now});
     place->second.last = now;
   }
-  /// It is told now, and need not be told again.
+  /// Removes a key whose change has been reported.
   void settle(const Key& what) { open_.erase(what); }
-  /// Takes out what is due.
+  /// Removes and returns the keys that are due.
   [[nodiscard]] std::vector<Key> due(clock::time_point now) {
     std::vector<Key> out;
     const bool is_full = open_.size() > cap_;
@@ -57,7 +58,7 @@ class settling {
     }
     return out;
   }
-  /// When something is due next; nothing when nothing is open.
+  /// When the next key is due; nothing when there are no keys.
   [[nodiscard]] std::optional<clock::time_point> next() const {
     std::optional<clock::time_point> soonest;
     for (const auto& [what, when] : open_) {

@@ -50,17 +50,17 @@ struct lookout::state {
   std::condition_variable left;
   bool is_started = false;
   bool is_running = false;
-  std::vector<bool> polled;  // folders that the kernel does not watch for us
-  trees asked;               // that somebody wants to be looked at
+  std::vector<bool> polled;  // folders that must be polled
+  trees asked;               // trees with a requested rescan
   std::mutex log_mutex;
 
   // Set before the thread starts; shared with walks.
   std::optional<watch::folders> covered;
-  // Of the thread alone.
-  std::optional<clock::time_point> first, last;  // of what has happened and was not looked at
-  trees where;                                   // it has happened, unless
-  bool is_everywhere = true;                     // that is not known
-  clock::time_point next_look = clock::now();    // at the latest; `max` when the kernel tells of everything
+  // Only used by the thread:
+  std::optional<clock::time_point> first, last;  // times of the first and last event since the last rescan
+  trees where;                                   // trees with such events
+  bool is_everywhere = true;                     // any tree may have changed; `where` is incomplete
+  clock::time_point next_look = clock::now();    // latest time of the next rescan; `max` if all folders are watched
 
   void ring() const noexcept { (void)::eventfd_write(bell, 1); }
   void say(const std::string& line) {
@@ -105,10 +105,10 @@ struct lookout::state {
     note();
   }
   void hear(const watch::happening& what) {
-    // Of folders that come and go the next walk tells what is to be watched.
+    // For folders that appear or disappear, the next walk determines which folders to watch.
     if (what.is_folder && what.what == watch::happening::kind::gone) covered->forget(what.tree, what.path);
     if (what.what == watch::happening::kind::tree_gone) {
-      // A walk that finds another in its place covers that.
+      // A walk that finds a new tree at its path covers it.
       covered->forget(what.tree);
     }
     where.insert(what.tree);
@@ -138,7 +138,7 @@ struct lookout::state {
       if (!covered->read([this](const watch::happening& what) { hear(what); }, [this] { note_loss(); })) break;
     }
     if (clock::now() < due() || stop.stop_requested()) return;
-    // What is looked at because it is time, and not because something was heard of, may have changed anywhere.
+    // A rescan caused by the interval and not by events may find changes anywhere.
     const auto which = is_everywhere || !first ? trees() : where;
     first.reset();
     last.reset();
@@ -146,7 +146,7 @@ struct lookout::state {
     call by;
     by.stop = stop.get_token();
     by.deadline = clock::now() + look_time;
-    // What happened is not forgotten by a look that fails or throws.
+    // If the rescan fails or throws, its events are not lost.
     next_look = clock::now() + with.look_after;
     is_everywhere = true;
     if (!look(by, which)) return;
@@ -174,7 +174,7 @@ lookout::~lookout() {
   state_->stop.request_stop();
   state_->ring();
   {
-    const std::lock_guard lock(state_->log_mutex);  // who logs now has done so, and nobody will again
+    const std::lock_guard lock(state_->log_mutex);  // waits for a running log call; later ones are suppressed
   }
   std::unique_lock lock(state_->mutex);
   monotonic_clock::wait_for(state_->left, lock, farewell, [this] { return !state_->is_running; });
@@ -195,7 +195,7 @@ void lookout::start() {
       std::thread([self = state_] { self->run(); }).detach();
       state_->is_running = true;
     } catch (const std::system_error&) {
-      state_->is_started = false;  // the next one tries again
+      state_->is_started = false;  // the next call tries again
       return;
     }
   }

@@ -18,7 +18,7 @@
 namespace hondana::watch {
 namespace {
 
-// Names that were deleted and are still open are of no interest.
+// Events for deleted files that are still open are not needed.
 constexpr std::uint32_t wanted = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_CLOSE_WRITE | IN_MODIFY | IN_ATTRIB |
                                  IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR | IN_EXCL_UNLINK;
 
@@ -27,7 +27,7 @@ std::uint64_t next_id() noexcept {
   return ++latest;
 }
 
-/// A queue that was found silent in a round of this thread.
+/// A queue that was found empty in a round of this thread.
 struct silence {
   std::uint64_t queue = 0;
   std::uint64_t round = 0;
@@ -71,20 +71,20 @@ inotify::~inotify() {
 }
 
 tl::expected<int, int> inotify::add(int folder) const {
-  // Through its descriptor, so that it is this very folder, whatever its path leads to by now.
+  // Through its descriptor, so that exactly this folder is watched, even if its path changes.
   const auto path = "/proc/self/fd/" + std::to_string(folder);
   const int watch = ::inotify_add_watch(descriptor_, path.c_str(), wanted);
   if (watch < 0) return tl::unexpected(errno);
   return watch;
 }
 
-void inotify::remove(int watch) const noexcept { (void)::inotify_rm_watch(descriptor_, watch); }  // it may have gone by itself
+void inotify::remove(int watch) const noexcept { (void)::inotify_rm_watch(descriptor_, watch); }  // may be removed already
 
 bool inotify::is_silent() const noexcept {
   const auto round = executor::round::present();
   auto& known = silences[id_ % queues_at_a_time];
   if (round != 0 && known.queue == id_ && known.round == round) return true;
-  // FIONREAD would add up all that waits.
+  // FIONREAD would compute the size of all pending events.
   pollfd waiting{descriptor_, POLLIN, 0};
   if (::poll(&waiting, 1, 0) != 0) return false;
   known = {id_, round};
@@ -94,7 +94,7 @@ bool inotify::is_silent() const noexcept {
 bool inotify::read(const std::function<void(const event&)>& take) {
   const auto count = ::read(descriptor_, buffer_.data(), buffer_.size());
   if (count <= 0) return false;
-  (void)each_event({buffer_.data(), static_cast<std::size_t>(count)}, take);  // the kernel writes whole events
+  (void)each_event({buffer_.data(), static_cast<std::size_t>(count)}, take);  // the kernel writes complete events
   return true;
 }
 
@@ -111,7 +111,7 @@ int folders::add(std::size_t tree, const std::string& path, int descriptor) {
   }
   const auto [where, is_new] = by_path_.try_emplace({tree, path}, *watch);
   if (!is_new && where->second != *watch) {
-    // Another folder has come where a watched one was.
+    // A different folder is now at the path of a watched one.
     lose();
     by_watch_.erase(where->second);
     queue_.remove(where->second);
@@ -124,7 +124,7 @@ int folders::add(std::size_t tree, const std::string& path, int descriptor) {
 void folders::forget(std::size_t tree, const std::string& path) {
   const std::lock_guard lock(mutex_);
   if (const auto itself = by_path_.find({tree, path}); itself != by_path_.end()) drop(itself, std::next(itself));
-  // What lies below is contiguous: '0' comes right after '/'.
+  // The paths below the folder are contiguous: '0' is the character after '/'.
   drop(by_path_.lower_bound({tree, path + '/'}), by_path_.lower_bound({tree, path + '0'}));
 }
 
@@ -133,7 +133,7 @@ void folders::forget(std::size_t tree) {
   drop(by_path_.lower_bound({tree, {}}), by_path_.lower_bound({tree + 1, {}}));
 }
 
-/// Under the lock.
+/// The lock must be held.
 void folders::drop(std::map<std::pair<std::size_t, std::string>, int>::iterator begin,
                    std::map<std::pair<std::size_t, std::string>, int>::iterator end) {
   if (begin != end) lose();
@@ -160,7 +160,7 @@ bool folders::read(const std::function<void(happening)>& take, const std::functi
   return any;
 }
 
-/// False when nobody is to know.
+/// Converts an event. Returns false for events that need not be reported.
 bool folders::translate(const event& from, happening& into) {
   using kind = happening::kind;
   const std::lock_guard lock(mutex_);
@@ -169,7 +169,7 @@ bool folders::translate(const event& from, happening& into) {
   into.tree = found->second.tree;
   into.path = found->second.path;
   if ((from.what & IN_IGNORED) != 0) {
-    // The kernel has let go of it; its number will not come again.
+    // The kernel has removed the watch, and never reuses its number.
     lose();
     by_path_.erase({into.tree, into.path});
     by_watch_.erase(found);
@@ -178,7 +178,7 @@ bool folders::translate(const event& from, happening& into) {
   if (from.name.empty()) {
     const bool ends = (from.what & (IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT)) != 0;
     into.is_folder = true;
-    // Of what is not the top, the folder above tells.
+    // For other folders, the parent folder reports the same event.
     if (ends) {
       into.what = kind::tree_gone;
       return into.path.empty();

@@ -21,17 +21,17 @@
 
 namespace hondana::watch {
 
-/// One thing that happened. See inotify(7).
+/// A raw event. See inotify(7).
 struct event {
-  int watch = -1;          ///< Of the folder; -1 for a queue that has overflowed.
+  int watch = -1;          ///< The watch of the folder; -1 if the queue has overflowed.
   std::uint32_t what = 0;  ///< Bits such as IN_CREATE.
-  std::string_view name;   ///< In the folder; empty: the folder itself. Lives as long as the call that hands it over.
+  std::string_view name;   ///< Name in the folder; empty: the folder itself. Valid only during the callback.
 };
 
-/// Cuts what the kernel wrote into events. False when it ends inside one; what came before has been handed over.
+/// Splits the kernel's buffer into events. Returns false if the last event is incomplete; earlier events have been reported.
 bool each_event(std::string_view bytes, const std::function<void(const event&)>& take);
 
-/// One inotify instance. Threads: `add` and `remove` any, `read` one at a time.
+/// An inotify instance. Threads: `add` and `remove` any, `read` one at a time.
 class inotify {
  public:
   /// Errors: source_unavailable when this user has too many instances (fs.inotify.max_user_instances).
@@ -40,65 +40,65 @@ class inotify {
   inotify& operator=(inotify&&) = delete;
   ~inotify();
 
-  /// Watches a folder by any descriptor of it. The error is an errno: ENOSPC when this user watches as much as he may
-  /// (fs.inotify.max_user_watches).
+  /// Watches a folder, given by a descriptor. Returns the watch, or an errno.
+  /// ENOSPC: the limit of watches of this user is reached (fs.inotify.max_user_watches).
   [[nodiscard]] tl::expected<int, int> add(int folder) const;
   void remove(int watch) const noexcept;
-  /// Readable when something has happened.
+  /// Readable when there are events.
   [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
-  /// Whether nothing that has happened waits to be read. What a system call does to a watched folder waits before that call
-  /// returns. In a `executor::round` this is true until its end once it is.
+  /// Whether no events are pending. Events of a system call are pending before that call returns.
+  /// Within an `executor::round`, the result stays true once it is true.
   [[nodiscard]] bool is_silent() const noexcept;
-  /// Hands over what has happened so far, at most 64 KiB of it. False when there was nothing.
+  /// Reports the pending events, at most 64 KiB of them. Returns false when there were none.
   bool read(const std::function<void(const event&)>& take);
 
  private:
   explicit inotify(int descriptor);
   int descriptor_;
-  std::uint64_t id_;  // no other has it
+  std::uint64_t id_;  // unique in this process
   std::vector<char> buffer_;
 };
 
-/// Something happened to what a path names.
+/// An event with the path of the affected file.
 struct happening {
   enum class kind {
     closed,    ///< Closed after writing.
-    modified,  ///< Written to, or its owner, mode or times were set; more may follow.
-    appeared,  ///< Made, and perhaps still being written; a folder may already hold something.
-    moved_in,  ///< Renamed to this, whole.
-    gone,      ///< Deleted, or renamed to something else.
-    tree_gone  ///< The tree's own top has been deleted, moved or unmounted.
+    modified,  ///< Written to, or its owner, mode or times were set; more events may follow.
+    appeared,  ///< Created, and possibly still being written. A new folder may already have contents.
+    moved_in,  ///< Renamed to this path; the content is complete.
+    gone,      ///< Deleted, or renamed to another path.
+    tree_gone  ///< The root of the tree was deleted, moved or unmounted.
   };
   std::size_t tree = 0;
-  std::string path;  ///< Relative to the top of its tree.
+  std::string path;  ///< Relative to the root of its tree.
   kind what = kind::modified;
   bool is_folder = false;
 };
 
-/// Which folders are watched, in both directions. Threads: any, but `read` one at a time.
+/// The watched folders, by watch and by path. Threads: any, but `read` one at a time.
 class folders {
  public:
-  /// At most `most` folders are watched.
+  /// `most`: maximum number of watched folders.
   folders(inotify queue, std::size_t most) : queue_(std::move(queue)), most_(most) {}
 
-  /// Watches a folder by any descriptor of it; of one that is watched already, the path is now this one. 0, or an errno as of
-  /// `inotify::add`, ENOSPC also at our own limit.
+  /// Watches a folder, given by a descriptor. If it is watched already, its path becomes `path`.
+  /// Returns 0, or an errno as `inotify::add` does. ENOSPC also means that our own limit is reached.
   [[nodiscard]] int add(std::size_t tree, const std::string& path, int descriptor);
-  /// Forgets a folder and all below it.
+  /// Stops watching a folder and all folders below it.
   void forget(std::size_t tree, const std::string& path);
-  /// Forgets a whole tree.
+  /// Stops watching a whole tree.
   void forget(std::size_t tree);
 
   [[nodiscard]] int descriptor() const noexcept { return queue_.descriptor(); }
   /// See `inotify::is_silent`.
   [[nodiscard]] bool is_silent() const noexcept { return queue_.is_silent(); }
-  /// Hands over what has happened, and calls `lost` when the kernel had to drop some of it. False when there was nothing.
+  /// Reports pending events, and calls `lost` if the kernel has dropped some. Returns false when there were none.
   bool read(const std::function<void(happening)>& take, const std::function<void()>& lost);
   [[nodiscard]] std::size_t size() const;
 
-  /// Whether a folder and all those above it up to the top of its tree are watched.
+  /// Whether a folder and all of its parents up to the root of its tree are watched.
   [[nodiscard]] bool reaches(std::size_t tree, std::string_view path) const;
-  /// Grows before a folder is watched no more, or under another path: what `reaches` said holds while this is the same.
+  /// Grows before a folder is unwatched or its path changes. Results of `reaches` are valid while this value is unchanged.
   [[nodiscard]] std::uint64_t losses() const noexcept { return losses_.load(std::memory_order_acquire); }
 
  private:

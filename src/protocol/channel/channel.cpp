@@ -1,4 +1,4 @@
-/// A connection from a client to one server, whatever carries its messages.
+/// A connection from a client to one server, independent of the transport.
 #include "protocol/channel/channel.hpp"
 
 #include <charconv>

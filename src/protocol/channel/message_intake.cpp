@@ -1,4 +1,4 @@
-/// Takes JSON messages in pieces, finds the call that each belongs to, and passes content on as it arrives.
+/// Reads JSON messages in pieces, finds the call that each belongs to, and passes content on as it arrives.
 #include "protocol/channel/message_intake.hpp"
 
 #include <algorithm>
@@ -19,9 +19,9 @@ namespace {
 using json::scanner;
 
 constexpr std::size_t hand_on_bytes = 64 << 10;
-constexpr std::size_t run_bytes = 4 << 10;  // a run of this length is handed on where it lies
+constexpr std::size_t run_bytes = 4 << 10;  // a run of at least this length is passed on without copying
 constexpr std::size_t most_id_bytes = 256;
-constexpr std::size_t spare_bytes = 1 << 20;  // a buffer larger than this is given back
+constexpr std::size_t spare_bytes = 1 << 20;  // a buffer larger than this is freed
 
 bool is_continuation(char c) noexcept { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80; }
 
@@ -143,7 +143,7 @@ void message_intake::add_content(std::string_view decoded) {
     if (decoded_.size() >= hand_on_bytes) hand_on(decoded_);
     return;
   }
-  // What was held back ends with this run's first bytes.
+  // An incomplete sequence from before ends with the first bytes of this run.
   while (!decoded.empty() && is_continuation(decoded.front()) && decoded_.size() < hand_on_bytes) {
     decoded_ += decoded.front();
     decoded.remove_prefix(1);
@@ -178,14 +178,14 @@ void message_intake::end_content() {
   is_in_content_ = false;
 }
 
-/// Hands on all of `text` but a sequence that is cut at its end, which is held back.
+/// Passes on `text`, except for an incomplete sequence at its end, which stays in `decoded_`.
 void message_intake::hand_on(std::string_view text) {
   const std::size_t tail = json::incomplete_tail(text);
   const auto whole = text.substr(0, text.size() - tail);
   if (!json::is_utf8(whole)) {
     return fail_with({errc::broken_protocol, "the text of an item is not well-formed UTF-8", {}, {}});
   }
-  const std::string rest(text.substr(whole.size()));  // `text` may be what is held
+  const std::string rest(text.substr(whole.size()));  // a copy, because `text` may refer to `decoded_`
   give(whole);
   if (!failure_) decoded_ = rest;
 }
@@ -221,13 +221,13 @@ namespace {
 constexpr std::size_t read_back_bytes = 64u << 10;
 constexpr std::size_t most_together = 1'000;
 
-/// The elements of an array, which has been checked, as they are written.
+/// The elements of a valid array, as text.
 struct elements {
-  std::vector<std::string_view> first;  ///< As many as are taken together.
+  std::vector<std::string_view> first;  ///< At most `most_together` elements.
   std::size_t count = 0;
 };
 
-/// No more is held back than could be taken: a byte of content is six characters at the most.
+/// Caps the buffer at the largest acceptable message: a byte of content takes at most six characters.
 patience within(patience waits, const limits& most) {
   constexpr auto end = std::numeric_limits<std::uint64_t>::max();
   const auto text = most.content_bytes > (end - most.message_bytes) / 6 ? end : 6 * most.content_bytes + most.message_bytes;
@@ -280,7 +280,7 @@ result<void> routed_intake::feed(std::string_view piece) {
   if (const auto named = plain_.id()) return decide(chooses_(*named), piece);
   if (is_held_) return plain_.has_method() ? decide({}, piece) : hold(piece);
   if (begun_.size() + piece.size() <= waits_.unnamed_bytes) return begun_.append(piece);
-  // What is no answer, or several, has no content for anybody.
+  // A message that is not an answer, or a batch, has no content for a sink.
   if (plain_.has_method() || plain_.is_array()) return decide({}, piece);
   if (const auto sink = chooses_late_ ? chooses_late_() : std::nullopt) return decide(*sink, piece);
   is_held_ = true;
@@ -314,12 +314,12 @@ result<void> routed_intake::decide(const content_sink& sink, std::string_view pi
   auto begun = std::exchange(begun_, {});
   is_decided_ = true;
   if (!sink && !is_held_) return {};
-  plain_.only_look();  // for another id it is too late
+  plain_.only_look();  // an id that arrives later is ignored
   HONDANA_TRY(hand_over(sink, std::move(begun)));
   return chosen_->feed(piece);
 }
 
-/// A failure of the content is final, but the rest is looked through all the same.
+/// Passes the buffered message on. After a failure of the content, the rest is only scanned.
 result<void> routed_intake::hand_over(const content_sink& sink, disk::spool from) {
   auto data = from.take();
   if (!data) return give_up(std::move(data.error()));
@@ -331,7 +331,7 @@ result<void> routed_intake::hand_over(const content_sink& sink, disk::spool from
     const auto got = reader->read(std::span(buffer));
     if (!got) return give_up(got.error());
     if (*got == 0) return {};
-    // Nobody wants the rest of what failed, and there may be much of it.
+    // After a failure the rest is not needed, and may be large.
     HONDANA_TRY(chosen_->feed(std::string_view(buffer).substr(0, *got)));
   }
 }
@@ -339,7 +339,7 @@ result<void> routed_intake::hand_over(const content_sink& sink, disk::spool from
 result<std::string> routed_intake::finish() {
   if (is_holding() && !trouble_) {
     HONDANA_TRY(plain_.feed({}));
-    static_cast<void>(decide({}, {}));  // told again below
+    static_cast<void>(decide({}, {}));  // the result is reported below
   }
   if (trouble_) return tl::unexpected(*trouble_);
   return chosen_ ? chosen_->finish() : plain_.finish();
@@ -356,7 +356,7 @@ void routed_intake::finish_each(const std::function<void(result<std::string>)>& 
   }
   for (const auto one : all.first) {
     reset();
-    static_cast<void>(feed(one));  // told again by the next
+    static_cast<void>(feed(one));  // the result is reported by finish()
     takes(finish());
   }
 }

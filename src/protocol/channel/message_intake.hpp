@@ -1,4 +1,4 @@
-/// Takes JSON messages in pieces, finds the call that each belongs to, and passes content on as it arrives.
+/// Reads JSON messages in pieces, finds the call that each belongs to, and passes content on as it arrives.
 #pragma once
 
 #include <cstddef>
@@ -17,30 +17,33 @@
 
 namespace hondana::channel {
 
-/// With a sink, the strings `result.contents[N].text` and `.blob` go there, decoded, each call with at most 64 KiB or what one
-/// piece held; text in well-formed pieces. Everything else is kept, up to `limits::message_bytes`. Without a sink all is kept.
+/// Reads one JSON message in pieces.
+/// With a sink, the strings `result.contents[N].text` and `.blob` go there, decoded. Each call passes at most 64 KiB or the
+/// data of one piece; text is passed in well-formed pieces. Everything else is stored, up to `limits::message_bytes`. Without a
+/// sink, the whole message is stored.
 ///
-/// What is kept may still be no JSON: structure and strings were checked, numbers, literals and its UTF-8 were not.
-/// Errors: broken_protocol for what cannot be JSON or content, response_too_large with the limit's name, and the sink's own.
+/// The stored message may still be invalid JSON: structure and strings were checked; numbers, literals and UTF-8 were not.
+/// Errors: broken_protocol for invalid JSON or content; response_too_large with the name of the limit; errors of the sink.
 /// Threads: one at a time.
 class message_intake {
  public:
   message_intake(const limits& most, content_sink sink);
 
-  /// A failure is final: what is fed then is only looked through for the id.
+  /// Processes a piece. A failure is final: later pieces are only scanned for the id.
   result<void> feed(std::string_view piece);
-  /// The whole message, with "" in place of what went to the sink. Afterwards only `id` and `reset` are of use.
+  /// Returns the message, with "" in place of the strings that went to the sink. Afterwards only `id` and `reset` may be
+  /// called.
   [[nodiscard]] result<std::string> finish();
-  /// The id of the message as JSON text, once it has come whole, also of a message that failed. Nothing for one longer than
-  /// 256 bytes; the first where there are several.
+  /// The id of the message as JSON text, once it has arrived completely; also for a message that failed.
+  /// Nothing for an id longer than 256 bytes. If there are several, the first one.
   [[nodiscard]] std::optional<std::string> id() const;
-  /// Whether the message names a method, as far as it has come: then it is no answer, and its id is its sender's own.
+  /// Whether the part read so far contains a method. The message is then not an answer, and its id belongs to its sender.
   [[nodiscard]] bool has_method() const noexcept { return has_method_; }
-  /// Whether it is an array, as far as it has come: a batch, none of whose messages' content goes to the sink.
+  /// Whether the message is an array (a batch), according to the part read so far. Contents in batches do not go to the sink.
   [[nodiscard]] bool is_array() const noexcept { return scanner_.is_array(0); }
-  /// What follows is neither kept nor handed on, only looked through: for the id, a method, and whether it can be JSON.
+  /// From now on, input is neither stored nor passed on. It is only scanned for the id, a method and JSON errors.
   void only_look();
-  /// For the next message, with the same sink.
+  /// Prepares for the next message, with the same sink.
   void reset();
 
  private:
@@ -74,41 +77,44 @@ class message_intake {
   std::size_t item_ = 0;
   std::optional<std::size_t> begun_item_;
   std::uint64_t given_ = 0;
-  std::string decoded_;  // not handed on yet; between pieces at most 3 bytes
+  std::string decoded_;  // not passed on yet; between pieces at most 3 bytes
   json::base64_stream base64_;
 };
 
-/// How long a message's id is waited for.
+/// How long to wait for the id of a message.
 struct patience {
-  std::size_t unnamed_bytes = 64u << 10;  ///< After so many it is asked what to do without.
-  std::uint64_t held_bytes = 8ull << 30;  ///< The most of one message that is held back, beyond a MiB on the disk.
+  std::size_t unnamed_bytes = 64u << 10;  ///< After this many bytes without an id, `late_route` decides.
+  std::uint64_t held_bytes = 8ull << 30;  ///< Maximum size of a buffered message. More than 1 MiB is buffered on disk.
 };
 
-/// A `message_intake` whose sink is chosen by the message's id. A message that names its id late goes to a sink that is
-/// guessed, or is kept in memory, or is held back and handed on once the id has come. Errors besides: source_unavailable when
-/// there is no room to hold it back, response_too_large beyond `patience::held_bytes`. Threads: one at a time.
+/// A `message_intake` whose sink depends on the id of the message.
+/// If the id arrives late, the contents go to a guessed sink, are stored in memory, or are buffered until the id arrives.
+/// Additional errors: source_unavailable when there is no space to buffer; response_too_large beyond `patience::held_bytes`.
+/// Threads: one at a time.
 class routed_intake {
  public:
-  /// The sink for the content of the message with this id (JSON text); an empty one: all is kept.
+  /// Returns the sink for the contents of the message with this id (JSON text); empty: store everything.
   using route = std::function<content_sink(const std::string& id)>;
-  /// What becomes of a message whose id is not known yet: a sink, to which it goes (whoever gives one looks at the id in the
-  /// end), an empty one: all is kept; nothing: it is held back.
+  /// Decides about a message whose id has not arrived yet. A sink: contents go there, and the caller must check the id at the
+  /// end.
+  /// An empty sink: store everything. Nothing: buffer the message.
   using late_route = std::function<std::optional<content_sink>()>;
 
-  /// All messages with this sink.
+  /// Uses this sink for all messages.
   routed_intake(const limits& most, content_sink sink);
   routed_intake(const limits& most, route chooses, late_route chooses_late = {}, const patience& waits = {});
 
-  /// All as in `message_intake`.
+  /// As in `message_intake`.
   result<void> feed(std::string_view piece);
   [[nodiscard]] result<std::string> finish();
-  /// The whole message, or each in turn of an array of them, whose content is handed on then; `id` and `has_method` are of the
-  /// one that is told. Errors besides: broken_protocol for an array that is empty or has more than 1000 messages.
+  /// Passes the complete message to `takes`, or each message of a batch in turn, whose contents are passed on then.
+  /// `id` and `has_method` refer to the message being passed. Additional errors: broken_protocol for an array that is empty or
+  /// has more than 1000 messages.
   /// Spec: 2025-03-26 basic#batching.
   void finish_each(const std::function<void(result<std::string>)>& takes);
   [[nodiscard]] std::optional<std::string> id() const;
   [[nodiscard]] bool has_method() const noexcept { return plain_.has_method() || (chosen_ && chosen_->has_method()); }
-  /// Whether what has come is held back until its id comes. While `route` is asked still true of what it decides about.
+  /// Whether the message is buffered until its id arrives. Still true during the call of `route` for it.
   [[nodiscard]] bool is_holding() const noexcept { return is_held_ && !is_decided_; }
   void reset();
 
@@ -124,7 +130,7 @@ class routed_intake {
   late_route chooses_late_;
   message_intake plain_;
   std::optional<message_intake> chosen_;
-  disk::spool begun_;  // the message, as long as nothing is decided
+  disk::spool begun_;  // the message until a sink is chosen
   bool is_held_ = false;
   bool is_decided_ = false;
   std::optional<failure> trouble_;

@@ -1,4 +1,4 @@
-/// Checks on a call and its caller: still wanted, granted by its view, of the search index, and valid scopes.
+/// Checks on a call and its caller: cancellation, access filters, the identity of the search index, and scopes.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,8 @@
 
 namespace hondana {
 
-/// For sources, between two steps of something long. Errors: cancelled, timed_out.
+/// Checks for cancellation and the deadline; called by sources between two steps of a long operation.
+/// Errors: cancelled, timed_out.
 [[nodiscard]] inline result<void> still_wanted(const call& by) {
   if (by.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
   if (monotonic_clock::now() > by.deadline) {
@@ -28,18 +29,19 @@ namespace hondana {
 
 namespace hondana::model {
 
-/// Whether a view shows a resource: by its URI and, where the view looks at entries, by its entry. Null shows everything.
+/// Whether a view lets its caller see an entry: by URI and, if the view uses entry attributes, by the entry. Null allows all.
 [[nodiscard]] inline bool may_see(const view* through, const resource& entry) {
   return through == nullptr || (through->may_see(entry.uri) && (!through->looks_at_entries() || through->may_see_entry(entry)));
 }
 
-/// The same for reading it.
+/// The same for reading the resource.
 [[nodiscard]] inline bool may_read(const view* through, const resource& entry) {
   return through == nullptr ||
          (through->may_read(entry.uri) && (!through->looks_at_entries() || through->may_read_entry(entry)));
 }
 
-/// Stands where peers have an address of a network, "unix" or nothing: whoever is called like the index is not taken for it.
+/// The address of the search index, which distinguishes it from a caller with the same name.
+/// Other callers have a network address, "unix" or an empty address.
 inline constexpr std::string_view index_address = "index";
 
 [[nodiscard]] inline caller index_caller() {
@@ -49,18 +51,20 @@ inline constexpr std::string_view index_address = "index";
   return out;
 }
 
-/// Whether the index asks, be it with a view: it reads each resource as who sees that one alone.
+/// Whether the search index is the caller, with or without a view.
+/// It reads each resource on behalf of a caller that sees only that resource.
 [[nodiscard]] inline bool is_index(const caller& who) noexcept { return who.address == index_address; }
 
 inline constexpr std::size_t longest_scope = 256;
 
-/// Visible ASCII without quotation marks and backslashes, and not endless. Spec: RFC 6749 section 3.3.
+/// Whether `text` is a valid scope: 1 to 256 visible ASCII characters without quotation marks and backslashes.
+/// Spec: RFC 6749 section 3.3.
 [[nodiscard]] inline bool is_scope(std::string_view text) noexcept {
   return !text.empty() && text.size() <= longest_scope &&
          std::all_of(text.begin(), text.end(), [](char one) { return one > ' ' && one < '\x7f' && one != '"' && one != '\\'; });
 }
 
-/// With a space between each two, as OAuth writes them.
+/// Joins words with single spaces, the OAuth syntax of scope lists.
 [[nodiscard]] inline std::string joined(const std::vector<std::string>& words) {
   std::string out;
   for (const auto& one : words) out += (out.empty() ? "" : " ") + one;

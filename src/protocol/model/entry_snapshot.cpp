@@ -1,4 +1,4 @@
-/// Large immutable sets of entries, packed as bytes: pages, folders and what views see of them.
+/// Large immutable sets of entries, packed as bytes: pages, folders, and what each view can see of them.
 #include "protocol/model/entry_snapshot.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@
 namespace hondana::model {
 namespace {
 
-/// Which fields follow; an absent field is empty.
+/// Which fields follow; absent fields are empty.
 enum field : std::uint64_t {
   has_title = 1u << 0,
   has_description = 1u << 1,
@@ -86,7 +86,7 @@ void put_metadata(std::string& out, const metadata& facts) {
   }
 }
 
-/// Reads what the functions above wrote.
+/// Reads what the functions above write.
 class unpacker {
  public:
   explicit unpacker(std::string_view bytes) noexcept : rest_(bytes) {}
@@ -228,9 +228,9 @@ resource unpack(std::string_view packed) {
 
 std::string_view packed_uri(std::string_view packed) noexcept { return unpacker(packed).text(); }
 
-/// Two bits an entry for one view: whether the decision is known, and whether the entry is visible.
+/// Two bits per entry for one view: whether the decision is known, and whether the entry is visible.
 ///
-/// Threads: any, without a lock; decisions are pure, so two threads that make one agree.
+/// Threads: any, without a lock. Decisions are deterministic, so two threads that decide the same entry agree.
 class visibility {
  public:
   enum class sight : std::uint8_t { unknown, hidden, visible };
@@ -239,7 +239,8 @@ class visibility {
 
   [[nodiscard]] sight at(std::size_t index) const noexcept;
   void remember(std::size_t index, bool is_visible) noexcept;
-  /// The first position from `index` on that is not known to be hidden, 64 entries a step; `entries` when there is none.
+  /// The first position from `index` on that is not known to be hidden; `entries` when there is none. Skips 64 entries at a
+  /// time.
   [[nodiscard]] std::size_t skip_hidden(std::size_t index) const noexcept;
 
  private:
@@ -251,24 +252,24 @@ class visibility {
   std::vector<word> words_;
 };
 
-/// The visibilities of the views that asked last, at most sixteen. Threads: any.
+/// The visibilities of the views used last, at most sixteen. Threads: any.
 class visibility_table {
  public:
   explicit visibility_table(std::size_t entries) : entries_(entries) {}
 
-  /// What is known for `through`; a new view displaces the one that has not asked for longest.
+  /// The known decisions for `through`. A new view replaces the least recently used one.
   [[nodiscard]] std::shared_ptr<visibility> of(const std::shared_ptr<const view>& through);
 
  private:
   struct row {
-    std::weak_ptr<const view> owner;  // keeps the identity of a dead view from being taken over
+    std::weak_ptr<const view> owner;  // detects that a new view reuses the address of a destroyed one
     const view* address = nullptr;
     std::uint64_t id = 0;
     std::shared_ptr<visibility> seen;
   };
   std::size_t entries_;
   std::mutex mutex_;
-  std::vector<row> rows_;  // the latest asker last
+  std::vector<row> rows_;  // most recently used last
 };
 
 namespace {
@@ -328,10 +329,10 @@ std::shared_ptr<visibility> visibility_table::of(const std::shared_ptr<const vie
 namespace hondana::inline v0 {
 namespace {
 
-/// How many unknown decisions one page may ask a view for.
+/// The maximum number of new decisions that a view makes for one page.
 constexpr std::size_t decisions_a_page = 10'000;
 
-/// The positions of `entries` in segment order, without those that a later entry with the same URI replaces.
+/// The positions of `entries` in segment order. Of entries with the same URI, only the last one is included.
 std::vector<std::size_t> ordered(const std::vector<resource>& entries) {
   std::vector<std::size_t> order(entries.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -402,7 +403,7 @@ list_result entry_snapshot::page(const list_request& request) const {
   }
   const auto seen = request.who.view ? packed_->seen.of(request.who.view) : nullptr;
   std::size_t decisions = 0;
-  // The entry before `index` is the last one looked at: where a page that stops early goes on.
+  // The entry before `index` is the last one examined. A page that stops early resumes after it.
   while (found.entries.size() < request.limit) {
     if (seen) index = seen->skip_hidden(index);
     if (index == size()) return found;

@@ -1,4 +1,4 @@
-/// Reads and writes points in time as ISO 8601 texts.
+/// Formats and parses times in ISO 8601.
 #include "protocol/model/iso_8601.hpp"
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 namespace hondana::model {
 namespace {
 
-/// Takes `count` digits off the front.
+/// Removes `count` digits from the front and returns their value.
 std::optional<int> digits(std::string_view& from, std::size_t count) {
   if (from.size() < count) return {};
   int value = 0;
@@ -25,7 +25,7 @@ bool take(std::string_view& from, char c) {
   return true;
 }
 
-/// `HH:MM`, with `:SS` where seconds are wanted.
+/// `HH:MM`, and `:SS` if `with_seconds`.
 std::optional<std::chrono::seconds> clock_time(std::string_view& from, bool with_seconds) {
   const auto hour = digits(from, 2);
   if (!hour || *hour > 23 || !take(from, ':')) return {};
@@ -39,7 +39,7 @@ std::optional<std::chrono::seconds> clock_time(std::string_view& from, bool with
   return time + std::chrono::seconds(*second);
 }
 
-/// At least `width` digits.
+/// Appends at least `width` digits.
 void append_padded(std::string& to, unsigned value, std::size_t width) {
   char reversed[12];
   std::size_t count = 0;
@@ -47,7 +47,7 @@ void append_padded(std::string& to, unsigned value, std::size_t width) {
   while (count > 0) to += reversed[--count];
 }
 
-/// Four digits or more, a sign counting as one of them.
+/// Appends at least four characters, including a sign.
 void append_year(std::string& to, int year) {
   if (year < 0) to += '-';
   append_padded(to, static_cast<unsigned>(std::abs(year)), year < 0 ? 3 : 4);

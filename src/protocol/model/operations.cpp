@@ -1,4 +1,4 @@
-/// Operations of peers, answers of the catalog, and changes, free of any protocol revision.
+/// Operations of clients, answers of the catalog, and changes, independent of protocol revisions.
 #include "protocol/model/operations.hpp"
 
 namespace hondana::model {

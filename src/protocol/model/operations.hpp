@@ -1,4 +1,4 @@
-/// Operations of peers, answers of the catalog, and changes, free of any protocol revision.
+/// Operations of clients, answers of the catalog, and changes, independent of protocol revisions.
 #pragma once
 
 #include <chrono>
@@ -19,107 +19,108 @@
 
 namespace hondana::model {
 
-/// All that is set must hold of an entry. What an entry does not state never holds of it.
+/// A filter for lists. All conditions that are set must match. A condition on a value that an entry lacks never matches.
 struct resource_filter {
-  std::string uri_prefix{};    ///< The canonical URI starts with these characters, be they whole segments or not.
+  std::string uri_prefix{};    ///< Prefix of the canonical URI; need not end at a segment boundary.
   std::string uri_pattern{};   ///< Matches the whole canonical URI; see `ignore::glob::for_path`.
   std::string name_pattern{};  ///< Matches the whole name; see `ignore::glob::for_text`.
-  std::string mime_type{};     ///< `type/subtype`, or `type/` for all of a type; in lower case, without parameters.
+  std::string mime_type{};     ///< `type/subtype`, or `type/` for all its subtypes; in lower case, without parameters.
   std::string kind{};
   std::optional<role> audience{};
   std::optional<double> min_priority{};
   std::optional<std::chrono::sys_time<std::chrono::milliseconds>> modified_since{};
-  std::string text{};  ///< Words, each somewhere in name, title, description or URI; ASCII letters match in either case.
+  std::string text{};  ///< Words that must each occur in name, title, description or URI; case is ignored for ASCII letters.
 
   bool operator==(const resource_filter&) const = default;
 };
 
-/// One thing that happened; sources report it, the feed passes it on.
+/// A change. Sources report it, and the change feed forwards it.
 struct change {
   enum class what {
     resources,  ///< The list of resources or templates.
     tools,      ///< The list of tools.
     prompts,    ///< The list of prompts.
     content,    ///< One resource.
-    entry,      ///< The same, told with its entry to whoever wants that; made of `content`, never reported.
+    entry,      ///< One resource, for clients that subscribed to entries. Derived from `content`, never reported by sources.
   };
   what kind = what::resources;
-  std::string uri{};                      ///< Canonical; of `content` only.
-  std::string title{};                    ///< Of that resource, for peers that are shown it; may be empty.
-  std::shared_ptr<const resource> now{};  ///< Of `entry` only: as it is now; null when it is not there any more.
-  /// Of `content` only: parts of the resource are told of by themselves, and this is of what `uri` names alone.
+  std::string uri{};                      ///< Canonical; for `content` and `entry`.
+  std::string title{};                    ///< Title of the resource, for clients that receive it; may be empty.
+  std::shared_ptr<const resource> now{};  ///< For `entry` only: the current entry; null when the resource no longer exists.
+  /// For `content` only: parts of the resource are reported separately, so this change concerns exactly `uri`.
   bool is_exact = false;
-  /// Of `content` only: `uri` is another name of what changed, which rules may hide from who may see `uri`.
+  /// For `content` only: `uri` is an alias of the changed resource. Access rules may hide the resource from callers that see
+  /// `uri`.
   bool is_alias = false;
 };
 
-/// A message to whoever listens, about no request.
+/// A log message to clients that does not belong to a request.
 struct log_message {
   log_level level = log_level::info;
   std::string logger{};  ///< May be empty.
   value data{};
 };
 
-/// Which changes somebody wants to hear of.
+/// The changes that a client subscribes to.
 struct interests {
   bool tools = false;
   bool prompts = false;
   bool resources = false;
-  std::vector<std::string> uris{};     ///< As the peer spelled them.
-  std::vector<std::string> entries{};  ///< Resources whose entries are to be told.
+  std::vector<std::string> uris{};     ///< As spelled by the client.
+  std::vector<std::string> entries{};  ///< Resources whose changes are sent with their entries.
 };
 
-/// A progress token or request id as peers choose them.
+/// A progress token or request id, chosen by the client.
 using token = std::variant<std::int64_t, std::string>;
 
 /// Opens a legacy session.
 struct initialize {
-  std::string revision;  ///< As asked for.
+  std::string revision;  ///< The requested revision.
   client_abilities client;
-  bool knows_versions = false;  ///< It declares the versioned dialect.
+  bool knows_versions = false;  ///< The client declares the versioned-resources extension.
 };
-/// The legacy peer is ready.
+/// The legacy client is ready.
 struct initialized {};
-/// Asks what the server is, without a session.
+/// Requests the server's description without a session.
 struct discover {};
 struct ping {};
 struct list_resources {
   std::optional<std::string> cursor;
-  std::optional<resource_filter> filter{};  ///< Versioned dialect.
+  std::optional<resource_filter> filter{};  ///< Versioned-resources extension.
 };
 struct list_templates {
   std::optional<std::string> cursor;
 };
 struct read_resource {
   std::string uri;                          ///< Canonical.
-  std::string asked_uri;                    ///< As spelled by the peer; canonical where that has raw non-ASCII.
-  std::optional<std::string> if_version{};  ///< Versioned dialect: the version the peer has.
+  std::string asked_uri;                    ///< As spelled by the client; canonical if that contains raw non-ASCII characters.
+  std::optional<std::string> if_version{};  ///< Versioned-resources extension: the version that the client has.
 };
-/// Versioned dialect: a resource with its entry.
+/// Versioned-resources extension: requests a resource with its entry.
 struct get_resource {
   std::string uri;
   std::string asked_uri;
   std::optional<std::string> if_version;
 };
-/// Asks for the direct children of a folder.
+/// Requests the direct children of a folder.
 struct read_directory {
   std::string uri;        ///< Canonical.
-  std::string asked_uri;  ///< As spelled by the peer.
+  std::string asked_uri;  ///< As spelled by the client.
   std::optional<std::string> cursor;
 };
 struct list_skills {
   std::optional<std::string> cursor;
 };
 struct get_skill {
-  std::string uri;        ///< Canonical, of the skill's SKILL.md.
-  std::string asked_uri;  ///< As spelled by the peer.
+  std::string uri;        ///< Canonical URI of the skill's SKILL.md.
+  std::string asked_uri;  ///< As spelled by the client.
 };
 struct complete {
-  std::string template_uri;  ///< As spelled in `resources/templates/list`; empty when it is about a prompt.
+  std::string template_uri;  ///< As spelled in `resources/templates/list`; empty for an argument of a prompt.
   std::string argument;
   std::string value;
   std::vector<std::pair<std::string, std::string>> context;
-  std::optional<std::string> prompt{};  ///< The prompt's name, when it is about one of its arguments.
+  std::optional<std::string> prompt{};  ///< The name of the prompt, if its argument is to be completed.
 };
 struct list_tools {
   std::optional<std::string> cursor;
@@ -127,7 +128,7 @@ struct list_tools {
 struct list_prompts {
   std::optional<std::string> cursor;
 };
-/// What a peer sends along when it asks again after it was asked for input.
+/// What a client sends when it repeats a request after the server has asked it for input.
 struct input_round {
   value::object answers;
   std::optional<std::string> sealed_state;
@@ -142,38 +143,38 @@ struct get_prompt {
   std::vector<std::pair<std::string, std::string>> arguments;
   input_round round;
 };
-/// From now on, messages of this level and above.
+/// Requests log messages of this level and above from now on.
 struct set_log_level {
   log_level least;
 };
-/// Asks to be told when a resource changes, until `unsubscribe` or the end of the session.
+/// Requests notifications when a resource changes, until `unsubscribe` or the end of the session.
 struct subscribe {
   std::string uri;        ///< Canonical.
-  std::string asked_uri;  ///< As spelled by the peer; what it is told of repeats it.
+  std::string asked_uri;  ///< As spelled by the client; notifications repeat this spelling.
 };
 struct unsubscribe {
   std::string uri;
 };
-/// Versioned dialect: asks to be told the entries of all these when they change, or of none.
+/// Versioned-resources extension: subscribes to changes of all these resources with their entries, or to none of them.
 struct subscribe_entries {
   std::vector<std::string> uris;        ///< Canonical.
-  std::vector<std::string> asked_uris;  ///< As spelled by the peer, in the same order.
+  std::vector<std::string> asked_uris;  ///< As spelled by the client, in the same order.
 };
 struct unsubscribe_entries {
   std::vector<std::string> uris;
 };
 /// Opens a stream of changes, which lasts until it is cancelled.
 struct listen {
-  interests wanted;                              ///< `uris` are as spelled by the peer,
-  std::vector<std::string> canonical_uris{};     ///< and canonical, in the same order.
-  std::vector<std::string> canonical_entries{};  ///< The same of `interests::entries`.
+  interests wanted;                              ///< `uris` are as spelled by the client.
+  std::vector<std::string> canonical_uris{};     ///< The same in canonical form, in the same order.
+  std::vector<std::string> canonical_entries{};  ///< `interests::entries` in canonical form, in the same order.
 };
-/// Withdraws a request.
+/// Cancels a request.
 struct cancel {
   token id;
   std::string reason;
 };
-/// A notification that means nothing to a resource server (progress of nothing, roots changed): accepted and dropped.
+/// A notification without a meaning for a resource server (progress, changed roots): accepted and ignored.
 struct no_operation {};
 
 using operation =
@@ -181,21 +182,21 @@ using operation =
                  subscribe, unsubscribe, subscribe_entries, unsubscribe_entries, listen, list_tools, call_tool, list_prompts,
                  get_prompt, set_log_level, read_directory, list_skills, get_skill, cancel, no_operation>;
 
-/// An operation with what its envelope said about it.
+/// An operation with the data of its envelope.
 struct request {
   model::operation operation;
   std::optional<token> progress_token;
-  std::optional<hondana::log_level> log_level;  ///< Modern: messages about this request are wanted, from this level on.
-  client_abilities client;                      ///< Modern: what the request declares. Legacy peers declared it before.
-  bool is_versioned = false;                    ///< From a peer that knows the versioned dialect.
+  std::optional<hondana::log_level> log_level;  ///< Stateless: log messages about this request are wanted, from this level on.
+  client_abilities client;                      ///< Stateless: declared by the request. Legacy: declared by `initialize`.
+  bool is_versioned = false;                    ///< The client supports the versioned-resources extension.
   std::vector<std::string> mounts{};            ///< See `call::mounts`.
-  trace_context trace{};                        ///< Of `_meta`; what is malformed there is left out.
+  trace_context trace{};                        ///< From `_meta`, without malformed parts.
 };
 
-/// For how long and for whom an answer may be kept.
+/// How long and for whom an answer may be cached.
 struct cache_hint {
   std::chrono::milliseconds ttl{0};
-  bool is_private = false;  ///< Others may be told something else.
+  bool is_private = false;  ///< Other callers may get a different answer.
 
   bool operator==(const cache_hint&) const = default;
 };
@@ -204,10 +205,10 @@ struct resource_page {
   std::vector<resource> resources;
   std::optional<std::string> next_cursor;
   cache_hint cache;
-  std::shared_ptr<const validity> valid{};  ///< Of all that it is made from; null: not known.
+  std::shared_ptr<const validity> valid{};  ///< Covers everything that the page is made from; null: unknown.
 };
 
-/// Children of a folder; nobody may keep it.
+/// The children of a folder. Must not be cached.
 struct directory_page {
   std::vector<resource> resources;
   std::optional<std::string> next_cursor;
@@ -228,7 +229,7 @@ struct template_page {
   std::vector<resource_template> templates;
   std::optional<std::string> next_cursor;
   cache_hint cache;
-  std::shared_ptr<const validity> valid{};  ///< As of a page of resources.
+  std::shared_ptr<const validity> valid{};  ///< As in `resource_page`.
 };
 
 struct tool_page {
@@ -245,30 +246,30 @@ struct prompt_page {
 
 /// An argument of a tool that HTTP requests repeat in a header `Mcp-Param-<name>`.
 struct mirrored_argument {
-  std::vector<std::string> path;  ///< Members from the arguments down to it.
-  std::string header;             ///< Behind `Mcp-Param-`, as declared.
+  std::vector<std::string> path;  ///< Member names from the arguments down to the value.
+  std::string header;             ///< The name after `Mcp-Param-`, as declared.
   bool is_integer = false;
 };
 
-/// What stands there among a call's arguments; null when there is nothing, or a null.
+/// The value at `path` in the arguments of a call; null when it is absent or a JSON null.
 [[nodiscard]] const value* argument_at(const value& arguments, const std::vector<std::string>& path) noexcept;
 
-/// What a server says of itself.
+/// How a server describes itself.
 struct self_description {
   std::string name;
   std::string version;
   std::string title;
   std::string instructions;
   bool has_completions = false;
-  bool has_subscriptions = false;    ///< Changes of single resources are announced to whoever asked.
+  bool has_subscriptions = false;    ///< Changes of single resources are sent to clients that subscribed to them.
   bool announces_resources = false;  ///< Changes of the list of resources are announced.
   bool has_tools = false;
   bool has_prompts = false;
   bool has_logging = false;
-  bool announces_tools = false;    ///< Changes of the list of tools are announced;
-  bool announces_prompts = false;  ///< and of that of prompts.
-  bool has_skills = false;         ///< Some source has agent skills, or may have.
-  bool lists_folders = false;      ///< Some source lists the children of folders.
+  bool announces_tools = false;    ///< Changes of the list of tools are announced.
+  bool announces_prompts = false;  ///< Changes of the list of prompts are announced.
+  bool has_skills = false;         ///< At least one source has agent skills, or may have some.
+  bool lists_folders = false;      ///< At least one source lists the children of folders.
 
   bool operator==(const self_description&) const = default;
 };

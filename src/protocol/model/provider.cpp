@@ -1,4 +1,4 @@
-/// Defaults of `provider` and `view`, and readings of one text or blob.
+/// Default implementations of `provider` and `view`, and readings of one text or blob.
 
 #include <algorithm>
 #include <memory>

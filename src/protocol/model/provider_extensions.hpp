@@ -1,4 +1,4 @@
-/// Optional interfaces of providers, found by dynamic_cast: mounts, private folders, and notice of listening.
+/// Optional interfaces of providers, found by dynamic_cast: mounted servers, private folders, and the start of listening.
 #pragma once
 
 #include <string>
@@ -6,7 +6,8 @@
 
 namespace hondana::model {
 
-/// Such a source is one of these, too: right behind each of its claims stands a URI as the other server writes it.
+/// Marks a source that mounts another server. After each URI prefix that it claims, a URI of the other server follows
+/// unchanged.
 class mount {
  public:
   mount() = default;
@@ -15,8 +16,8 @@ class mount {
   virtual ~mount() = default;
 };
 
-/// What a source is besides that reads single files of its own, such as a key, out of folders that its `needs` name: nothing
-/// else in these is served or used.
+/// Implemented by a source that reads single files of its own, such as a key, from folders in its `needs`.
+/// No other file in these folders is served or used.
 class has_private_folders {
  public:
   has_private_folders() = default;
@@ -24,11 +25,12 @@ class has_private_folders {
   has_private_folders& operator=(const has_private_folders&) = delete;
   virtual ~has_private_folders() = default;
 
-  /// As they stand in `needs`. Constant. Threads: any.
+  /// The folders, as written in `needs`. Constant. Threads: any.
   [[nodiscard]] virtual std::vector<std::string> private_folders() const = 0;
 };
 
-/// What a source is besides that has another service call this server: it does so only once somebody listens for it.
+/// Implemented by a source that lets another service call this server.
+/// It requests such calls only when the server is listening.
 class told_of_listening {
  public:
   told_of_listening() = default;
@@ -36,7 +38,7 @@ class told_of_listening {
   told_of_listening& operator=(const told_of_listening&) = delete;
   virtual ~told_of_listening() = default;
 
-  /// From now on the server listens over HTTP. May be said more than once. Threads: any. Must not block.
+  /// The server listens over HTTP from now on. May be called several times. Must not block. Threads: any.
   virtual void server_listens() = 0;
 };
 

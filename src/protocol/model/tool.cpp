@@ -1,4 +1,4 @@
-/// Forms for input, answers of clients to them, and results of tools in short.
+/// Forms for user input, the answers of clients to them, and helpers for tool results.
 
 #include <algorithm>
 
@@ -13,7 +13,7 @@ void add_if(value::object& to, std::string name, const std::string& text) {
   if (!text.empty()) to.emplace_back(std::move(name), text);
 }
 
-/// A limit that counts something is written as an integer.
+/// A limit with an integral value is written as an integer.
 value limit(double number) {
   const value out(number);
   const auto whole = out.as_integer();

@@ -1,4 +1,4 @@
-/// Resources that are watched by another spelling of their URI than lists have.
+/// Subscribed URIs that are other spellings of a listed resource's URI.
 #include "protocol/model/watched_aliases.hpp"
 
 #include <algorithm>

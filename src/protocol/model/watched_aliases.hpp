@@ -1,4 +1,4 @@
-/// Resources that are watched by another spelling of their URI than lists have.
+/// Subscribed URIs that are other spellings of a listed resource's URI.
 #pragma once
 
 #include <functional>
@@ -13,24 +13,25 @@
 
 namespace hondana::model {
 
-/// For a source that reads a resource by several spellings of its URI, and tells of changes by one. As many are kept as are
-/// watched. Threads: any.
+/// For sources that accept several spellings of a URI, but report changes with only one of them.
+/// Stores only the subscribed spellings. Threads: any.
 class watched_spellings : public std::enable_shared_from_this<watched_spellings> {
  public:
-  /// Equal for spellings of one resource.
+  /// Returns the same key for all spellings of one resource.
   using key_of = std::function<std::string(std::string_view uri)>;
-  /// Whether a URI is what something is listed by, and so no other spelling of anything else. Threads: that which tells.
+  /// Whether a URI is used in lists. It is then not an alias of another resource. Called on the notifying thread.
   using is_listed_as = std::function<bool(std::string_view uri)>;
-  /// `is_listed` may be empty, where spellings that are listed never have one key.
+  /// `is_listed` may be empty if no two listed URIs have the same key.
   explicit watched_spellings(key_of key, is_listed_as is_listed = {})
       : key_(std::move(key)), is_listed_(std::move(is_listed)) {}
 
-  /// As `provider::attach` and `detach` hear of them.
+  /// Call these from `provider::attach` and `provider::detach`.
   void add(const std::string& uri);
   void remove(const std::string& uri);
-  /// Tells `to` of everything, and of other spellings of it that are watched as of other names. Null where `to` is.
+  /// Returns a listener that forwards everything to `to`, and also reports the subscribed other spellings as aliases.
+  /// Null if `to` is null.
   [[nodiscard]] std::shared_ptr<change_listener> telling(std::shared_ptr<change_listener> to);
-  /// Those of the same resource that are watched.
+  /// The subscribed other spellings of the same resource.
   [[nodiscard]] std::vector<std::string> others(std::string_view uri) const;
 
  private:

@@ -1,4 +1,4 @@
-/// The requests that one peer waits for: answered exactly once, cancelled without queueing.
+/// The pending requests of one client: each is answered exactly once, and can be cancelled immediately.
 #include "protocol/rpc/in_flight.hpp"
 
 #include <utility>

@@ -1,4 +1,4 @@
-/// The requests that one peer waits for: answered exactly once, cancelled without queueing.
+/// The pending requests of one client: each is answered exactly once, and can be cancelled immediately.
 #pragma once
 
 #include <atomic>
@@ -19,25 +19,25 @@ namespace hondana::rpc {
 
 class reply;
 
-/// Ids of requests under way, shared by the session and the replies it waits for. Threads: any.
+/// The ids of pending requests, shared by a session and its replies. Threads: any.
 class in_flight : public std::enable_shared_from_this<in_flight> {
  public:
-  /// Takes the answer; nothing when the request was cancelled and gets none. Called exactly once a request.
+  /// Receives the answer; nothing when the request was cancelled and gets none. Called exactly once per request.
   using sink = std::function<void(std::optional<delivery>)>;
 
-  /// Why a request cannot be registered: its id is in use, or there are as many as there may be.
+  /// Why a request cannot be registered: its id is in use, or the limit of pending requests is reached.
   enum class refusal { in_use, full };
 
-  /// Registers a request, of at most `limit` that are under way.
+  /// Registers a request, unless `limit` requests are pending. `if_dropped`: the answer if the reply is destroyed unanswered.
   [[nodiscard]] tl::expected<reply, refusal> open(const request_id& id, std::size_t limit, sink answer, delivery if_dropped);
-  /// Whether `open` would register it now: for a request that is answered before anything else happens, and needs no place.
+  /// Whether `open` would succeed now. For a request that is answered immediately and need not be registered.
   [[nodiscard]] bool has_room_for(const request_id& id, std::size_t limit) const;
-  /// Stops the request with this id: its sink is called with nothing now, whatever its handler does later.
-  /// False when it is unknown or already answered.
+  /// Cancels the request with this id: calls its sink with nothing, regardless of later answers.
+  /// Returns false when the id is unknown or already answered.
   bool cancel(const request_id& id);
-  /// Cancels everything, for a peer that has gone.
+  /// Cancels all requests, because the client has disconnected.
   void cancel_all();
-  /// Whether it has.
+  /// Whether `cancel_all` was called.
   [[nodiscard]] bool has_left() const noexcept { return has_left_; }
   [[nodiscard]] std::size_t size() const;
 
@@ -47,7 +47,7 @@ class in_flight : public std::enable_shared_from_this<in_flight> {
     std::stop_source stop;
     sink answer;
   };
-  /// Forgets the id and hands out its sink; nothing when it is gone already.
+  /// Removes the id and returns its sink; empty if the id is already removed.
   sink take(const request_id& id, const std::stop_source& of);
 
   mutable std::mutex mutex_;
@@ -55,20 +55,21 @@ class in_flight : public std::enable_shared_from_this<in_flight> {
   std::atomic<bool> has_left_{false};
 };
 
-/// The duty to answer one request, exactly once. Destroyed unanswered, it sends the answer given for that case.
-/// Movable; threads: one at a time.
+/// The obligation to answer one request exactly once. If it is destroyed unanswered, it sends the answer prepared for that
+/// case.
+/// Movable. Threads: one at a time.
 class reply {
  public:
   reply(reply&&) noexcept = default;
   reply& operator=(reply&&) = delete;
   ~reply();
 
-  /// Answers. What comes after the first call, or after a cancellation, is dropped.
+  /// Sends the answer. Ignored after the first call and after a cancellation.
   void send(delivery what);
-  /// Gives back the answer made for being dropped, after which dropping answers nothing: for a request that is under way as
-  /// long as its peer is there, and which nothing but its answer ends.
+  /// Discards the answer prepared for destruction, which then sends nothing.
+  /// For requests that stay pending as long as the client is connected, and end only with their answer.
   void settle_in() { if_dropped_.reset(); }
-  /// Requested when the request is cancelled.
+  /// A stop is requested when the request is cancelled.
   [[nodiscard]] std::stop_token stop() const { return stop_.get_token(); }
 
  private:

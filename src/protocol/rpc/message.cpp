@@ -1,4 +1,4 @@
-/// JSON-RPC 2.0 envelopes, and what a transport knows about a message besides its bytes.
+/// JSON-RPC 2.0 envelopes, and what a transport knows about a message in addition to its bytes.
 #include "protocol/rpc/message.hpp"
 
 #include <utility>
@@ -31,8 +31,8 @@ json::decoded<json::object> read_params(const json::object& envelope) {
   return member->value_or(json::object::empty("params"));
 }
 
-/// Whether a message without a method is an answer to something, whatever else is wrong with it: answers are never answered,
-/// or two peers could go on for ever.
+/// Whether an invalid message without a method is an answer. Answers are never answered, because that could cause an endless
+/// exchange.
 bool is_answer(const json::object& envelope) {
   const auto has = [&envelope](std::string_view name) {
     const auto member = envelope.find(name);

@@ -1,4 +1,4 @@
-/// An outgoing message: text that is ready, content pulled while it is sent, and the receipt of its delivery.
+/// An outgoing message: ready text, content that is read while it is sent, and receipts of its delivery.
 #include "protocol/rpc/message_body.hpp"
 
 #include <algorithm>
@@ -17,11 +17,11 @@
 namespace hondana::rpc {
 namespace {
 
-// A multiple of three, so that base64 pieces concatenate. What it becomes stays in the second-level cache until it is sent.
+// A multiple of three, so that base64 pieces concatenate. The encoded piece fits into the L2 cache until it is sent.
 constexpr std::size_t pull_bytes = 192 * 1024;
-// Of that, what is encoded at a time, so that a piece is not much longer than that however its content is escaped.
+// The amount to encode in one step, so that escaping makes a piece only slightly longer than `pull_bytes`.
 constexpr std::size_t step_bytes = json::escape_step / 3 * 3;
-// Content up to this size is encoded at once: then the message is one buffer and one write.
+// Content up to this size is encoded immediately, so that the message is one buffer and one write.
 constexpr std::size_t small_bytes = 64 * 1024;
 
 template <class Out>
@@ -37,7 +37,7 @@ void count(receipt* by, std::size_t bytes) {
   if (by != nullptr) by->count(bytes);
 }
 
-/// Fills `into` as far as the reader goes.
+/// Fills `into`, or reads to the end of the content. Returns the number of bytes.
 result<std::size_t> read_fully(byte_reader& reader, std::span<char> into) {
   std::size_t filled = 0;
   while (filled < into.size()) {
@@ -271,7 +271,7 @@ result<bool> body::pull_stream(pulled& from, json::buffer& out) {
 
 namespace {
 
-/// Owned by both threads: the waiting one may give up first.
+/// Shared by both threads, because the waiting thread may give up first.
 struct handover {
   std::mutex mutex;
   std::condition_variable done;
@@ -279,7 +279,7 @@ struct handover {
   std::string bytes;
 };
 
-/// Readers are other people's code: what they throw ends their answer, never a thread of ours.
+/// Readers can be third-party code: an exception ends their answer, never one of our threads.
 result<bool> pull_safely(body& from, std::string& out) {
   try {
     return from.pull(out);

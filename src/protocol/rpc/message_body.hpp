@@ -1,4 +1,4 @@
-/// An outgoing message: text that is ready, content pulled while it is sent, and the receipt of its delivery.
+/// An outgoing message: ready text, content that is read while it is sent, and receipts of its delivery.
 #pragma once
 
 #include <atomic>
@@ -21,16 +21,16 @@
 
 namespace hondana::rpc {
 
-/// How an answer left.
+/// How an answer was sent.
 enum class departure : std::uint8_t {
-  sent,  ///< All of it was taken by the connection.
-  cut,   ///< Half-way: its source failed, or its peer took nothing for too long.
-  gone,  ///< Not all of it: nobody was there any more to take it.
+  sent,  ///< Completely passed to the connection.
+  cut,   ///< Partially: its source failed, or its client stopped reading for too long.
+  gone,  ///< Not completely: the client was disconnected.
 };
 
-/// Counts the bytes of one answer as they are written into its message, and tells once how it left.
+/// Counts the bytes of one answer as they are written, and reports once how the answer was sent.
 ///
-/// Threads: any. The listener is called by whoever sends, maybe under locks of theirs: it takes a note and returns.
+/// Threads: any. The listener is called by the sender, possibly while it holds locks. It must return quickly.
 class receipt {
  public:
   using listener = std::function<void(departure how, std::uint64_t bytes)>;
@@ -38,11 +38,11 @@ class receipt {
   explicit receipt(listener hears) : hears_(std::move(hears)) {}
   receipt(const receipt&) = delete;
   receipt& operator=(const receipt&) = delete;
-  /// An answer that nobody has any more is gone.
+  /// An answer that is destroyed unsent counts as `gone`.
   ~receipt() { tell(departure::gone); }
 
   void count(std::size_t bytes) noexcept { bytes_.fetch_add(bytes, std::memory_order_relaxed); }
-  /// What comes after the first call is ignored.
+  /// Ignored after the first call.
   void tell(departure how) {
     if (!is_told_.exchange(true)) hears_(how, bytes_.load(std::memory_order_relaxed));
   }
@@ -53,7 +53,7 @@ class receipt {
   std::atomic<bool> is_told_{false};
 };
 
-/// The receipts of the answers in one message: several of a batch, and none when nobody wants to know.
+/// The receipts of the answers in one message: several for a batch, none if nothing needs them.
 class receipts {
  public:
   void add(std::shared_ptr<receipt> one) { all_.push_back(std::move(one)); }
@@ -61,11 +61,11 @@ class receipts {
     if (all_.empty()) return void(all_.swap(other.all_));
     for (auto& one : other.all_) all_.push_back(std::move(one));
   }
-  /// Tells all.
+  /// Reports `how` to all receipts.
   void tell(departure how) const {
     for (const auto& one : all_) one->tell(how);
   }
-  /// The same, and lets go of them.
+  /// The same, and releases the receipts.
   void settle(departure how) {
     for (const auto& one : std::exchange(all_, {})) one->tell(how);
   }
@@ -75,11 +75,11 @@ class receipts {
   std::vector<std::shared_ptr<receipt>> all_;
 };
 
-/// One JSON message as a row of pieces. Movable, never copied.
+/// One JSON message as a sequence of pieces. Movable, not copyable.
 ///
-/// Small contents in memory are encoded when they are added; big ones and streams piece by piece in `pull`, so that a message
-/// that waits holds its content once, unencoded. Contents that somebody keeps encoded are lent: they go out from where they
-/// are kept (`take_lent`), which is shared and may be given up by whoever keeps it meanwhile.
+/// Small contents in memory are encoded when they are added. Large contents and streams are encoded in pieces by `pull`, so
+/// that a waiting message holds its content only once and unencoded. Contents from a cache of encoded data are *lent*: they are
+/// sent directly from the cache (`take_lent`). The cache shares them and may drop its reference meanwhile.
 /// Threads: one at a time.
 class body {
  public:
@@ -88,54 +88,56 @@ class body {
   body(body&&) noexcept = default;
   body& operator=(body&&) noexcept = default;
 
-  /// Text appended to the ready tail; JSON is written straight into it.
+  /// The ready text at the end of the message, to which JSON can be appended.
   [[nodiscard]] std::string& text();
-  /// Appends a content as the inside of a JSON string: escaped text or base64. `home` is where its reader may be called.
+  /// Appends a content in its JSON form without quotes: escaped text or base64. `home`: the executor for calls of its reader.
   void append(bytes::prepared content, const std::shared_ptr<executor::lane>& home);
   /// Appends all pieces of another body, with its receipts.
   void append(body other);
 
-  /// From now on `one` counts what is written: what is text already at once, the rest as it is pulled, and what is lent by
-  /// whoever takes it. Whoever sends this takes `sent_for` and tells it how that went; a body that is dropped tells that it is
-  /// gone.
+  /// Makes `one` count the bytes of this message: ready text now, other pieces when they are pulled.
+  /// The sender counts lent pieces. The sender must take `sent_for` and report the result to it; a body that is destroyed
+  /// reports `gone`.
   void watch(const std::shared_ptr<receipt>& one);
-  /// Whoever wants to know how this message leaves, which may be several answers.
+  /// The receipts for this message, which can contain several answers.
   [[nodiscard]] const receipts& sent_for() const noexcept { return receipts_; }
-  /// Takes over the receipts of a message of which this is another form.
+  /// Takes the receipts of a message that this one replaces.
   void stand_for(receipts of) { receipts_.add(std::move(of)); }
 
-  /// Whether it is one text: then `take_text` is the whole message.
+  /// Whether the message is a single text, which `take_text` returns completely.
   [[nodiscard]] bool is_whole() const noexcept;
   [[nodiscard]] std::string take_text();
-  /// Encodes what is in memory now, so that whoever lent it has it back; false when a stream is left, which only pulling ends.
+  /// Encodes all content in memory, so that its owners get it back. Returns false if a stream remains, which only `pull` can
+  /// read.
   bool settle();
-  /// Bytes this message holds in memory while it waits, encoded or not. A stream counts as one piece of it; what is lent counts
-  /// where it is kept.
+  /// The bytes that this message holds in memory while it waits. A stream counts as one piece; lent pieces count in their
+  /// cache.
   [[nodiscard]] std::size_t bytes_held() const noexcept;
-  /// What `bytes_held` will be after `settle`, and less where content in memory grows by being encoded then.
+  /// A lower bound of `bytes_held` after `settle`: content in memory grows when it is encoded.
   [[nodiscard]] std::size_t bytes_once_settled() const noexcept;
-  /// How long all of it is, while nothing of it has to be encoded or pulled.
+  /// The total length, if no piece needs to be encoded or pulled.
   [[nodiscard]] std::optional<std::size_t> length() const noexcept;
 
-  /// Where `pull` must be called: the lane of the stream that comes next, or nothing when what is next is in memory.
+  /// The executor on which `pull` must be called: that of the next stream; null when the next piece is in memory.
   [[nodiscard]] std::shared_ptr<executor::lane> next_lane() const;
-  /// Whether what comes next is lent, maybe behind a text: then `take_ready` and `take_lent` have it without copying it.
+  /// Whether the next piece is lent, possibly after a text. `take_ready` and `take_lent` then return them without copying.
   [[nodiscard]] bool lends_next() const noexcept;
   struct loan {
-    shared_bytes inside;                  ///< To be written as it is.
-    std::shared_ptr<receipt> counted_by;  ///< Told how much of it was, by whoever writes it; may be null.
+    shared_bytes inside;                  ///< To be written unchanged.
+    std::shared_ptr<receipt> counted_by;  ///< The writer must count the written bytes here; may be null.
   };
-  /// What comes next, when that is lent, otherwise without `inside`: then `pull` has it.
+  /// Takes the next piece if it is lent. Otherwise `inside` is null, and `pull` must be used.
   [[nodiscard]] loan take_lent();
-  /// The text that comes next, when that is text.
+  /// Takes the next piece if it is text; otherwise empty.
   [[nodiscard]] std::string take_ready();
-  /// Whether anything is left.
+  /// Whether any piece is left.
   [[nodiscard]] bool has_more() const noexcept { return !first_.empty() || next_ < pieces_.size(); }
-  /// Appends the next piece, of about 192 KiB, to `out`; false when the message is complete.
-  /// Errors: content_changed when the bytes differ from the first pass, and the reader's own; the message must then be cut
-  /// off so that no peer takes it for well-formed. May block while a stream is next.
+  /// Appends the next piece, of about 192 KiB, to `out`. Returns false when the message is complete. May block if a stream is
+  /// next.
+  /// Errors: content_changed when the bytes differ from the first pass; errors of the reader. The message must then be cut off,
+  /// so that no client takes it for well-formed.
   [[nodiscard]] result<bool> pull(json::buffer& out);
-  /// The same for those who cannot use a buffer again.
+  /// The same, for callers that cannot reuse a buffer.
   [[nodiscard]] result<bool> pull(std::string& out);
 
  private:
@@ -165,15 +167,15 @@ class body {
   static bool pull_lent(lent& from, json::buffer& out);
   static result<bool> pull_stream(pulled& from, json::buffer& out);
 
-  std::string first_;          // most messages are this text and no more
-  std::vector<piece> pieces_;  // behind it; the first of them is no text
+  std::string first_;          // most messages consist only of this text
+  std::vector<piece> pieces_;  // after `first_`; the first of them is not text
   std::size_t next_ = 0;
-  bool is_begun_ = false;  // something of it has been taken
+  bool is_begun_ = false;  // a part has been taken
   receipts receipts_;
 };
 
-/// As `body::pull`, on the lane its stream wants, waiting until `deadline`.
-/// Errors: as `body::pull`; timed_out when the source does not deliver in time, and then the body must not be used again.
+/// Calls `body::pull` on the executor that its stream requires, and waits until `deadline`.
+/// Errors: as `body::pull`; timed_out when the source does not deliver in time. The body must then not be used again.
 [[nodiscard]] result<bool> pull_until(const std::shared_ptr<body>& from, std::string& out,
                                       executor::clock::time_point deadline);
 

@@ -1,4 +1,4 @@
-/// Where messages to a peer go, and how a transport is to send them.
+/// Where messages to a client go, and how a transport sends them.
 #pragma once
 
 #include <chrono>
@@ -12,45 +12,48 @@
 
 namespace hondana::rpc {
 
-/// What a transport is to do with the answer to one message it handed in.
+/// What a transport must do with the answer to one received message.
 struct delivery {
-  int http_status = 200;        ///< Obeyed by HTTP, ignored elsewhere.
+  int http_status = 200;        ///< Used by HTTP, ignored by other transports.
   std::optional<body> content;  ///< Absent: nothing is sent (HTTP: an empty body).
-  /// This answers the accepted handshake of a peer that keeps a session: a transport without lasting connections mints an id,
-  /// sends it with the answer, and hands the peer's further messages to the same session.
+  /// This answers a successful handshake that opens a session.
+  /// A transport without lasting connections creates a session id, sends it with the answer, and routes later messages with
+  /// that id to the same session.
   bool opens_session = false;
-  /// With `opens_session`: peers of this session take an event without data, and come back for the rest of a stream whose
-  /// connection is closed on purpose. Spec: 2025-11-25 basic/transports#sending-messages-to-the-server.
+  /// With `opens_session`: clients of this session support polling.
+  /// They accept an event without data, and reconnect for the rest of a stream whose connection was closed on purpose.
+  /// Spec: 2025-11-25 basic/transports#sending-messages-to-the-server.
   bool may_poll = false;
-  /// What was asked needs these scopes, which the caller has not proved. HTTP adds a challenge that names them. Null: no matter
-  /// of scopes. Spec: basic/authorization#runtime-insufficient-scope-errors.
+  /// The request needs these scopes, which the caller lacks. HTTP adds a challenge that names them. Null: not a matter of
+  /// scopes.
+  /// Spec: basic/authorization#runtime-insufficient-scope-errors.
   std::shared_ptr<const std::vector<std::string>> scopes{};
-  /// After how long asking again may succeed. HTTP says so in a header, unless the answer is an event.
+  /// When a retry may succeed. HTTP sends it in a header, unless the answer is an event.
   std::optional<std::chrono::milliseconds> retry{};
-  /// The code of the JSON-RPC error that this is; 0: a result, a batch, or nothing.
+  /// The code of the JSON-RPC error; 0: a result, a batch, or nothing.
   int error = 0;
 };
 
-/// What a transport has done with a message that is no answer.
+/// What a transport has done with a message that is not an answer.
 enum class sending {
-  taken,    ///< It goes out, unless the peer leaves first.
-  no_way,   ///< This peer takes an answer here and nothing before it.
-  no_room,  ///< Dropped: too much waits for this peer or for all of them, or the message alone is too long.
-  gone,     ///< Nobody is there any more to take it.
+  taken,    ///< It will be sent, unless the client disconnects first.
+  no_way,   ///< This client accepts only an answer here, and no other message.
+  no_room,  ///< Dropped: too much data waits for this client or for all clients, or the message is too long.
+  gone,     ///< The client is disconnected.
 };
 
-/// Who sends what a source has. Threads: any.
+/// The sender of a source's messages. Threads: any.
 class follower {
  public:
   follower() = default;
   follower(const follower&) = delete;
   follower& operator=(const follower&) = delete;
   virtual ~follower() = default;
-  /// There is something to send. Takes a note and returns: nothing is asked of whoever calls.
+  /// The source has a message to send. Must only record this and return.
   virtual void wake() = 0;
 };
 
-/// Begins to bring a follower into the cache, which may have gone.
+/// Prefetches a follower into the CPU cache. The pointer may be dangling.
 inline void fetch(const follower* who) noexcept {
   struct memory {
     char bytes[512];
@@ -58,7 +61,7 @@ inline void fetch(const follower* who) noexcept {
   executor::fetch(reinterpret_cast<const memory*>(who));
 }
 
-/// Messages that are made when there is room for them; until then whoever makes them keeps coalesced state, not a queue.
+/// Creates messages when the transport can send them. Until then it stores coalesced state and not a queue.
 ///
 /// Threads: any. One transport stream follows a source at a time.
 class message_source {
@@ -68,22 +71,22 @@ class message_source {
   message_source& operator=(const message_source&) = delete;
   virtual ~message_source() = default;
 
-  /// The next message, without its framing. Nothing: there is none now, and the follower is woken once there is one again.
+  /// The next message, without framing. Nothing: there is none now, and the follower is woken when there is one.
   [[nodiscard]] virtual std::optional<std::string> next() = 0;
-  /// The same, telling also whether asking again may bring another; when not, that counts as having had nothing.
+  /// The same. `has_more`: whether another call may return a message. If false, the source counts as empty, as after nothing.
   [[nodiscard]] virtual std::optional<std::string> next_of(bool& has_more) {
     auto made = next();
     has_more = made.has_value();
     return made;
   }
-  /// From now on `who` is woken, from any thread and once, when `next` has something again after it had nothing; at once when
-  /// it has something now. Empty: nobody follows any more. Replaces the follower before.
+  /// Registers the follower, which replaces the previous one. Empty: none.
+  /// The follower is woken once, from any thread, when an empty source has a message again; immediately if it has one now.
   virtual void follow(std::weak_ptr<follower> who) = 0;
-  /// Nothing will come any more: whoever follows may let go.
+  /// Whether the source will never have messages again, so that the follower can release it.
   [[nodiscard]] virtual bool has_ended() const = 0;
 };
 
-/// Where the messages about one received message go; made by a transport.
+/// Receives the messages that belong to one received message. Implemented by transports.
 ///
 /// Threads: any, also several at once. Messages are sent in the order of the calls.
 class outlet {
@@ -93,18 +96,17 @@ class outlet {
   outlet& operator=(const outlet&) = delete;
   virtual ~outlet() = default;
 
-  /// Called exactly once for every message received with this outlet, last.
+  /// Sends the answer. Must be called exactly once for each received message, as the last call.
   virtual void answer(delivery what) = 0;
-  /// A notification or a request of ours that belongs to a request under way. Anything but `taken`: it has been dropped, which
-  /// matters to whoever waits for a response to it.
+  /// Sends a notification or request that belongs to a pending request.
+  /// Any result but `taken` means that it was dropped; a caller that expects a response to it must handle that.
   virtual sending send(std::string message) = 0;
-  /// Sends what `from` has, whenever there is room, until it has ended or the peer has gone. Over HTTP the answer is an event
-  /// stream from here on.
+  /// Sends the messages of `from` until it ends or the client disconnects. Over HTTP, the answer becomes an event stream.
   virtual void follow(std::shared_ptr<message_source> from) = 0;
-  /// Where sources that are followed here had best make their messages: the thread that sends them. Empty: anywhere.
+  /// The thread on which followed sources should create their messages, which also sends them. Null: any thread.
   [[nodiscard]] virtual std::shared_ptr<executor::turns> place() const { return nullptr; }
-  /// Closes the connection that waits for this answer, where the peer knows to come back for it after `retry`; does nothing
-  /// anywhere else.
+  /// Closes the connection that waits for this answer, if the client supports reconnecting for it after `retry`. Otherwise does
+  /// nothing.
   virtual void release(std::chrono::milliseconds retry) { (void)retry; }
 };
 

@@ -18,14 +18,14 @@
 
 namespace hondana::schema {
 
-/// A value for a message, cut when it is long.
+/// A value as text for a message, truncated when it is long.
 [[nodiscard]] std::string spelled(const value& what);
 [[nodiscard]] std::string spelled(long double number);
 /// "a string or an array".
 [[nodiscard]] std::string types_text(std::uint8_t types);
 /// Whether a value has one of the types of a node.
 [[nodiscard]] bool has_type(std::uint8_t types, const value& what);
-/// Equal values, and no others, give equal texts: 1 and 1.0 are equal, and so are members in another order.
+/// A text that is the same for equal values only. 1 equals 1.0, and the order of members is ignored.
 [[nodiscard]] std::string canonical(const value& what);
 
 namespace {
@@ -90,16 +90,16 @@ std::string canonical(const value& what) {
 
 namespace {
 
-// An instance may be as deep as a message; every level may pass through a few references.
+// A value may be as deep as a message, and each level may involve a few references.
 constexpr int deepest = 600;
 constexpr std::size_t most_steps = 500'000;
 
-/// Which members and elements of one instance some schema has looked at.
+/// The members and elements of one value that some schema has evaluated.
 struct evaluated {
   std::vector<bool> members;
   std::vector<bool> elements;
 
-  /// Nothing is kept where nobody asks.
+  /// Allocates nothing unless `is_asked`.
   evaluated(const value& of, bool is_asked)
       : members(is_asked && of.as_object() != nullptr ? of.as_object()->size() : 0),
         elements(is_asked && of.as_array() != nullptr ? of.as_array()->size() : 0) {}
@@ -129,7 +129,7 @@ class checker {
   }
 
  private:
-  /// Remembers the first misfit, with the place where it was found. Always false.
+  /// Records the first misfit with its path. Always returns false.
   bool misfits(std::string what) {
     if (quiet_ == 0 && first_.what.empty()) first_ = {path_, std::move(what)};
     return false;
@@ -138,14 +138,14 @@ class checker {
   bool check(const node& by, const value& instance, evaluated& seen) {
     if (by.verdict) return *by.verdict || misfits("nothing is allowed here");
     if (++steps_ > most_steps || depth_ >= deepest) {
-      quiet_ = 0;  // wherever it happens, this is the reason
+      quiet_ = 0;  // report this reason even inside a quiet branch
       is_exhausted_ = true;
       return misfits("checking this value takes too long");
     }
     ++depth_;
     const bool enters = scopes_.empty() || scopes_.back() != by.scope;
     if (enters) scopes_.push_back(by.scope);
-    // What a schema beside this one has looked at does not count here, only what lies inside.
+    // Annotations of sibling schemas do not count here, only those of subschemas.
     evaluated mine(instance, program_.tracks);
     const bool fits = check_here(by, instance, mine);
     if (fits) seen.add(mine);
@@ -160,7 +160,7 @@ class checker {
            (instance.as_object() == nullptr || check_members(by, instance, seen)) && check_unevaluated(by, instance, seen);
   }
 
-  /// A branch whose failure is no misfit by itself.
+  /// Checks a branch whose failure is not a misfit by itself.
   bool tries(const node& by, const value& instance, evaluated& seen) {
     ++quiet_;
     const bool fits = check(by, instance, seen);
@@ -207,8 +207,8 @@ class checker {
     if (!by.multiple_of) return true;
     const auto step = static_cast<long double>(*by.multiple_of);
     if (std::floor(step) == step) return std::fmod(number, step) == 0 || misfits("expected a multiple of " + spelled(step));
-    // Binary fractions only come near decimal ones: both numbers may be half a unit of their last place off. A quotient that no
-    // double holds is none.
+    // Binary fractions only approximate decimal ones, so each number may be off by half a unit in its last place.
+    // A quotient that does not fit a double is not a multiple.
     const auto quotient = static_cast<double>(number) / *by.multiple_of;
     const auto nearest = step * std::nearbyint(static_cast<long double>(number) / step);
     const auto off = std::abs(number - nearest);
@@ -269,7 +269,7 @@ class checker {
     return next == nullptr || check(*next, instance, seen);
   }
 
-  /// Checks a part of an instance, with its place in the path.
+  /// Checks a part of a value, and extends the path for errors.
   bool check_part(const node& by, const value& part, const std::string& step) {
     const auto size = path_.size();
     path_ += step;
@@ -357,7 +357,7 @@ class checker {
     return check_stray(*by.additional_properties, members, index, seen);
   }
 
-  /// A member that nothing names: where none is allowed, the text says so rather than "nothing".
+  /// Checks a member that no other keyword covers. If none is allowed, the error is "unknown member".
   bool check_stray(const node& by, const value::object& members, std::size_t index, evaluated& seen) {
     if (by.verdict == false) return misfits("unknown member \"" + members[index].first + '"');
     return check_member(by, members, index, seen);

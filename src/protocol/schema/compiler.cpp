@@ -17,15 +17,15 @@
 
 namespace hondana::schema {
 
-/// `reference` against `base`, RFC 3986 section 5.2; an empty base gives the reference itself.
+/// Resolves `reference` against `base` (RFC 3986 section 5.2). An empty base returns the reference unchanged.
 [[nodiscard]] std::string resolved(std::string_view base, std::string_view reference);
 
-/// What a fragment that is a JSON pointer (percent-encoded) points to below `root`; null when there is nothing.
+/// The value that a fragment with a percent-encoded JSON Pointer refers to in `root`; null when there is none.
 [[nodiscard]] const value* pointed(const value& root, std::string_view fragment);
 
 namespace {
 
-/// RFC 3986 section 5.2.4.
+/// Removes dot segments (RFC 3986 section 5.2.4).
 std::string without_dots(std::string_view path) {
   std::vector<std::string_view> kept;
   const bool is_rooted = path.starts_with('/');
@@ -137,7 +137,7 @@ class compiler {
     auto& root = add_scope("", made_->document);
     scan(made_->document, root, "");
     made_->root = node_of(made_->document, root, "");
-    // References make nodes that refer further; a queue keeps that from being a recursion as deep as a document is long.
+    // Reading a node can add more nodes. A queue avoids a recursion as deep as the chain of references.
     while (!unread_.empty()) {
       const auto next = unread_.back();
       unread_.pop_back();
@@ -170,7 +170,7 @@ class compiler {
     return *made_->scopes.back();
   }
 
-  /// Finds identifiers and anchors wherever a schema may stand.
+  /// Finds identifiers and anchors at all positions where a schema can occur.
   void scan(const value& from, resource_scope& outer, const std::string& place) {
     const auto* members = from.as_object();
     if (members == nullptr) return;
@@ -255,7 +255,7 @@ class compiler {
 
   struct target {
     const node* to;
-    std::string dynamic_name;  // when a $dynamicAnchor was named
+    std::string dynamic_name;  // set for a $dynamicAnchor
   };
 
   target follow(const std::string& reference, const resource_scope& from, const std::string& place) {

@@ -1,4 +1,4 @@
-/// A compiled schema: its nodes, the keywords read into them, and regular expressions translated for RE2.
+/// A compiled JSON Schema: its nodes, their keywords, and regular expressions translated for RE2.
 #include "protocol/schema/program.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t longest_pattern = 4096;
 constexpr int most_memory = 1 << 20;
 
-/// Unicode categories by their long names, which RE2 lacks.
+/// Long names of Unicode categories, which RE2 does not support.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 8> categories{{
     {"Letter", "L"},
     {"Lowercase_Letter", "Ll"},
@@ -27,7 +27,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 8> categorie
     {"Symbol", "S"},
 }};
 
-/// What stands behind a backslash, at `at`, in RE2's spelling; `at` is moved behind it.
+/// Translates the escape after the backslash at `at` for RE2, and moves `at` behind it.
 std::string translated_escape(std::string_view text, std::size_t& at) {
   const char c = text[at];
   if ((c == 'p' || c == 'P') && at + 1 < text.size() && text[at + 1] == '{') {

@@ -1,4 +1,4 @@
-/// A compiled schema: its nodes, the keywords read into them, and regular expressions translated for RE2.
+/// A compiled JSON Schema: its nodes, their keywords, and regular expressions translated for RE2.
 #pragma once
 
 #include <re2/re2.h>
@@ -21,7 +21,7 @@ namespace hondana::schema {
 
 struct node;
 
-/// A schema with a URI of its own: the document, and what has an `$id` inside.
+/// A schema with its own URI: the document, or a subschema with an `$id`.
 struct resource_scope {
   std::string uri;
   const value* root = nullptr;
@@ -37,12 +37,12 @@ struct bound {
   const char* keyword = "";
 };
 
-/// One schema.
+/// One compiled subschema.
 struct node {
-  std::optional<bool> verdict;  ///< A schema that is `true` or `false`.
+  std::optional<bool> verdict;  ///< For a schema that is `true` or `false`.
   const resource_scope* scope = nullptr;
 
-  std::optional<std::uint8_t> types;  ///< Bits by value::kind; `integer` is bit 7.
+  std::optional<std::uint8_t> types;  ///< One bit per value::kind; bit 7 means `integer`.
   std::vector<value> choices;         ///< `enum`.
   bool has_choices = false;
   std::optional<value> constant;
@@ -73,22 +73,22 @@ struct node {
   const node* otherwise = nullptr;
 
   const node* reference = nullptr;
-  const node* dynamic_reference = nullptr;  ///< What it means where no scope says otherwise.
-  std::string dynamic_name;                 ///< The anchor to look for in the dynamic scope; empty: as a plain reference.
+  const node* dynamic_reference = nullptr;  ///< The target when no dynamic scope overrides it.
+  std::string dynamic_name;                 ///< The anchor to look up in the dynamic scope; empty: a plain reference.
 };
 
 inline constexpr std::uint8_t integer_bit = 0x80;
 
-/// Everything a compiled schema owns.
+/// A compiled schema with all the data that it owns.
 struct program {
   value document;  ///< Nodes and scopes point into it.
   std::vector<std::unique_ptr<node>> nodes;
   std::vector<std::unique_ptr<resource_scope>> scopes;
   const node* root = nullptr;
-  bool tracks = false;  ///< Some node asks what others have evaluated.
+  bool tracks = false;  ///< At least one node uses the annotations of evaluated members or items.
 };
 
-/// What is wrong with a schema, as an exception inside this room only: its readers are deep, and there is one way out.
+/// A schema error, thrown only within the schema module, where the functions that read a schema are deeply nested.
 struct fault {
   std::string text;
 };
@@ -96,15 +96,15 @@ struct fault {
 [[noreturn]] void refuse(const std::string& place, std::string_view why);
 [[nodiscard]] std::string inside(const std::string& place, std::string_view step);
 
-/// The string a keyword must have; refused otherwise.
+/// The string value of a keyword. Throws `fault` for other types.
 [[nodiscard]] const std::string& text_of(const value& from, const std::string& place);
-/// A compiled pattern, or refused.
+/// The compiled pattern. Throws `fault` if it is invalid.
 [[nodiscard]] std::shared_ptr<const RE2> pattern_of(const std::string& text, const std::string& place);
-/// Reads `name` into the node; false when it is not one of these keywords.
+/// Reads the keyword `name` into the node. Returns false when it is not one of the keywords handled here.
 bool read_value(node& into, const std::string& name, const value& part, const std::string& place);
 
-/// An ECMA 262 expression as RE2 understands it: matching is linear, look-around and back-references are refused. A match
-/// anywhere counts. Errors: the reason, in RE2's words.
+/// Compiles an ECMA 262 regular expression for RE2, which matches in linear time. A match anywhere in the text counts.
+/// Look-around and back-references are rejected. Errors: the reason, in RE2's words.
 [[nodiscard]] tl::expected<std::shared_ptr<const RE2>, std::string> compile_pattern(const std::string& text);
 
 }  // namespace hondana::schema

@@ -1,4 +1,4 @@
-/// JSON Schema 2020-12: compiled once, checked in bounded time, never fetching anything.
+/// JSON Schema 2020-12: compiled once, checked in bounded time, without fetching documents.
 #pragma once
 
 #include <memory>
@@ -10,23 +10,25 @@
 
 namespace hondana::schema {
 
-/// Why an instance does not fit.
+/// Why a value does not match a schema.
 struct misfit {
-  std::string path;  ///< In the instance: "address.lines[2]"; empty at its root.
+  std::string path;  ///< Path in the value: "address.lines[2]"; empty at its root.
   std::string what;  ///< "expected an integer, got a string"
   [[nodiscard]] std::string text() const { return path.empty() ? what : path + ": " + what; }
 };
 
 struct program;
 
-/// A compiled schema. `format` and unknown keywords are annotations and check nothing. Immutable; threads: any.
+/// A compiled schema. `format` and unknown keywords are annotations and are not checked. Immutable; threads: any.
 class schema {
  public:
-  /// Errors: invalid_argument for malformed keywords, other dialects, `$ref` to anything outside the document, patterns that
-  /// RE2 does not have (look-around, back-references), and schemas beyond the caps; the text names the place in the schema.
+  /// Compiles a schema document.
+  /// Errors: invalid_argument, whose text names the position in the schema. Causes are malformed keywords, other dialects,
+  /// `$ref` to anything outside the document, patterns that RE2 does not support (look-around, back-references), and schemas
+  /// beyond the caps.
   [[nodiscard]] static result<schema> compile(const value& document);
 
-  /// The first misfit; nothing when `instance` fits. A check that would take too long is a misfit that says so.
+  /// Returns the first misfit; nothing when `instance` is valid. A check that takes too long is a misfit that says so.
   [[nodiscard]] std::optional<misfit> check(const value& instance) const;
 
  private:

@@ -1,4 +1,4 @@
-/// Chooses the era and revision of each message. Only this file knows both eras.
+/// Chooses the protocol revision for each message. Only this file handles both legacy and stateless revisions.
 #include "protocol/wire/choose.hpp"
 
 #include <algorithm>
@@ -15,8 +15,9 @@
 namespace hondana::wire {
 namespace {
 
-/// -32022. A request that names its revision itself is told the ones that can be named so, which `server/discover` lists too; a
-/// header alone may have come from a peer of either era, and is told all.
+/// -32022 with the supported revisions.
+/// If the request declares its revision in the body, only those that can be declared there are listed, as in `server/discover`.
+/// If only a header names it, the client can be of either kind, so all are listed.
 /// Spec: 2026-07-28 basic/versioning#protocol-version-negotiation.
 protocol_error unsupported_revision(std::string_view asked, bool is_declared) {
   std::string data;
@@ -44,11 +45,12 @@ decoded<const codec*> choose_opening(const rpc::request& request, const conversa
   return known != nullptr ? known : &legacy::newest();
 }
 
-/// For a message over HTTP that declares nothing in its body: the header says which era, and the handshake which revision.
+/// For HTTP messages without a declaration in the body.
+/// The header distinguishes stateless and legacy clients; the handshake determines the legacy revision.
 /// Spec: 2025-11-25 basic/transports#session-management, #protocol-version-header.
 decoded<const codec*> choose_by_header(const rpc::http_headers& headers, const conversation& with) {
   if (headers.protocol_version && legacy::find(*headers.protocol_version) == nullptr) {
-    // The decoder of the stateless era names the missing _meta.
+    // The stateless decoder reports the missing _meta.
     if (is_modern(*headers.protocol_version)) return &modern::current();
     return tl::unexpected(unsupported_revision(*headers.protocol_version, false));
   }
@@ -72,14 +74,14 @@ decoded<const codec*> choose(const rpc::request& request, const rpc::facts& fact
   }
   if (*declared) {
     if (is_modern(**declared)) return &modern::current();
-    // Where header and body disagree, nobody knows which revision is asked for, so none is refused as unsupported.
+    // If header and body disagree, the intended revision is unknown, so it is not reported as unsupported.
     auto differs = facts.http ? modern::revision_mismatch(**declared, *facts.http) : std::nullopt;
     return tl::unexpected(differs ? std::move(*differs) : unsupported_revision(**declared, true));
   }
   if (request.method == "initialize") return choose_opening(request, with);
   if (facts.http) return choose_by_header(*facts.http, with);
   if (with.settled != nullptr) return with.settled;
-  // Before any handshake a legacy peer may only ping; everything else must declare itself.
+  // Before a handshake, legacy clients may only send ping. All other requests must declare their revision.
   if (request.method == "ping") return &legacy::newest();
   return &modern::current();
 }
@@ -112,7 +114,7 @@ bool needs_no_session(const rpc::http_headers& headers) noexcept {
 
 const codec& choose_for_unreadable(const rpc::facts& facts, const conversation& with) {
   const auto* named = facts.http && facts.http->protocol_version ? legacy::find(*facts.http->protocol_version) : nullptr;
-  // A header with a revision of its own is answered as the era wants that has such headers on every message.
+  // Stateless clients send a revision header with every message, so an unknown revision is answered as a stateless one.
   if (facts.http && facts.http->protocol_version && named == nullptr) return modern::current();
   if (with.settled != nullptr) return *with.settled;
   if (named != nullptr) return *named;

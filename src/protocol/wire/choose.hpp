@@ -1,4 +1,4 @@
-/// Chooses the era and revision of each message. Only this file knows both eras.
+/// Chooses the protocol revision for each message. Only this file handles both legacy and stateless revisions.
 #pragma once
 
 #include <memory>
@@ -11,43 +11,43 @@
 
 namespace hondana::wire {
 
-/// What a peer has settled so far. Legacy peers settle a revision by `initialize`; modern ones never settle anything.
+/// The negotiated revision. Legacy clients set it by `initialize`; stateless clients never do.
 struct conversation {
   const codec* settled = nullptr;
 };
 
-/// The codec for one request, or why there is none.
+/// The codec for a request, or the error if there is none.
 [[nodiscard]] decoded<const codec*> choose(const rpc::request& request, const rpc::facts& facts, const conversation& with);
-/// The codec for a notification. A notification has no error answer, so the best guess is taken; only an HTTP request is
-/// refused, whatever it carries, when its header names a revision that nobody has or it needs a session and has none.
+/// The codec for a notification. Notifications get no error answers, so an uncertain revision is guessed.
+/// An HTTP request is only rejected when its header names an unknown revision, or when it needs a session and has none.
 [[nodiscard]] decoded<const codec*> choose(const rpc::notification& notification, const rpc::facts& facts,
                                            const conversation& with);
-/// Why a message of any shape cannot be taken: its version header names no revision of ours, or it needs a session.
+/// The error for an HTTP message whose version header names an unknown revision or which lacks a required session.
 [[nodiscard]] std::optional<protocol_error> refuse_header(const rpc::facts& facts, const conversation& with);
-/// Why a request of any kind cannot be taken: its version header names no revision of ours.
+/// The error for an HTTP request whose version header names an unknown revision.
 [[nodiscard]] std::optional<protocol_error> refuse_version(const rpc::http_headers& headers);
-/// Whether a message stands for itself, whatever session its headers name.
+/// Whether a message needs no session, even if its headers name one.
 [[nodiscard]] bool needs_no_session(const rpc::http_headers& headers) noexcept;
-/// The codec whose manners apply to a message that could not be read.
+/// The codec that decides how errors about an unreadable message are written.
 [[nodiscard]] const codec& choose_for_unreadable(const rpc::facts& facts, const conversation& with);
 
-/// Records what an accepted `initialize` settled.
+/// Records the revision that a successful `initialize` has negotiated.
 void settle(conversation& with, const codec& revision) noexcept;
 
 /// `{"jsonrpc":"2.0","id":ID,"result":` + result + `}`.
 [[nodiscard]] rpc::body wrap_result(const rpc::request_id& id, rpc::body result);
-/// The same of a result that is written.
+/// The same for a result that is text.
 [[nodiscard]] rpc::body wrap_result(const rpc::request_id& id, std::string_view result);
-/// An error response; without an id it is written as `manners` wants.
+/// An error response. `manners` determines how it is written without an id.
 [[nodiscard]] std::string wrap_error(const std::optional<rpc::request_id>& id, const protocol_error& error,
                                      const codec& manners);
 /// A `notifications/progress`.
 [[nodiscard]] std::string progress_notification(const model::token& token, const progress& now);
 
-/// Our withdrawal of a request of the peer's, which in the stateless era ends a stream of changes over stdio.
+/// Cancels a request. In stateless revisions over stdio, the server uses it to end a client's stream of changes.
 [[nodiscard]] std::string cancelled_notification(const rpc::request_id& id, std::string_view reason);
 
-/// Revisions of ours, the newest first: those without sessions, and those with.
+/// The supported revisions without and with sessions, newest first.
 [[nodiscard]] std::span<const std::string_view> modern_revisions() noexcept;
 [[nodiscard]] std::span<const std::string_view> session_revisions() noexcept;
 

@@ -1,4 +1,4 @@
-/// Errors about messages as such, before or instead of any operation.
+/// Errors about messages that have no decoded operation.
 #include "protocol/wire/codec.hpp"
 
 namespace hondana::wire {
@@ -7,7 +7,7 @@ namespace {
 constexpr int parse_error_code = -32700;
 constexpr int invalid_request_code = -32600;
 constexpr int internal_error_code = -32603;
-// Ours, as the HTTP statuses of like meaning.
+// Codes of hondana, equal to the corresponding HTTP statuses.
 constexpr int overloaded_code = 503;
 constexpr int too_large_code = 413;
 

@@ -1,4 +1,4 @@
-/// Writes resources, templates, contents and content blocks as JSON, with the members a revision has.
+/// Writes resources, templates, contents and content blocks as JSON, with the members that a revision has.
 #include "protocol/wire/entry_json.hpp"
 
 #include <algorithm>
@@ -35,14 +35,15 @@ void write_fact(json::writer& to, const std::string& name, const metadata_value&
       held);
 }
 
-/// Whether a fact may stand in `_meta`, where names without a prefix are anybody's and the protocol has one of its own; the
-/// version has its own place. Spec: basic#_meta, from 2025-06-18.
+/// Whether a metadata entry may be written to `_meta`.
+/// Names there need a prefix, and the protocol's own prefix is reserved. The version has a member of its own. Spec:
+/// basic#_meta, from 2025-06-18.
 bool is_for_meta(const std::pair<std::string, metadata_value>& fact) {
   return fact.first.find('/') != std::string::npos && fact.first != version_key &&
          !fact.first.starts_with("io.modelcontextprotocol/");
 }
 
-/// `runs_as`: as what a browser would run it by its type; empty for nothing.
+/// `runs_as`: the media type as which a browser would execute the content, according to its type; empty: none.
 void write_meta(json::writer& to, std::string_view version, const metadata& facts, std::string_view runs_as = {}) {
   const bool has_facts = std::any_of(facts.begin(), facts.end(), is_for_meta);
   if (version.empty() && !has_facts && runs_as.empty()) return;
@@ -159,7 +160,7 @@ struct block_writer {
   }
   void operator()(const link_block& block) const {
     if (!members.structure) return text(block.entry.name + ": " + block.entry.uri, block.entry.annotations);
-    // A link is an entry of the list with a type in front.
+    // A link is a list entry with a preceding type member.
     std::string entry;
     json::writer inner(entry);
     write(inner, block.entry, members);

@@ -1,4 +1,4 @@
-/// Notifications about changes, log messages and their levels, as all revisions share them.
+/// Notifications about changes, log messages and log levels, which all revisions share.
 #include "protocol/wire/notifications.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-/// Notifications about changes, log messages and their levels, as all revisions share them.
+/// Notifications about changes, log messages and log levels, which all revisions share.
 #pragma once
 
 #include <optional>
@@ -32,7 +32,7 @@ namespace hondana::wire {
   return "notifications/resources/updated";
 }
 
-/// The `resource` of a `content_changed`: without a version, and named by its URI, when it is not there any more.
+/// Writes the `resource` of a `content_changed`. If the resource no longer exists, it has no version, and its URI as name.
 inline void write_entry(json::writer& to, const model::change& what, entry_members members) {
   members.versioned = true;
   resource entry;
@@ -47,7 +47,7 @@ inline void write_entry(json::writer& to, const model::change& what, entry_membe
   write(to, entry, members);
 }
 
-/// The whole message; `write_meta` adds the members its era has besides.
+/// The complete notification. `write_meta` writes additional members of the revision.
 /// Spec: server/resources#list-changed-notification and #subscriptions, all revisions; docs/versioned-resources.md.
 template <class Write>
 [[nodiscard]] std::string encode_change(const model::change& what, bool with_title, const entry_members& members,
@@ -66,16 +66,16 @@ template <class Write>
   return text;
 }
 
-/// The spelling of RFC 5424's keywords in the protocol. Never null.
+/// The protocol's name of a level, as in RFC 5424. Static.
 [[nodiscard]] std::string_view name_of(log_level level) noexcept;
-/// Nothing when it is not one of the eight.
+/// Returns nothing for a name that is not one of the eight levels.
 [[nodiscard]] std::optional<log_level> level_named(std::string_view name) noexcept;
 
 [[nodiscard]] decoded<model::operation> decode_set_level(std::string_view method, const json::object& params);
-/// The level a modern request wants messages from, when it wants any. `meta` is its `_meta`.
+/// The log level that a stateless request asks for, if any. `meta`: its `_meta`.
 [[nodiscard]] json::decoded<std::optional<log_level>> wanted_level(const json::object& meta);
 
-/// A `notifications/message`; `logger` may be empty.
+/// A `notifications/message`. `logger` may be empty.
 [[nodiscard]] std::string log_notification(log_level level, std::string_view logger, const value& data);
 
 }  // namespace hondana::wire

@@ -9,7 +9,7 @@
 namespace hondana::wire {
 namespace {
 
-// Our own codes lie outside JSON-RPC's reserved range and follow the HTTP status of like meaning.
+// hondana's codes are outside of JSON-RPC's reserved range and equal the corresponding HTTP statuses.
 constexpr int code_too_large = 413;
 constexpr int code_content_changed = 409;
 constexpr int code_too_many_requests = 429;
@@ -20,7 +20,7 @@ constexpr int code_timed_out = 504;
 
 constexpr std::size_t max_completions = 100;
 
-// A peer's method name may be anything: it is cut so that an error is never longer than a screen.
+// Method names in errors are truncated to this length.
 constexpr std::size_t shown_method = 200;
 
 json::decoded<model::token> token_of(const json::value& value, const std::string& path) {
@@ -30,7 +30,7 @@ json::decoded<model::token> token_of(const json::value& value, const std::string
   return model::token{*number};
 }
 
-/// What a completion of a template's variable may bring along; prompts take what their handlers take.
+/// Limits for the completion of a template variable. For prompts, their handlers decide.
 constexpr std::size_t longest_value = max_uri_bytes;
 constexpr std::size_t most_context = 256;
 
@@ -88,7 +88,7 @@ json::decoded<model::complete> complete_of(const json::object& params, bool has_
 json::decoded<spelled_uri> spell_uri(std::string_view uri, const std::string& path) {
   auto canonical = canonical_uri(uri);
   if (!canonical) return tl::unexpected(json::bad_member{path, canonical.error().public_text});
-  // The answer repeats the question's spelling, except where that is no URI of RFC 3986: raw non-ASCII is only understood.
+  // Answers repeat the client's spelling, unless it contains raw non-ASCII characters, which RFC 3986 does not allow.
   const bool is_ascii = std::all_of(uri.begin(), uri.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
   std::string asked(is_ascii ? uri : std::string_view(*canonical));
   return spelled_uri{std::move(*canonical), std::move(asked)};
@@ -238,9 +238,9 @@ trace_context trace_of(const json::object& params) {
     return member && *member ? **member : std::string_view();
   };
   const auto parent = text_of("traceparent");
-  // What belongs to a trace that cannot be known means nothing. Spec: W3C Trace Context 3.3.
+  // Without a valid traceparent, tracestate is meaningless. Spec: W3C Trace Context 3.3.
   if (const auto known = tracing::parse(parent)) {
-    // What versions to come have behind it is theirs, without end, and not passed on. Spec: W3C Trace Context 4.
+    // Additional fields of newer versions are unbounded and are not forwarded. Spec: W3C Trace Context 4.
     out.traceparent = parent.starts_with("00") ? std::string(parent) : tracing::print(*known);
     if (const auto state = text_of("tracestate"); tracing::is_state(state)) out.tracestate = state;
   }
@@ -311,10 +311,10 @@ protocol_error encode_plain_failure(const failure& why) {
   protocol_error out{
       number(), why.code == errc::internal && why.public_text.empty() ? "Internal error" : why.public_text, {}, 200};
   if (why.retry) json::writer(out.data).begin_object().key("retryAfterMs").integer(why.retry->count()).end_object();
-  // One number for several failures: clients need not guess from the text.
+  // These failures share a code, so the reason is sent as data and clients need not parse the text.
   if (why.code == errc::part_not_found || why.code == errc::unreadable || why.code == errc::unsupported)
     json::writer(out.data).begin_object().member("reason", name_of(why.code)).end_object();
-  // These say that others may fare better, or this one later: proxies and clients should see it without reading the body.
+  // The HTTP status lets proxies and clients recognize temporary errors without reading the body.
   if (why.code == errc::too_many_requests) out.http_status = 429;
   if (why.code == errc::overloaded) out.http_status = 503;
   return out;

@@ -15,27 +15,27 @@
 
 namespace hondana::wire {
 
-/// A URI in canonical form, and as answers spell it.
+/// A URI in canonical form, and in the spelling for answers.
 struct spelled_uri {
   std::string canonical;
   std::string asked;
 };
 [[nodiscard]] json::decoded<spelled_uri> spell_uri(std::string_view uri, const std::string& path);
-/// The URIs of the array `member`, which may be absent. Errors: also for more than `most`; `whole` is what these are too many
-/// for.
+/// Reads the array of URIs `member`, which may be absent. Errors: also for more than `most` URIs.
+/// `whole`: what the limit applies to, for the error text.
 [[nodiscard]] json::decoded<std::vector<spelled_uri>> spell_uris(const json::object& from, std::string_view member,
                                                                  std::size_t most, std::string_view whole);
 
-/// "Invalid params for METHOD: PATH: WHAT", -32602.
+/// -32602: "Invalid params for METHOD: PATH: WHAT".
 [[nodiscard]] protocol_error invalid_params(std::string_view method, const json::bad_member& what);
-/// -32601, naming the method.
+/// -32601, with the name of the method.
 [[nodiscard]] protocol_error method_not_found(std::string_view method, std::string_view revision);
 
-/// `uri`, which must be there.
+/// Reads the required member `uri`.
 [[nodiscard]] json::decoded<spelled_uri> uri_of(const json::object& params);
-/// `cursor`, when there is one.
+/// Reads the optional member `cursor`.
 [[nodiscard]] json::decoded<std::optional<std::string>> cursor_of(const json::object& params);
-/// The parameters of any list: `List{cursor}`.
+/// Decodes the parameters of any list request: `List{cursor}`.
 template <class List>
 [[nodiscard]] decoded<model::operation> decode_list(std::string_view method, const json::object& params) {
   auto cursor = cursor_of(params);
@@ -44,36 +44,36 @@ template <class List>
 }
 [[nodiscard]] decoded<model::operation> decode_list_templates(std::string_view method, const json::object& params);
 [[nodiscard]] decoded<model::operation> decode_read(std::string_view method, const json::object& params);
-/// At most 8192 bytes a value and 256 variables in the context, when it is about a template.
+/// For templates: at most 8192 bytes per value and 256 variables in the context.
 [[nodiscard]] decoded<model::operation> decode_complete(std::string_view method, const json::object& params);
-/// Of the revisions without `context`: what is called so means nothing there.
+/// For revisions without `context`, which is ignored there.
 [[nodiscard]] decoded<model::operation> decode_complete_alone(std::string_view method, const json::object& params);
 [[nodiscard]] decoded<model::operation> decode_subscribe(std::string_view method, const json::object& params);
 [[nodiscard]] decoded<model::operation> decode_unsubscribe(std::string_view method, const json::object& params);
 [[nodiscard]] decoded<model::operation> decode_cancelled(std::string_view method, const json::object& params);
 
-/// `_meta.progressToken`, when there is one.
+/// Reads the optional `_meta.progressToken`.
 [[nodiscard]] json::decoded<std::optional<model::token>> progress_token(const json::object& params);
-/// `_meta["dev.hondana/mounts"]`, when there is one: the mounts the request came through (docs/mounting.md). At most 32 ids of
-/// at most 64 bytes.
+/// Reads the optional `_meta["dev.hondana/mounts"]`: the mounts that the request has passed through (docs/mounting.md).
+/// At most 32 ids of at most 64 bytes.
 [[nodiscard]] json::decoded<std::vector<std::string>> mounts_of(const json::object& params);
-/// `traceparent` (as version 00 writes it), `tracestate` and `baggage` of `_meta`, whatever the revision; what is not there,
-/// malformed or too long is left out. Spec: 2026-07-28 basic#_meta; W3C Trace Context 3.2 and 3.3, W3C Baggage.
+/// Reads `traceparent` (normalized to version 00), `tracestate` and `baggage` of `_meta`, in all revisions.
+/// Values that are malformed or too long are omitted. Spec: 2026-07-28 basic#_meta; W3C Trace Context 3.2 and 3.3, W3C Baggage.
 [[nodiscard]] trace_context trace_of(const json::object& params);
-/// The method of `what` when it lies behind a capability that `self` does not declare; empty otherwise. Completion, which has
-/// no capability in the oldest revision, is not looked at.
+/// The method of `what` if it needs a capability that `self` does not declare; otherwise empty.
+/// Completion is not checked, because the oldest revision has no capability for it.
 [[nodiscard]] std::string_view undeclared_method(const model::operation& what, const model::self_description& self);
-/// Checks `{name, version}` as peers introduce themselves; nobody here acts on who they say they are.
+/// Validates `{name, version}` of a client or server. The values are not used.
 [[nodiscard]] json::decoded<void> check_implementation(const json::object& from);
 
 /// Writes the `resources` capability.
 void write_resources_capability(json::writer& to, const model::self_description& self);
-/// The members `tools`, `prompts` and `logging` of capabilities, where there are any.
+/// Writes the capabilities `tools`, `prompts` and `logging` that the server has.
 void write_handler_capabilities(json::writer& to, const model::self_description& self);
-/// A `completion` result, without braces.
+/// Writes the members of a `completion` result, without braces.
 void write(json::writer& to, const complete_result& values);
 
-/// Errors whose number is the same in every revision; not-found is not among them.
+/// Encodes errors that have the same code in every revision; not-found errors are not among them.
 [[nodiscard]] protocol_error encode_plain_failure(const failure& why);
 /// `{"uri":URI}`.
 [[nodiscard]] std::string uri_data(std::string_view uri);

@@ -14,21 +14,21 @@
 
 namespace hondana::wire {
 
-/// Writes one entry; it has the same members in every revision.
+/// Writes one entry, which is the same in every revision.
 void write(json::writer& to, const skill& entry, const entry_members& members);
 
 namespace skills {
 
-/// The parameters of `skills/list`, `skills/get` and `resources/directory/read`.
+/// Decode the parameters of `skills/list`, `skills/get` and `resources/directory/read`.
 [[nodiscard]] decoded<model::operation> decode_list(std::string_view method, const json::object& params);
 [[nodiscard]] decoded<model::operation> decode_get(std::string_view method, const json::object& params);
 [[nodiscard]] decoded<model::operation> decode_read_directory(std::string_view method, const json::object& params);
 
-/// Whether a server declares the extension: it has skills, or folders that can be read with the extension's method.
+/// Whether a server declares the extension: it has skills, or folders that `resources/directory/read` can list.
 [[nodiscard]] bool is_declared(const model::self_description& self) noexcept;
-/// The extension's identifier with its setting, as a member of `capabilities.extensions`.
+/// Writes the extension's identifier with its settings, as a member of `capabilities.extensions`.
 void write_setting(json::writer& to, const model::self_description& self);
-/// The method of `what` when it belongs to what `self` does not declare; empty otherwise.
+/// The method of `what` if it needs a part of the extension that `self` does not declare; otherwise empty.
 [[nodiscard]] std::string_view undeclared_method(const model::operation& what, const model::self_description& self);
 
 }  // namespace skills

@@ -1,4 +1,4 @@
-/// Tools, prompts and the input they ask clients for: decodes requests, writes entries, results and messages.
+/// Tools, prompts and input from clients: decodes requests, writes entries, results and messages.
 #include "protocol/wire/tools_and_prompts.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace hondana::wire {
 namespace {
 
-/// How many answers one request may carry.
+/// The maximum number of input responses in one request.
 constexpr std::size_t most_answers = 64;
 
 struct request_writer {
@@ -64,7 +64,7 @@ struct request_writer {
   void begin(std::string_view method) const { to.member("method", method).key("params").begin_object(); }
 };
 
-/// Whether `from` declares `name`, as an object.
+/// The member `name` if it is an object; otherwise nothing.
 json::decoded<std::optional<json::object>> declared(const json::object& from, std::string_view name) {
   HONDANA_TRY(const auto member, from.find(name));
   if (!member || member->type() != json::kind::object) return std::optional<json::object>{};
@@ -184,7 +184,7 @@ void write_hints(json::writer& to, const tool_annotations& hints) {
   if (members != "{}") to.key("annotations").raw(members);
 }
 
-/// Before 2026-07-28 structured content is an object, and so is what its schema describes.
+/// Before 2026-07-28, structured content must be an object, and so must the values of its schema.
 bool may_show_schema(const value& schema, const entry_members& members) {
   if (!members.structure) return false;
   const auto type = schema.string_at("type");

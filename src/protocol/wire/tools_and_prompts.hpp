@@ -1,4 +1,4 @@
-/// Tools, prompts and the input they ask clients for: decodes requests, writes entries, results and messages.
+/// Tools, prompts and input from clients: decodes requests, writes entries, results and messages.
 #pragma once
 
 #include <optional>
@@ -18,44 +18,44 @@
 
 namespace hondana::wire {
 
-/// What a `capabilities` object of a client declares; members of other types are taken as not declared.
+/// The abilities in a client's `capabilities` object. Members of other types count as not declared.
 [[nodiscard]] json::decoded<client_abilities> abilities_of(const json::object& capabilities);
 
-/// `inputResponses` and `requestState`, when a request has them. Errors: members of other types.
+/// Reads the optional `inputResponses` and `requestState` of a request. Errors: members of other types.
 [[nodiscard]] json::decoded<model::input_round> round_of(const json::object& params);
 
-/// Which requests a revision can carry.
+/// The requests to clients that a revision supports.
 struct input_members {
   bool forms = false;
   bool links = false;
-  bool modes = false;     ///< Forms say that they are forms.
-  bool link_ids = false;  ///< `elicitationId` of links.
+  bool modes = false;     ///< Forms contain a mode member.
+  bool link_ids = false;  ///< Links contain an `elicitationId`.
   bool sampling_tools = false;
   entry_members entries;
 };
 
-/// Whether the revision has such a request at all.
+/// Whether the revision has such a request.
 [[nodiscard]] bool has_request(const input_request& what, const input_members& members);
 /// `"method":...,"params":{...}`, without braces.
 void write(json::writer& to, const input_request& what, const input_members& members);
-/// A `ClientCapabilities` object with what `requests` need and `client` lacks; empty when nothing is lacking.
+/// A `ClientCapabilities` object with the capabilities that `requests` need and `client` lacks; empty when none is lacking.
 [[nodiscard]] std::string lacking(const std::vector<std::pair<std::string, input_request>>& requests,
                                   const client_abilities& client);
 
 [[nodiscard]] decoded<model::operation> decode_list_tools(std::string_view method, const json::object& params);
 [[nodiscard]] decoded<model::operation> decode_call_tool(std::string_view method, const json::object& params);
 
-/// One entry of `tools/list`.
+/// Writes one entry of `tools/list`.
 void write(json::writer& to, const tool& entry, const entry_members& members);
-/// The members of a `tools/call` result, without braces.
+/// Writes the members of a `tools/call` result, without braces.
 void write(json::writer& to, const tool_result& result, const entry_members& members);
 
 [[nodiscard]] decoded<model::operation> decode_list_prompts(std::string_view method, const json::object& params);
 [[nodiscard]] decoded<model::operation> decode_get_prompt(std::string_view method, const json::object& params);
 
-/// One entry of `prompts/list`.
+/// Writes one entry of `prompts/list`.
 void write(json::writer& to, const prompt& entry, const entry_members& members);
-/// The members of a `prompts/get` result, without braces.
+/// Writes the members of a `prompts/get` result, without braces.
 void write(json::writer& to, const prompt_result& result, const entry_members& members);
 
 }  // namespace hondana::wire

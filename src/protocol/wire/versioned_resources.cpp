@@ -1,4 +1,4 @@
-/// The extension dev.hondana/versioned-resources: versions, filters of lists, and changes sent with their entry.
+/// The extension dev.hondana/versioned-resources: versions, filters for lists, and changes sent with their entries.
 /// See docs/versioned-resources.md.
 #include "protocol/wire/versioned_resources.hpp"
 
@@ -17,8 +17,8 @@
 namespace hondana::wire::versioned {
 namespace {
 
-constexpr std::size_t longest_prefix = 16 * 1024;  // as long as any URI in a list
-constexpr std::size_t longest_text = 256;          // so that no entry costs more than milliseconds to compare
+constexpr std::size_t longest_prefix = 16 * 1024;  // as long as the longest URI in a list
+constexpr std::size_t longest_text = 256;          // bounds the time for comparing one entry to milliseconds
 constexpr std::size_t most_words = 16;
 
 using checked = json::decoded<void>;
@@ -143,7 +143,7 @@ json::decoded<model::resource_filter> filter_of(const json::object& from) {
         std::find_if(filter_members.begin(), filter_members.end(), [&](const member& one) { return one.name == name; });
     const auto path = from.path_of(known == filter_members.end() ? name.substr(0, 100) : name);
     if (known == filter_members.end()) return bad(path, "unknown filter; filters: " + known_names());
-    const auto value = from.find(name);  // which notices a second one of the same name
+    const auto value = from.find(name);  // reports a duplicated member
     if (!value) return tl::unexpected(value.error());
     if (auto read = known->read(**value, path, filter); !read) return tl::unexpected(std::move(read.error()));
   }

@@ -1,4 +1,4 @@
-/// Names and numbers that both sides of the wire write and read: extensions, `_meta` keys, error codes.
+/// Names and numbers that client and server share: extensions, `_meta` keys, error codes.
 #pragma once
 
 #include <cstdint>
@@ -19,19 +19,19 @@ inline constexpr std::string_view level_key = "io.modelcontextprotocol/logLevel"
 inline constexpr std::string_view stream_key = "io.modelcontextprotocol/subscriptionId";
 inline constexpr std::string_view version_key = "dev.hondana/version";
 
-/// The member of a stream's filter that lists URIs whose entries are told when they change.
+/// The member of a stream's filter with the URIs whose changes are sent with their entries.
 inline constexpr std::string_view entries_member = "dev.hondana/contentChanged";
 
 }  // namespace hondana::wire
 
-/// Numbers of errors. Spec: all revisions, schema.
+/// Error codes. Spec: all revisions, schema.
 namespace hondana::wire::codes {
 
 inline constexpr int resource_not_found = -32002;  ///< Until 2025-11-25.
 inline constexpr int header_mismatch = -32020;
 inline constexpr int missing_capability = -32021;
 inline constexpr int unsupported_revision = -32022;
-/// Of the versioned dialect, as the HTTP status of like meaning: the peer has that version already.
+/// Versioned-resources extension: the client already has this version. Same number as the HTTP status.
 inline constexpr int not_modified = 304;
 
 }  // namespace hondana::wire::codes

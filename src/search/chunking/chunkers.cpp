@@ -13,14 +13,14 @@ namespace {
 using markup::part;
 using markup::piece;
 
-/// Headings in a path are cut there; the whole one is in the text.
+/// Limit in bytes for one heading in a path. The passage text has the whole heading.
 constexpr std::size_t longest_step = 200;
 
 class prose_cutter final : public markup::hearer {
  public:
   explicit prose_cutter(const cutting& by) : packer_(by) {}
 
-  /// The text of the pieces that follow, and where it stands in the whole.
+  /// Sets the text that the next pieces refer to, and its position in the whole text.
   void at(std::string_view text, std::uint64_t begin, std::size_t line, std::size_t page) noexcept {
     text_ = text;
     begin_ = begin;
@@ -102,7 +102,8 @@ class prose_cutter final : public markup::hearer {
     auto made = unit_of(one, ranks::block);
     while (!made.seen.empty() && ascii::is_space(made.seen.back())) made.seen.remove_suffix(1);
     made.end = made.begin + made.seen.size();
-    // A vertical tab, say, is no blank line for Markdown, and is none of the text.
+    // Markdown does not treat a line with, for example, only a vertical tab as blank, but the trimmed text excludes it. So
+    // count again.
     made.last_line = made.first_line + static_cast<std::size_t>(std::count(made.seen.begin(), made.seen.end(), '\n'));
     if (markup::trimmed(made.seen).starts_with('<') && made.seen.size() <= packer_.how().wanted) {
       made.own = std::string(markup::trimmed(markup::without_tags(made.seen)));
@@ -125,7 +126,7 @@ class prose_cutter final : public markup::hearer {
     each_line(one, header_of(first, packer_.how()), 1);
   }
 
-  /// From the line `headed` on they have a header above them.
+  /// Adds the piece line by line. From line number `headed` on, lines have `header` above them.
   void each_line(const piece& one, const std::shared_ptr<const std::string>& header, std::size_t headed) {
     markup::line_reader reader(text_.substr(0, one.end), one.begin, one.first_line);
     markup::line next;
@@ -133,7 +134,7 @@ class prose_cutter final : public markup::hearer {
     for (; reader.read(next) && !packer_.is_full(); ++count) {
       const auto raw = text_.substr(next.begin, next.end - next.begin);
       if (markup::is_blank(raw)) continue;
-      // The rule below a header says nothing.
+      // Skip the rule below a header.
       if (header != nullptr && count == 1 && raw.find_first_not_of("|-: \t=+") == std::string_view::npos) continue;
       auto made = unit_of({one.what, next.begin, next.end, next.number, next.number, 0, {}, {}},
                           count == 0 ? ranks::block : ranks::line);
@@ -198,10 +199,10 @@ namespace {
 
 constexpr std::size_t deepest_named = 2;
 constexpr std::size_t longest_key = 120;
-/// A quoted field that is longer is none: its quote was never closed.
+/// Limit in bytes for a quoted field. A longer one is an unclosed quote.
 constexpr std::size_t longest_field = 64 * 1024;
 
-/// Reads JSON, with comments or broken, as rows of strings, brackets and commas.
+/// Splits JSON, even with comments or syntax errors, by scanning for strings, brackets and commas only.
 class json_cutter {
  public:
   json_cutter(std::string_view text, const cutting& by) : text_(text), packer_(by, true) {}
@@ -246,7 +247,7 @@ class json_cutter {
     if (at_ < text_.size()) ++at_;
   }
 
-  /// What stands before `end` and has not been given yet.
+  /// Adds the text between the last call and `end` as one unit.
   void give(std::size_t end) {
     auto begin = begin_;
     auto number = first_line_;
@@ -263,7 +264,7 @@ class json_cutter {
     made.rank = is_outer_ ? ranks::section : ranks::block + static_cast<int>(std::min<std::size_t>(started_depth_, 20));
     made.before = before;
     made.where = where_;
-    // What has a name is found by it: a large member begins a passage.
+    // Begin a new passage with each top-level member, if the current one is large enough. A search then finds members by name.
     if (started_depth_ == 1 && packer_.size() >= packer_.how().wanted / 2) packer_.flush();
     if (!made.seen.empty()) packer_.add(std::move(made));
     begin_ = end;
@@ -319,7 +320,7 @@ class row_cutter {
   }
 
  private:
-  /// Behind the line feed that ends the record which begins at `at`.
+  /// The position after the newline that ends the record beginning at `at`.
   std::size_t record_end(std::size_t at) noexcept {
     const auto line_end = std::min(text_.find('\n', at), text_.size() - 1) + 1;
     if (separator_ == 0 || !has_quotes_) return line_end;
@@ -330,7 +331,7 @@ class row_cutter {
       if (is_field_begin && c == '"') {
         const auto close = closing_quote(next + 1);
         if (close == std::string_view::npos) {
-          // Nobody closes it, so quotes mean nothing in this file: it is read line by line from here on.
+          // The quote is unclosed, so quotes have no meaning in this file. Read it line by line from here on.
           has_quotes_ = false;
           return line_end;
         }

@@ -11,11 +11,11 @@
 
 namespace hondana::chunking {
 
-/// Empty: the line declares nothing that a simple look finds. `content`: the line without its indentation; `is_outermost`: it
-/// has none. Looks at the first 400 bytes.
+/// The name that a line declares; empty if simple rules find none. `content`: the line without its indentation; `is_outermost`:
+/// the line is not indented. Looks at the first 400 bytes.
 [[nodiscard]] std::string_view declared_in(family how, std::string_view content, bool is_outermost) noexcept;
 
-/// Whether a line only closes what has been opened before, or goes on with it: `}`, `);`, `end`.
+/// Whether a line only closes or continues an earlier block: `}`, `);`, `end`.
 [[nodiscard]] bool is_closing(std::string_view content) noexcept;
 
 namespace {
@@ -26,7 +26,7 @@ using markup::trimmed;
 
 constexpr std::size_t longest_look = 400;
 
-/// May stand before the keyword. In order.
+/// Words that may precede the keyword, sorted.
 constexpr std::array<std::string_view, 50> modifiers{
     "abstract", "actual",   "async",    "case",    "companion", "const",     "constexpr", "create",  "crate",    "data",
     "declare",  "default",  "enum",     "expect",  "export",    "extern",    "external",  "extends", "final",    "fileprivate",
@@ -41,9 +41,9 @@ constexpr std::array<std::string_view, 52> keywords{
     "namespace",   "newtype",   "object",    "output",   "package", "proc",     "procedure", "proto",     "protocol",
     "provider",    "record",    "resource",  "rpc",      "scalar",  "schema",   "service",   "struct",    "sub",
     "table",       "template",  "trait",     "trigger",  "type",    "union",    "view"};
-/// Declarations only where nothing is around them.
+/// Keywords that declare something only at the outermost level.
 constexpr std::array<std::string_view, 6> outermost_keywords{"const", "let", "var", "val", "typedef", "using"};
-/// Begin statements, not declarations.
+/// Words that begin statements, not declarations.
 constexpr std::array<std::string_view, 16> statements{"if",    "for",  "while", "switch", "return", "else",  "catch", "do",
                                                       "throw", "case", "new",   "delete", "assert", "await", "yield", "sizeof"};
 
@@ -64,7 +64,7 @@ std::string_view take_word(std::string_view& text) noexcept {
   return word;
 }
 
-/// `a::b`, `a.b`, `name?`, `"quoted"`.
+/// `a::b`, `a.b`, `name?`, `"quoted"`
 std::string_view name_at(std::string_view text) noexcept {
   text = trimmed(text);
   if (text.empty()) return {};
@@ -83,7 +83,7 @@ std::string_view name_at(std::string_view text) noexcept {
   return text.substr(0, end);
 }
 
-/// The name behind a keyword; templates and receivers are passed over.
+/// The name after a keyword, without template parameters and receivers.
 std::string_view name_behind(std::string_view keyword, std::string_view rest) noexcept {
   rest = trimmed(rest);
   if (rest.starts_with('(')) {
@@ -107,7 +107,7 @@ std::string_view name_behind(std::string_view keyword, std::string_view rest) no
   return name;
 }
 
-/// `Type name(`, with nothing before that assigns or begins a statement.
+/// The name in `Type name(`, if no assignment and no statement keyword precedes it.
 std::string_view function_without_keyword(std::string_view content) noexcept {
   const auto open = content.find('(');
   if (open == std::string_view::npos || open == 0) return {};
@@ -120,7 +120,7 @@ std::string_view function_without_keyword(std::string_view content) noexcept {
   auto first = before;
   const auto word = take_word(first);
   if (name.empty() || is_digit(name.front()) || begin == 0 || has(statements, word)) return {};
-  // A call or a prototype ends with its semicolon; a definition goes on.
+  // A call or a prototype ends with a semicolon; a definition does not.
   const auto shown = trimmed(content);
   return shown.ends_with(';') ? std::string_view() : name;
 }
@@ -136,7 +136,7 @@ std::string_view by_keyword(std::string_view content, bool is_outermost) noexcep
     if (is_name && has(keywords, word)) return name_behind(word, behind);
     if (!is_name && word != "pub") return {};
     if (is_name && is_outermost && has(outermost_keywords, word)) {
-      // `const enum`, `const fn`: the keyword follows.
+      // In `const enum` and `const fn`, another keyword follows.
       const auto name = name_behind(word, behind);
       const auto inner = by_keyword(trimmed(behind), false);
       return inner.empty() ? name : inner;
@@ -258,7 +258,7 @@ class code_cutter {
     const bool is_free = has_blank_ || was_closed_ || (!name.empty() && !is_attached_);
     const bool is_section = columns == 0 && !is_close && is_free;
     note(name, columns, content, is_close);
-    // What is declared begins with the comments before it.
+    // A section of a declaration begins with the comments before it.
     if (is_section && packer_.size() >= packer_.how().wanted / 2) packer_.flush();
 
     unit made;
@@ -280,7 +280,7 @@ class code_cutter {
     is_attached_ = is_attachment(content);
   }
 
-  /// A comment, an attribute or a decorator: it belongs to the next line.
+  /// Whether the line is a comment, an attribute or a decorator, which belongs to the next line.
   static bool is_attachment(std::string_view content) noexcept {
     const auto begins = [content](std::string_view mark) { return content.starts_with(mark); };
     return begins("//") || begins("/*") || begins("*") || begins("#[") || begins("@") || begins("--") || begins(";;") ||

@@ -18,10 +18,10 @@ bool closes(char32_t point) noexcept {
 }
 bool ends_japanese(char32_t point) noexcept { return point == U'。' || point == U'！' || point == U'？' || point == U'｡'; }
 
-/// No character has more bytes.
+/// In bytes.
 constexpr std::size_t longest_character = 4;
 
-/// Where a row of marks ends that close what has ended, and whether the last of them ends a Japanese sentence itself.
+/// The end of a run of closing marks, such as `」`, and whether the last mark itself ends a Japanese sentence.
 struct closing_row {
   std::size_t end;
   bool is_end_last;
@@ -39,10 +39,10 @@ closing_row behind_closing(std::string_view text, std::size_t at, bool is_end) n
   return out;
 }
 
-/// What stands at a character that may end a sentence.
+/// The result of looking for a sentence end at one character.
 struct ending {
-  std::size_t end = 0;   ///< Behind the sentence; 0: none ends there.
-  std::size_t next = 0;  ///< Before it there is nothing else to be seen: each row of marks is gone through once.
+  std::size_t end = 0;   ///< The position after the sentence; 0: no sentence ends here.
+  std::size_t next = 0;  ///< The position to continue at. Each run of marks is scanned only once.
 };
 
 ending ends_at(std::string_view text, std::size_t at) noexcept {
@@ -50,7 +50,7 @@ ending ends_at(std::string_view text, std::size_t at) noexcept {
   if (byte == '.' || byte == '!' || byte == '?') {
     const auto end = behind_closing(text, at + 1, false).end;
     const bool is_set_off = end >= text.size() || is_space(text[end]);
-    // "1." begins an item, and "e." an abbreviation.
+    // "1." begins a list item, and the second full stop of "i.e." ends an abbreviation.
     const bool is_number =
         byte == '.' && at < 3 &&
         std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), [](char c) { return ascii::is_digit(c); });
@@ -61,7 +61,7 @@ ending ends_at(std::string_view text, std::size_t at) noexcept {
   const auto one = character_at(text, at);
   if (!ends_japanese(one.point)) return {0, at + 1};
   const auto behind = behind_closing(text, at + one.bytes, true);
-  // 「…。」と言った: the sentence goes on behind what somebody said.
+  // In 「…。」と言った the sentence continues after the quotation.
   if (!behind.is_end_last && behind.end < text.size()) {
     const auto next = character_at(text, behind.end).point;
     if (next >= U'ぁ' && next <= U'ん') return {0, behind.end};
@@ -72,7 +72,7 @@ ending ends_at(std::string_view text, std::size_t at) noexcept {
 std::size_t whole_characters(std::string_view text, std::size_t from, std::size_t end) noexcept {
   const auto limit = end;
   end = markup::boundary_before(text, end);
-  // A long row of combining marks is no text that anybody reads: it is cut somewhere.
+  // Do not cut before combining marks, but after 16 attempts, cut anyway: a longer run of marks is not readable text.
   for (int tries = 0; tries < 16 && end > from && end < text.size(); ++tries) {
     if (!markup::is_mark(character_at(text, end).point)) break;
     end = markup::boundary_before(text, end - 1);
@@ -143,7 +143,7 @@ void append(std::string& out, glue one) {
   if (one == glue::paragraph) out += "\n\n";
 }
 
-/// Lines end in LF alone.
+/// Appends the text with CR LF and CR replaced by LF.
 void append_text(std::string& out, std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     const auto found = std::min(text.find('\r', at), text.size());
@@ -188,7 +188,8 @@ void packer::add(unit one) {
   const auto most = how_.most - (one.header == nullptr ? 0 : one.header->size() + 1);
   if (one.text().size() > most) return add_divided(one, std::min(how_.wanted, most));
   if (!units_.empty() && units_.back().page != one.page) flush();
-  // A small section with a large one behind it stays by itself, so that the large one has its own heading.
+  // If a large section follows a small one, the small section becomes its own passage, so that the large one has its own
+  // heading.
   if (section_ > 0 && section_ < units_.size() && size_ + one.text().size() > 2 * small_section) {
     const bool has_body = std::any_of(units_.begin(), units_.begin() + static_cast<std::ptrdiff_t>(section_),
                                       [](const unit& each) { return !each.is_heading; });
@@ -221,7 +222,7 @@ void packer::make_room(const unit& next, std::size_t bytes) {
       }
       sum += cost_of(units_[at], at == 0);
     }
-    // Headings at the end belong to what follows.
+    // Headings at the end belong to the next passage.
     if (best == units_.size())
       while (best > 1 && units_[best - 1].is_heading && !units_[best - 2].is_overlap) --best;
     emit(best);
@@ -236,7 +237,7 @@ void packer::make_room(const unit& next, std::size_t bytes) {
     drop_front(best);
     if (is_same) overlap_with(before);
   }
-  // What is repeated gives way to what is new.
+  // Drop repeated units to make space for new ones.
   while (!units_.empty() && size_ + cost_of(next, false) > how_.most && units_.front().is_overlap) drop_front(1);
   if (!units_.empty() && size_ + cost_of(next, false) > how_.most) {
     emit(units_.size());
@@ -248,7 +249,7 @@ void packer::overlap_with(const std::vector<unit>& before) {
   std::size_t room = how_.overlap;
   for (const auto& one : units_) room = std::min(room, how_.most - std::min(how_.most, cost_of(one, false) + size_));
   std::vector<unit> taken;
-  // The first unit is not repeated as a whole: passages would not move on.
+  // Never repeat the first unit as a whole. Otherwise passages would not advance.
   for (auto at = before.size(); at-- > 0 && !before[at].is_heading && !before[at].is_row;) {
     const auto& one = before[at];
     const auto cost = one.text().size() + 2;
@@ -258,7 +259,7 @@ void packer::overlap_with(const std::vector<unit>& before) {
       continue;
     }
     if (!taken.empty() || !one.own.empty()) break;
-    // The last sentences of a long unit.
+    // Take the last sentences of a long unit.
     auto from = one.seen.size();
     for (std::size_t start = 0; start < one.seen.size();) {
       if (start > 0 && one.seen.size() - start <= room) {
@@ -283,7 +284,7 @@ void packer::overlap_with(const std::vector<unit>& before) {
   drop_front(0);
 }
 
-/// And counts again what stays.
+/// Removes the first `count` units and recomputes the size.
 void packer::drop_front(std::size_t count) {
   units_.erase(units_.begin(), units_.begin() + static_cast<std::ptrdiff_t>(count));
   section_ = section_ > count ? section_ - count : 0;

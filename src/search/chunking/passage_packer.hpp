@@ -12,23 +12,26 @@
 
 namespace hondana::chunking {
 
-/// Behind the sentence that begins at `from`, with the marks that close it (`."`, `。」`) and without the space behind; the end
-/// of the text, if no sentence ends before. Looks at no more than `most` bytes; then it is `from + most` at a character.
+/// The position after the sentence that begins at `from`. Includes closing marks (`."`, `。」`), but not the white space after
+/// them. The end of the text if no sentence ends before.
+/// Looks at no more than `most` bytes; then the result is `from + most`, moved to a character boundary.
 [[nodiscard]] std::size_t sentence_end(std::string_view text, std::size_t from, std::size_t most) noexcept;
 
-/// At most `most` bytes from `from`, at the best place in the last three quarters of these: a sentence's end, a line's, white
-/// space, or what separates words in Japanese and in data; else between two characters, and not before a combining mark.
+/// The best position for a cut at most `most` bytes after `from`, within the last three quarters of these bytes. In this order:
+/// the end of a sentence or a line, white space, a comma or semicolon (also `、`). Otherwise between two characters, but not
+/// before a combining mark.
 [[nodiscard]] std::size_t best_cut(std::string_view text, std::size_t from, std::size_t most) noexcept;
 
-/// A section with less may share a passage with its neighbours.
+/// In bytes. A smaller section may share a passage with its neighbours.
 inline constexpr std::size_t small_section = 300;
 
-/// The headings above, or the names of declarations.
+/// The headings above a text, or the names of the enclosing declarations.
 using path = std::vector<std::string>;
 
+/// The separator before a unit.
 enum class glue : std::uint8_t { none, space, line, paragraph };
 
-/// How bad it is to begin a passage there.
+/// The cost of beginning a passage at a unit; lower is better.
 namespace ranks {
 inline constexpr int section = 0;
 inline constexpr int block = 10;
@@ -37,10 +40,10 @@ inline constexpr int sentence = 50;
 inline constexpr int part = 90;
 }  // namespace ranks
 
-/// What is never divided, if it is not larger than a passage.
+/// A piece of text that is never divided unless it is larger than a passage.
 struct unit {
-  std::string_view seen{};  ///< A part of the source; outlives the packer.
-  std::string own{};        ///< If not empty, the text instead of `seen`.
+  std::string_view seen{};  ///< A part of the source text, which must outlive the packer.
+  std::string own{};        ///< If not empty, replaces `seen` as the text.
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
   std::size_t first_line = 1;
@@ -49,7 +52,7 @@ struct unit {
   glue before = glue::paragraph;
   bool is_heading = false;
   bool is_overlap = false;
-  bool is_row = false;  ///< Of a table: none is repeated, but its header is.
+  bool is_row = false;  ///< A row of a table. Rows are not repeated in the next passage, but their header is.
   std::size_t page = 0;
   std::shared_ptr<const path> where{};
   std::shared_ptr<const std::string> header{};
@@ -57,16 +60,17 @@ struct unit {
   [[nodiscard]] std::string_view text() const noexcept { return own.empty() ? seen : std::string_view(own); }
 };
 
+/// Collects units and emits passages. Threads: one.
 class packer {
  public:
-  /// `has_names`: paths are of declarations, and a passage is called by all that it holds.
+  /// `has_names`: paths are names of declarations, and the heading of a passage lists all declarations in it.
   explicit packer(const cutting& how, bool has_names = false);
 
   void add(unit one);
-  /// Divides a text of the source that is too long, at sentences, and adds the parts; `like`: what they have in common, and
-  /// where the first of them begins.
+  /// Divides a long part of the source text into sentences and adds them. `like`: the properties of all sentences, and the
+  /// position of the first one.
   void add_sentences(std::string_view text, const unit& like);
-  /// A section begins: what is open is a passage, unless it has fewer than `least` bytes and may be joined with it.
+  /// Begins a section. Emits the current passage, unless it has fewer than `least` bytes and may be joined with the section.
   void begin_section(std::size_t least);
   void flush();
 
@@ -91,10 +95,10 @@ class packer {
   cut made_{};
   std::vector<unit> units_{};
   std::size_t size_ = 0;
-  std::size_t section_ = 0;  ///< The unit with which the last section began; 0: all are of one.
+  std::size_t section_ = 0;  ///< Index of the unit that began the last section; 0: all units are of one section.
 };
 
-/// With their closing line ends; where a whole table is added row by row.
+/// The header to repeat in each passage of a table; null if the line is blank or longer than a quarter of a passage.
 [[nodiscard]] std::shared_ptr<const std::string> header_of(std::string_view line, const cutting& how);
 
 }  // namespace hondana::chunking

@@ -69,7 +69,7 @@ constexpr std::array<language, 9> names{{{"makefile", family::members},
                                          {"gemfile", family::keyword},
                                          {"jenkinsfile", family::c_like},
                                          {"vagrantfile", family::keyword}}};
-/// Types that say it where names do not.
+/// Media types, used if the file name does not tell the language.
 constexpr std::array<language, 30> types{{{"text/x-c", family::c_like},
                                           {"text/x-csrc", family::c_like},
                                           {"text/x-chdr", family::c_like},
@@ -128,7 +128,7 @@ cut passages_of(std::string_view text, std::string_view mime_type, std::string_v
   const auto type = type_of(mime_type);
   if (const auto slash = name.find_last_of('/'); slash != std::string_view::npos) name.remove_prefix(slash + 1);
   const auto prose = markup::format_of(mime_type, name);
-  // A type that names a markup says more than the ending: what Office files are rendered to keeps the name of the file.
+  // A media type for markup takes precedence over the file name: rendered office documents keep the name of the original file.
   if (prose && *prose == markup::format::html) return cut_html(text, how);
   if (prose && *prose != markup::format::plain) return cut_prose(*prose, text, how);
   if (is_any(type, name, {"text/csv", ".csv"})) return cut_rows(text, ',', how);

@@ -9,38 +9,41 @@
 
 namespace hondana::chunking {
 
-/// A part of a text. Lines and bytes are of the whole text, so that it can be read there (`?lines=`, `?bytes=`).
+/// A part of a text. Lines and bytes refer to the whole text, so that clients can read the passage there (`?lines=`,
+/// `?bytes=`).
 struct passage {
-  std::string title{};    ///< Of the document, where it says one.
-  std::string heading{};  ///< The headings above, `Guide › Setup › Windows`; for code the name of what is declared; for tables
-                          ///< the sheet.
-  std::string text{};     ///< Without marks that nobody searches for. Not empty.
+  std::string title{};    ///< The document's title, if it has one.
+  std::string heading{};  ///< The headings above, such as `Guide › Setup › Windows`; for code the names of the declarations;
+                          ///< for tables the sheet.
+  std::string text{};     ///< Without markup. Not empty.
   std::size_t first_line = 1;  ///< From 1.
   std::size_t last_line = 1;   ///< Included.
-  std::uint64_t begin = 0;     ///< In bytes,
-  std::uint64_t end = 0;       ///< not included.
-  std::size_t page = 0;        ///< Of a PDF (pages are separated by form feeds), from 1; 0: there are none.
+  std::uint64_t begin = 0;     ///< In bytes.
+  std::uint64_t end = 0;       ///< In bytes, not included.
+  std::size_t page = 0;        ///< Page of a PDF (form feeds separate pages), from 1; 0: the text has no pages.
 };
 
-/// How a text is cut. Bytes of UTF-8.
+/// How to cut a text. Sizes are bytes of UTF-8.
 struct cutting {
-  std::size_t wanted = 1200;  ///< A passage has about as many bytes,
-  std::size_t most = 2400;    ///< and never more, however long a line is.
-  std::size_t overlap = 200;  ///< With the passage before it in the same section, to whole sentences where that is possible.
-  std::size_t most_passages = 20'000;  ///< What is beyond is not cut; `cut::is_whole` is false then.
+  std::size_t wanted = 1200;  ///< Approximate size of a passage.
+  std::size_t most = 2400;    ///< Maximum size of a passage, even for longer lines.
+  std::size_t overlap = 200;  ///< Text repeated from the previous passage of the same section, in whole sentences if possible.
+  std::size_t most_passages = 20'000;  ///< The rest of the text is not cut; `cut::is_whole` is then false.
 };
 
+/// The passages of one text.
 struct cut {
-  std::vector<passage>
-      passages{};  ///< In the order of the text; every byte that is not white space or markup is in at least one.
+  std::vector<passage> passages{};  ///< In text order; they cover all bytes except white space and markup.
   bool is_whole = true;
 };
 
-/// Cuts at headings of prose, at declarations of code (blank lines, indentation and braces tell where; about forty languages by
-/// their names' endings), at pages, at rows of CSV and of tables, each with its header, at members of JSON, YAML and TOML; and
-/// within these at paragraphs, sentences (`.`, `。`, …), lines and, where nothing else helps, characters, never inside one.
+/// Cuts a text into passages. `text`: UTF-8. `mime_type` and `name` tell its type. Time: linear. Memory: proportional to the
+/// passages.
 ///
-/// `text`: UTF-8. `mime_type` and `name` tell what it is. Time: linear; memory: the passages.
+/// Cuts prose at headings, and code at declarations, which it finds by blank lines, indentation and braces. About forty
+/// languages are recognized by file name extension. Cuts also at pages; at rows of CSV and other tables, each with its header;
+/// and at members of JSON, YAML and TOML. Within these, cuts at paragraphs, sentences (`.`, `。`, …), lines and, if necessary,
+/// between characters.
 [[nodiscard]] cut passages_of(std::string_view text, std::string_view mime_type, std::string_view name,
                               const cutting& how = {});
 

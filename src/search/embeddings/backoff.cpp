@@ -1,4 +1,4 @@
-/// Backoff for a failing embedding service.
+/// Back-off for a failing embedding service.
 #include "search/embeddings/backoff.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-/// Backoff for a failing embedding service.
+/// Back-off for a failing embedding service.
 #pragma once
 
 #include <chrono>
@@ -10,19 +10,20 @@
 
 namespace hondana::embeddings {
 
-/// After a failure a while in which nobody need try: 1 second, twice as long after each further one, at most 60 seconds, and
-/// what the service itself asks for where that is longer. Afterwards one may try while the others still do without. Threads:
-/// any.
+/// Decides whether to call a service that failed. The first pause is 1 s; it doubles with each further failure, up to 60 s. A
+/// longer pause that the service requests is used instead, up to an hour. After a pause, one caller may try while the others
+/// still wait. Threads: any.
 class respite {
  public:
   using clock = monotonic_clock;
 
-  /// How long it is still left alone; nothing: ask it, and say what came of it within `patience`.
+  /// The remaining pause. No value: call the service now, and report success or failure within `patience`.
   [[nodiscard]] std::optional<std::chrono::milliseconds> left(clock::time_point now, std::chrono::milliseconds patience);
   void succeeded();
-  /// Several that were asked at the same time count as one: those that `began` before the last failure do not count.
+  /// Reports a failure. Concurrent calls count once: a call that `began` before the last failure does not count. `asked_for`:
+  /// the pause that the service requests.
   void failed(clock::time_point began, clock::time_point now, std::optional<std::chrono::milliseconds> asked_for = {});
-  /// In a row.
+  /// The number of failures in a row.
   [[nodiscard]] std::size_t failures() const;
 
  private:

@@ -38,23 +38,24 @@ class service final : public embedder {
   struct call {
     std::optional<clock::time_point> until{};
     std::stop_token stop{};
-    bool leaves_out = false;  ///< What is refused by itself has no vector, where others have one.
+    bool leaves_out = false;  ///< A text that the service rejects on its own gets an empty vector instead of failing the call.
   };
-  /// What came of one request.
+  /// The result of one request.
   struct outcome {
-    std::vector<vector> vectors{};  ///< Empty: it was refused, as `why` says, in a way that may be due to its texts.
+    std::vector<vector> vectors{};  ///< Empty: rejected, maybe because of one of the texts; see `why`.
     failure why{};
     bool is_for_size = false;
   };
 
   [[nodiscard]] std::string prepared(const std::string& prefix, std::string_view text) const;
-  /// Asks, and keeps account of what came of it.
+  /// Calls `ask`, and records success or failure for the back-off.
   [[nodiscard]] result<void> fill(std::span<std::string> texts, std::span<vector> into, const call& how) const;
-  /// Asks for all at once, or, where that is refused, for less. `does_answer`: the service has given some vector meanwhile.
+  /// Sends all texts in one request; if the service rejects it, sends halves. `does_answer`: the service has returned at least
+  /// one vector during this call.
   [[nodiscard]] result<void> ask(std::span<std::string> texts, std::span<vector> into, const call& how,
                                  bool& does_answer) const;
   [[nodiscard]] result<outcome> ask_once(std::span<const std::string> texts, const call& how) const;
-  /// Whether it answers at all, to a text that nobody can find fault with.
+  /// Whether the service answers at all, tested with a harmless text.
   [[nodiscard]] bool answers(const call& how) const;
   [[nodiscard]] failure failure_of(const endpoint::answer& got, std::string words) const;
   [[nodiscard]] result<void> take_dimension(std::span<const vector> of, const call& how) const;
@@ -71,9 +72,10 @@ class service final : public embedder {
 
 namespace {
 
-/// Below it a single text is not made shorter.
+/// In bytes. A shorter text is not halved further.
 constexpr std::size_t shortest_text = 256;
-/// Of a number as text, with its comma; and of what surrounds the numbers of one text, and of an answer.
+/// Estimated sizes in a response: one number as text with its comma, the members around one vector, and the rest of the
+/// response.
 constexpr std::size_t bytes_a_number = 32;
 constexpr std::size_t bytes_a_text = 1024;
 constexpr std::size_t bytes_an_answer = 1u << 20;
@@ -81,7 +83,7 @@ constexpr std::size_t most_bytes_an_answer = 128u << 20;
 
 constexpr std::string_view blanks = " \t\r\n\v\f";
 
-/// Cut at a character.
+/// Cuts at a character boundary.
 std::string_view cut(std::string_view text, std::size_t most) {
   if (text.size() <= most) return text;
   while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0) == 0x80) --most;
@@ -102,7 +104,8 @@ std::string id_of(const settings& from) {
   return out;
 }
 
-/// Whether the refusal of a batch may be due to one of its texts: malformed for the service, or more than its model can do.
+/// Whether a text in the batch may have caused the rejection: it is malformed for the service, or exceeds the limits of its
+/// model.
 bool may_be_for_a_text(int status) noexcept { return status == 400 || status == 413 || status == 422 || status == 500; }
 
 std::string in_seconds(std::chrono::milliseconds time) {
@@ -120,7 +123,7 @@ service::service(settings from, std::shared_ptr<endpoint::endpoint> at)
 
 std::string service::prepared(const std::string& prefix, std::string_view text) const {
   text = cut(text, from_.most_bytes);
-  // Services refuse what is empty.
+  // Services reject empty texts.
   if (text.find_first_not_of(blanks) == std::string_view::npos) text = ".";
   return prefix + std::string(text);
 }
@@ -178,7 +181,7 @@ result<void> service::ask(std::span<std::string> texts, std::span<vector> into, 
     std::move(got.vectors.begin(), got.vectors.end(), into.begin());
     return {};
   }
-  // A service that refuses everything is not asked for every text.
+  // If the service rejects everything, do not send each text separately.
   if (!got.is_for_size || texts.size() == 1) {
     if (!how.leaves_out && !got.is_for_size) return tl::unexpected(std::move(got.why));
     if (how.leaves_out && !does_answer) does_answer = answers(how);
@@ -238,7 +241,7 @@ failure service::failure_of(const endpoint::answer& got, std::string words) cons
   const auto who = "the embedding service at " + at_->origin();
   if (got.status == 401 || got.status == 403) {
     out.code = errc::access_denied;
-    // It may repeat the token.
+    // The service's message may repeat the token.
     out.private_text.clear();
     out.public_text = who + " rejects requests (" + status + "); " +
                       (from_.at.bearer_file.empty() && from_.at.user.empty()
@@ -282,7 +285,7 @@ result<void> service::take_dimension(std::span<const vector> of, const call& how
   if (is_mixed) return fail(errc::broken_protocol, says + ", and with vectors of another length; its model has changed");
   std::size_t known = 0;
   if (dimension_.compare_exchange_strong(known, got) || known == got) return {};
-  // What documents have is what counts: then all of them are made anew.
+  // The dimension of documents is the valid one. If it changes, all document vectors are computed again.
   if (!how.leaves_out)
     return fail(errc::content_changed,
                 says + ", but those of documents have " + std::to_string(known) + ", so its model has changed");

@@ -17,23 +17,23 @@
 
 namespace hondana::embeddings {
 
-/// One text as a vector of length 1.
+/// The embedding of one text, of length 1.
 using vector = std::vector<float>;
 
-/// As configured.
+/// The configuration of an embedding service.
 struct settings {
-  endpoint::settings at{};     ///< The URL up to and with `/v1`, or the whole one that ends in `/embeddings`.
+  endpoint::settings at{};     ///< The URL up to and including `/v1`, or the whole URL ending in `/embeddings`.
   std::string model{};         ///< Not empty.
-  std::size_t dimensions = 0;  ///< Asked for where it is not 0, and what comes must have it.
-  /// Put before each text, as some models want it (`search_query: `, `passage: `).
+  std::size_t dimensions = 0;  ///< Requested dimension; responses must have it. 0: not requested.
+  /// Prefixes for each text, for models that need them (`search_query: `, `passage: `).
   std::string query_prefix{};
   std::string document_prefix{};
-  std::size_t batch = 32;                       ///< Texts in one request, 1 to 2048.
-  std::size_t most_bytes = 8u << 10;            ///< Of one text; what is beyond is cut at a character.
-  std::chrono::milliseconds query_time{1'500};  ///< A query waits no longer, and is then answered without vectors.
+  std::size_t batch = 32;                       ///< Texts per request, 1 to 2048.
+  std::size_t most_bytes = 8u << 10;            ///< Limit per text; longer ones are cut at a character boundary.
+  std::chrono::milliseconds query_time{1'500};  ///< Timeout of a query; after it the search continues without vectors.
 };
 
-/// Makes vectors. Blocks. Threads: any, several at once.
+/// Computes vectors. Blocks. Threads: any, several at once.
 class embedder {
  public:
   embedder() = default;
@@ -41,29 +41,32 @@ class embedder {
   embedder& operator=(const embedder&) = delete;
   virtual ~embedder() = default;
 
-  /// One each, in this order, all of one dimension. A text that the service refuses by itself, while it takes others, has an
-  /// empty vector; which one that is, is found out by asking for halves of the batch. Errors: source_unavailable (down,
-  /// overloaded: the text says for how long it asks to be left alone, and so does `retry`), timed_out, cancelled,
-  /// access_denied, broken_protocol (no vectors, too few, not finite, all zero; another dimension than configured, or several).
-  /// A batch that is refused for its size is asked for in halves, too, and a single text that is is made shorter. A text that
-  /// is blank is sent as a full stop, since services refuse such. The service's own words are only in the private text.
+  /// Returns one vector per text, in order, all of one dimension. A text that the service rejects while it accepts others gets
+  /// an empty vector.
+  ///
+  /// When the service rejects a batch, the batch is sent in halves to find the rejected text. A single text that is too large
+  /// is shortened. A blank text is sent as a full stop, because services reject empty texts.
+  ///
+  /// Errors: source_unavailable (down or overloaded; `retry` has the pause that the service requests), timed_out, cancelled,
+  /// access_denied, broken_protocol. The last one means no vectors, too few, numbers that are not finite, only zeros, or a
+  /// wrong or varying dimension. Only the private text contains the service's own message.
   [[nodiscard]] virtual result<std::vector<vector>> of_documents(std::span<const std::string> texts,
                                                                  std::stop_token stop) const = 0;
-  /// Of what somebody searches for; gives up after `query_time` or at `until`, what comes first, and at once for a while after
-  /// failures in a row. Errors: also content_changed, for another dimension than documents had last.
+  /// Returns the vector of a search query. Gives up after `query_time`, or at `until` if that is earlier. During the back-off
+  /// after failures, fails immediately. Errors: also content_changed, if the dimension differs from that of the documents.
   [[nodiscard]] virtual result<vector> of_query(const std::string& text, std::chrono::steady_clock::time_point until,
                                                 std::stop_token stop) const = 0;
-  /// Model, prefixes and dimensions: vectors of another are not comparable. For machines.
+  /// Identifies model, prefixes and dimensions; vectors with different ids are not comparable. Not for people.
   [[nodiscard]] virtual const std::string& id() const noexcept = 0;
-  /// That documents had last; 0: not known yet.
+  /// The dimension of the last document vectors; 0: not known yet.
   [[nodiscard]] virtual std::size_t dimension() const noexcept = 0;
-  /// For anybody: which model, and how many numbers; not where.
+  /// Model and dimension, without the address. Safe to show to any caller.
   [[nodiscard]] virtual std::string description() const = 0;
   [[nodiscard]] virtual std::string place() const = 0;               ///< See `endpoint::place`.
   [[nodiscard]] virtual std::vector<std::string> files() const = 0;  ///< See `endpoint::files`.
 };
 
-/// Errors: invalid_argument, naming the setting.
+/// Errors: invalid_argument, which names the setting.
 [[nodiscard]] result<std::shared_ptr<const embedder>> make_embedder(settings from);
 
 }  // namespace hondana::embeddings

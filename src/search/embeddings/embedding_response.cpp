@@ -26,7 +26,7 @@ tl::unexpected<failure> broken(const json::bad_member& why) {
 
 std::string name_of_vector(std::size_t at) { return "data[" + std::to_string(at) + "].embedding"; }
 
-/// Brings it to length 1. Errors: broken_protocol.
+/// Scales the vector to length 1. Errors: broken_protocol.
 result<void> normalise(vector& one, std::size_t at) {
   double square = 0;
   for (const float number : one) square += static_cast<double>(number) * number;
@@ -52,7 +52,7 @@ result<vector> from_numbers(const json::array& numbers, std::size_t at) {
   out.reserve(elements.size());
   for (const auto& one : elements) {
     const auto number = one.as_number("");
-    // Of a model without pooling there is a vector for each token.
+    // A model without pooling returns one vector for each token.
     if (!number)
       return broken("answered with " + name_of_vector(at) + " that is not a list of numbers" +
                     (one.type() == json::kind::array
@@ -94,7 +94,7 @@ result<vector> vector_in(const json::value& from, std::size_t at) {
   return out;
 }
 
-/// Which of the texts it belongs to. Errors: broken_protocol.
+/// The index of the text that a vector belongs to. Errors: broken_protocol.
 result<std::size_t> index_in(const json::object& one, std::size_t at) {
   const auto there = one.find("index");
   if (!there) return broken(there.error());
@@ -104,7 +104,7 @@ result<std::size_t> index_in(const json::object& one, std::size_t at) {
   return *index < 0 ? std::size_t(-1) : static_cast<std::size_t>(*index);
 }
 
-/// Of a member that may not be there, or be anything.
+/// The string in a member; no value if it is missing or not a string.
 std::optional<std::string_view> text_in(const json::object& from, std::string_view name) {
   const auto there = from.find_string(name);
   return there && *there ? *there : std::nullopt;
@@ -124,7 +124,7 @@ std::optional<std::string> message_in(std::string_view body) {
   return std::nullopt;
 }
 
-/// On one line, without control characters, cut at a character.
+/// The text on one line, without control characters, cut at a character boundary.
 std::string for_a_line(std::string_view text) {
   std::string out;
   json::append_replacing(out, text.substr(0, most_words));
@@ -135,11 +135,13 @@ std::string for_a_line(std::string_view text) {
   return out;
 }
 
-/// As the services put it: OpenAI and vLLM "This model's maximum context length is 8192 tokens…" (400), OpenAI
-/// "max_tokens_per_request" (400), llama.cpp "input is too large to process. increase the physical batch size" (500) and "…
-/// exceeds the available context size" (400), Ollama "the input length exceeds the context length" (400), and the text
-/// embeddings inference server "batch size 64 > maximum allowed batch size 32" (413, 422) and "`inputs` must have less than 512
-/// tokens" (413, 422).
+/// Texts in errors of services:
+/// * OpenAI and vLLM: "This model's maximum context length is 8192 tokens…" (400); OpenAI: "max_tokens_per_request" (400).
+/// * llama.cpp: "input is too large to process. increase the physical batch size" (500), "… exceeds the available context size"
+///   (400).
+/// * Ollama: "the input length exceeds the context length" (400).
+/// * Text Embeddings Inference: "batch size 64 > maximum allowed batch size 32" and "`inputs` must have less than 512 tokens"
+///   (413, 422).
 constexpr std::array<std::string_view, 9> signs_of_size{"context length", "context size",   "too large",
                                                         "too long",       "batch size",     "max_tokens",
                                                         "maximum input",  "must have less", "input array"};

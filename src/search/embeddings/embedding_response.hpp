@@ -12,25 +12,25 @@
 
 namespace hondana::embeddings {
 
-/// Longer vectors are refused.
+/// Longer vectors are rejected.
 inline constexpr std::size_t most_dimensions = 16'384;
 
-/// The vectors of `count` texts in their order, each of length 1 and all of one dimension. They come in any order by `index`
-/// (without one: as they stand), as numbers or as base64 of little-endian floats, whichever was asked for.
+/// The vectors of `count` texts in the order of the texts, each of length 1 and all of one dimension. In the response, they may
+/// be in any order of `index`; without it, their position counts. Numbers and base64 of little-endian floats are both accepted.
 ///
-/// Errors: broken_protocol; the text begins with a verb, such as "answered with…", and holds nothing of the answer.
+/// Errors: broken_protocol. The text begins with a verb, such as "answered with…", and contains nothing from the response.
 /// Spec: OpenAI API reference, "Create embeddings" (object list, data[].index, data[].embedding, encoding_format). The same
-/// shape is in Ollama's "OpenAI compatibility", in the README of llama.cpp's server (POST /v1/embeddings) and in vLLM's
-/// "OpenAI-compatible server" (Embeddings API).
+/// format is documented in Ollama's "OpenAI compatibility", in the README of llama.cpp's server (POST /v1/embeddings) and in
+/// vLLM's "OpenAI-compatible server" (Embeddings API).
 [[nodiscard]] result<std::vector<vector>> vectors_in(std::string_view answer, std::size_t count);
 
-/// An answer that is no success.
+/// An error response.
 struct refusal {
-  std::string words;         ///< The service's own, cut and on one line. They may repeat what was sent: for the log only.
-  bool is_for_size = false;  ///< Fewer or shorter texts may be taken.
+  std::string words;         ///< The service's message, cut and on one line. It may repeat the request: use it only in the log.
+  bool is_for_size = false;  ///< The service may accept fewer or shorter texts.
 };
 
-/// Never fails: what is no JSON is plain text.
+/// Never fails: a body that is not JSON is treated as plain text.
 /// Spec: `{"error":{"message","type","code"}}` (OpenAI, llama.cpp, vLLM since 0.10), `{"error":"…"}` (Ollama's own API),
 /// `{"object":"error","message":"…"}` (vLLM before).
 [[nodiscard]] refusal refusal_in(int status, std::string_view body);

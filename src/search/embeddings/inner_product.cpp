@@ -1,4 +1,4 @@
-/// Inner products of vectors, with AVX2 where the processor has it.
+/// Inner products of vectors, with AVX2 if the processor supports it.
 #include "search/embeddings/inner_product.hpp"
 
 #include <array>
@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t lanes = 8;
 
 #ifdef HONDANA_AVX2_PRODUCTS
-/// Four sums at once, since one alone waits for itself.
+/// Uses four independent sums, because each addition of a single sum would wait for the previous one.
 __attribute__((target("avx2,fma"))) float product_avx2(const float* a, const float* b, std::size_t count) noexcept {
   __m256 first = _mm256_setzero_ps();
   __m256 second = _mm256_setzero_ps();

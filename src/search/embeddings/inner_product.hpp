@@ -1,17 +1,17 @@
-/// Inner products of vectors, with AVX2 where the processor has it.
+/// Inner products of vectors, with AVX2 if the processor supports it.
 #pragma once
 
 #include <cstddef>
 
 namespace hondana::embeddings {
 
-/// Sums in single precision; the last digits depend on the machine.
+/// The inner product in single precision. The last digits depend on the machine.
 using product = float (*)(const float* a, const float* b, std::size_t count) noexcept;
 
-/// With AVX2 and FMA where there are both, and otherwise `product_portable`. The same for the whole run.
+/// The AVX2 and FMA version if the processor supports both, otherwise `product_portable`. Always the same during one run.
 [[nodiscard]] product fastest_product() noexcept;
 
-/// Without vectors of the machine's own.
+/// Uses no processor-specific instructions.
 [[nodiscard]] float product_portable(const float* a, const float* b, std::size_t count) noexcept;
 
 }  // namespace hondana::embeddings

@@ -16,10 +16,10 @@
 #include <utility>
 #include <vector>
 
-// Its own kernels are chosen when it is compiled, and with them come functions of common names for the whole program. Ours are
-// chosen at run time.
+// hnswlib selects its vectorized functions at compile time, and defines them with common names in the global namespace. This
+// project selects its own at run time.
 #define NO_MANUAL_VECTORIZATION
-// It copies nothing from nowhere where a list is empty.
+// For an empty list, hnswlib calls memcpy with a null pointer and size 0, which the sanitizer would report.
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((no_sanitize("nonnull-attribute"))), apply_to = function)
 #endif
@@ -32,17 +32,17 @@
 
 namespace hondana::embeddings {
 
-/// Nearer, and of those as near the one with the lower number.
+/// Whether `a` is nearer; for equal closeness, whether it has the lower number.
 [[nodiscard]] inline bool is_nearer(const neighbours::near_one& a, const neighbours::near_one& b) noexcept {
   return a.closeness != b.closeness ? a.closeness > b.closeness : a.number < b.number;
 }
 
-/// Keeps at most `most`. Threads: one at a time.
+/// Keeps the `most` nearest elements. Threads: one at a time.
 class best {
  public:
   best(std::size_t most, const std::function<bool(std::int64_t)>& admits) : most_(most), admits_(admits) {}
 
-  /// Asks whether it is admitted only where it would be kept. Not for a closeness that is no number.
+  /// Calls `admits` only for an element that is near enough. `one.closeness` must not be NaN.
   void offer(const neighbours::near_one& one) {
     if (kept_.size() == most_ && (most_ == 0 || !is_nearer(one, kept_.front()))) return;
     if (admits_ && !admits_(one.number)) return;
@@ -55,7 +55,7 @@ class best {
     std::push_heap(kept_.begin(), kept_.end(), is_nearer);
   }
   [[nodiscard]] std::size_t size() const noexcept { return kept_.size(); }
-  /// The nearest first.
+  /// Returns the elements, nearest first.
   [[nodiscard]] std::vector<neighbours::near_one> take() {
     std::sort_heap(kept_.begin(), kept_.end(), is_nearer);
     return std::move(kept_);
@@ -67,15 +67,15 @@ class best {
   std::vector<neighbours::near_one> kept_;  // a heap, the farthest in front
 };
 
-/// Threads: one at a time; several may read.
+/// Vectors in contiguous blocks, for exact search. Threads: one at a time; several may read.
 class rows {
  public:
   explicit rows(std::size_t dimension);
 
   void put(std::int64_t number, std::span<const float> what);
-  /// False: there was none.
+  /// Returns false if there is no such vector.
   bool remove(std::int64_t number);
-  /// Null: there is none. Valid until a change.
+  /// Null if there is no such vector. Valid until the next change.
   [[nodiscard]] const float* find(std::int64_t number) const;
   void offer_all(const float* to, best& into) const;
   [[nodiscard]] const std::vector<std::int64_t>& numbers() const noexcept { return numbers_; }
@@ -90,7 +90,7 @@ class rows {
 
   std::size_t dimension_;
   product product_ = fastest_product();
-  std::vector<std::unique_ptr<float[]>> blocks_;  // so that nothing is copied when they become more
+  std::vector<std::unique_ptr<float[]>> blocks_;  // blocks, so that growing copies nothing
   std::vector<std::int64_t> numbers_;             // by place
   std::unordered_map<std::int64_t, std::size_t> places_;
 };
@@ -123,7 +123,7 @@ bool rows::remove(std::int64_t number) {
     places_[numbers_[place]] = place;
   }
   numbers_.pop_back();
-  // One block more than needed is kept, so that one that comes and goes costs nothing.
+  // Keep one spare block, so that repeated additions and removals at the boundary cost nothing.
   if (blocks_.size() * in_a_block >= numbers_.size() + 2 * in_a_block) blocks_.pop_back();
   return true;
 }
@@ -143,11 +143,12 @@ std::size_t rows::bytes() const noexcept {
   return blocks_.size() * in_a_block * dimension_ * sizeof(float) + numbers_.size() * beside;
 }
 
-/// What is removed stays in the graph, marked, until another takes its place. Threads: one at a time; several may search.
+/// An hnswlib graph, for approximate search. Removed elements stay in the graph, marked, until another element takes their
+/// place. Threads: one at a time; several may search.
 class graph {
  public:
-  /// Throws std::exception where there is no memory, as all that is not noexcept here. After a throw of `put` or `remove` it is
-  /// to be searched no more.
+  /// Functions that are not noexcept throw std::exception if memory is exhausted. After an exception in `put` or `remove`, do
+  /// not search the graph any more.
   explicit graph(std::size_t dimension);
   ~graph();
   graph(const graph&) = delete;
@@ -156,11 +157,11 @@ class graph {
   void put(std::int64_t number, std::span<const float> what);
   bool remove(std::int64_t number);
   [[nodiscard]] bool has(std::int64_t number) const;
-  /// Offers about `count` of the nearest.
+  /// Offers approximately `count` of the nearest elements.
   void offer_nearest(const float* to, std::size_t count, best& into) const;
-  /// Offers every one.
+  /// Offers every element.
   void offer_all(const float* to, best& into) const;
-  /// Gives every one to `take(number, vector)`, in no order.
+  /// Calls `take(number, vector)` for every element, in no particular order.
   void each(const std::function<void(std::int64_t, std::span<const float>)>& take) const;
   [[nodiscard]] std::size_t size() const noexcept;
   [[nodiscard]] std::size_t bytes() const noexcept;
@@ -180,7 +181,8 @@ constexpr std::size_t looked_at_when_put = 200;
 constexpr std::size_t looked_at_when_searched = 128;
 constexpr std::size_t first_room = 1024;
 
-/// One minus the inner product. The library is told of a size that keeps its own numbers behind each vector aligned.
+/// The distance for hnswlib: one minus the inner product. The reported size is padded so that the data that hnswlib stores
+/// after each vector is aligned.
 class inner_products final : public hnswlib::SpaceInterface<float> {
  public:
   explicit inner_products(std::size_t dimension) : shape_{fastest_product(), dimension} {}
@@ -209,7 +211,7 @@ struct graph::state {
   inner_products space;
   std::unique_ptr<index> in;
   std::vector<std::int64_t> numbers{};  // by place
-  std::vector<std::size_t> free{};      // places that are marked
+  std::vector<std::size_t> free{};      // places of elements marked as deleted
   std::unordered_map<std::int64_t, std::size_t> places{};
   std::vector<float> padded;
   bool is_resizing = false;
@@ -222,13 +224,13 @@ struct graph::state {
     in->setEf(looked_at_when_searched);
   }
   ~state() {
-    // What a throw has left half resized would free again what it has freed.
+    // If resizing threw an exception, the destructor of hnswlib would free memory twice. Leak it instead.
     if (is_resizing) static_cast<void>(in.release());
   }
   state(const state&) = delete;
   state& operator=(const state&) = delete;
 
-  /// Labels are given out in the order in which the library numbers its elements.
+  /// Labels equal hnswlib's internal ids, because both are assigned in the same order.
   [[nodiscard]] const float* at(std::size_t place) const {
     return reinterpret_cast<const float*>(in->getDataByInternalId(static_cast<hnswlib::tableint>(place)));
   }
@@ -300,8 +302,8 @@ std::size_t graph::size() const noexcept { return state_->places.size(); }
 
 std::size_t graph::bytes() const noexcept {
   const auto& my = *state_;
-  // Locks, a level and a pointer each; higher levels have a fifteenth of the elements; numbers and places; a mark each of those
-  // that search.
+  // Per element: a lock, a level and a pointer. A fifteenth of the elements are on higher levels. `of_each`: numbers and
+  // places. Each search needs one mark per element.
   constexpr std::size_t beside = sizeof(std::mutex) + sizeof(int) + sizeof(void*) + 2;
   constexpr std::size_t of_each = 120;
   return my.in->max_elements_ * (my.in->size_data_per_element_ + beside) +
@@ -311,10 +313,10 @@ std::size_t graph::bytes() const noexcept {
 
 namespace {
 
-/// A graph of twenty thousand takes many seconds, in which nobody would be answered. So the rows stay where they are, and each
-/// that comes brings some of them along.
+/// Building a graph of twenty thousand vectors takes many seconds. To avoid blocking searches for that long, the rows stay in
+/// use, and each `put` moves this many of them into the graph.
 constexpr std::size_t brought_along = 4;
-/// So many of the nearest are looked at before all are, where most are not admitted.
+/// The number of nearest elements to try first, before a full scan, in case `admits` rejects most.
 constexpr std::size_t first_look = 128;
 constexpr std::size_t second_look = 1024;
 
@@ -396,8 +398,7 @@ class set_of_vectors final : public neighbours {
   }
 
  private:
-  /// Whoever waits to change lets no further search begin: a lock that prefers searches would let it wait for as long as there
-  /// are any.
+  /// Locks for a change. A waiting change also blocks new searches; otherwise continuous searches could delay it forever.
   [[nodiscard]] std::unique_lock<std::shared_mutex> alone() const {
     const std::lock_guard turn(turn_);
     return std::unique_lock(mutex_);
@@ -410,7 +411,7 @@ class set_of_vectors final : public neighbours {
   [[nodiscard]] bool has(std::int64_t number) const {
     return graph_ && !is_growing_ ? graph_->has(number) : rows_.find(number) != nullptr;
   }
-  /// Rounding goes a little beyond.
+  /// Rounding can exceed the range slightly.
   static std::vector<near_one> cut(std::vector<near_one> from) {
     for (auto& one : from) one.closeness = std::clamp(one.closeness, -1.0F, 1.0F);
     return from;
@@ -444,7 +445,8 @@ class set_of_vectors final : public neighbours {
     waiting_ = {};
   }
 
-  /// The set has become small again, or the graph is not to be trusted: with the numbers, every vector is still there.
+  /// Returns to exact search because the set has become small, or because the graph failed. Even then, the graph still holds
+  /// every vector.
   void back_to_rows() {
     if (!is_growing_) {
       rows again(how_.dimension);
@@ -462,10 +464,10 @@ class set_of_vectors final : public neighbours {
   const options how_;
   mutable std::mutex turn_;
   mutable std::shared_mutex mutex_;
-  rows rows_;                          // all of them, until the graph has all
+  rows rows_;                          // all vectors, until the graph has all of them
   std::unique_ptr<graph> graph_;       // null: the set is small
-  bool is_growing_ = false;            // the graph has not all yet
-  std::vector<std::int64_t> waiting_;  // of the rows, for the graph
+  bool is_growing_ = false;            // the graph does not have all vectors yet
+  std::vector<std::int64_t> waiting_;  // numbers of rows to move into the graph
 };
 
 }  // namespace

@@ -61,7 +61,7 @@ result<void> sight::learn(std::span<const passage_id> ids) {
   if (monotonic_clock::now() >= by_.deadline) return fail(errc::timed_out, "The search took too long.");
   std::vector<passage_id> unknown;
   for (const auto& id : ids) {
-    // Until it is shown: what is not has gone meanwhile.
+    // False until `show` returns the document; one that it does not return has been removed meanwhile.
     if (!has_.try_emplace(id.document(), false).second) continue;
     const auto uri = is_by_uri_ ? on_.uris.of(kept_.life(), id) : std::nullopt;
     const bool is_hidden = uri && !(in_.gate->may_see(through_.get(), *uri) && in_.gate->may_read(through_.get(), *uri));

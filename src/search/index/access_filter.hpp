@@ -21,43 +21,42 @@
 
 namespace hondana::search {
 
-/// Whether rules keep nothing from this caller, neither by a view nor by scopes that it lacks.
+/// Whether no rule restricts this caller, neither an access filter nor missing scopes.
 [[nodiscard]] bool sees_everything(const call& by, const tools::surroundings& in);
 
-/// A failure of the store as peers may read it.
+/// Turns a failure of the store into one that is safe to send to peers.
 [[nodiscard]] failure unreadable(failure why);
 
-/// How complete the index is, as far as the caller may know. What is hidden from it makes no difference, but for how long the
-/// first look after a start takes.
+/// How complete the index is, as far as the caller may know. Resources hidden from the caller do not affect it, except for the
+/// duration of the first scan after a start.
 struct completeness {
   bool is_complete = true;
-  std::string remark{};  ///< Why it is not, in fixed words.
+  std::string remark{};  ///< Why it is not complete, in fixed words.
 };
 [[nodiscard]] completeness completeness_for(const call& by, const tools::surroundings& in, const ground& of);
 
-/// During one search: which passages the caller may have, of those that pass a filter. Lists are cut down to these before ranks
-/// are counted and scores fused, so that what is hidden counts nowhere. Threads: one.
+/// Decides during one search which passages the caller may have, among those that match a filter. Result lists are reduced to
+/// these before ranking and score fusion, so that hidden passages do not influence results. Threads: one.
 class sight {
  public:
   sight(const call& by, const tools::surroundings& in, ground& on, state_of_index& kept, const document_filter& which);
 
   [[nodiscard]] bool sees_all() const noexcept { return sees_all_; }
-  /// What may be had depends on entries as they are now.
+  /// Access depends on the current attributes of entries, not only on URIs.
   [[nodiscard]] bool looks_at_entries() const noexcept { return through_ != nullptr && through_->looks_at_entries(); }
-  /// As the entry is now, or was when it was indexed.
+  /// Whether the caller may have the entry. `entry`: the current one, or the one from the index.
   [[nodiscard]] bool may_have(const resource& entry) const;
-  /// The first `most` of `all` that may be had; the order stays. `is_filtered`: all of them pass already;
-  /// all were made as texts are now. Errors: the store's;
-  /// timed_out, cancelled.
+  /// Reduces `all` to the first `most` passages that the caller may have, in the same order. `is_filtered`: all of them match
+  /// the filter and are up to date already. Errors: those of the store; timed_out, cancelled.
   template <class Found>
   [[nodiscard]] result<void> keep(std::vector<Found>& all, std::size_t most, bool is_filtered);
-  /// Nothing of this document is shown any more.
+  /// Hides the document of this passage from now on.
   void hide(passage_id one) { has_[one.document()] = false; }
 
  private:
   static constexpr std::size_t at_once = 128;
 
-  /// Of which documents that `ids` name it is not known yet.
+  /// Determines access for the documents in `ids` that are not known yet.
   [[nodiscard]] result<void> learn(std::span<const passage_id> ids);
 
   const call& by_;
@@ -67,8 +66,8 @@ class sight {
   const document_filter& which_;
   const std::shared_ptr<const view> through_;
   const bool sees_all_;
-  const bool is_open_;                          // how texts were made aside
-  const bool is_by_uri_;                        // what is hidden, is by its URI alone
+  const bool is_open_;                          // the filter accepts everything, apart from how texts were made
+  const bool is_by_uri_;                        // access depends on the URI alone
   std::unordered_map<std::int64_t, bool> has_;  // by document
 };
 

@@ -1,4 +1,4 @@
-/// BM25 scores of passages by the words in them, the same for all stores.
+/// BM25 scores of passages by their words, the same for all stores.
 #include "search/index/bm25.hpp"
 
 #include <algorithm>
@@ -41,7 +41,7 @@ void weigher::stands(std::size_t word, place where, std::uint32_t offset) {
 }
 
 bool weigher::are_neighbours(std::size_t second) {
-  // What begins with something may be several words, one after the other.
+  // A prefix can match several words, one after the other, so positions may not be sorted.
   for (auto* all : {&positions_[second - 1], &positions_[second]}) {
     if (!std::is_sorted(all->begin(), all->end())) std::sort(all->begin(), all->end());
   }

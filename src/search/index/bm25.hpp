@@ -1,4 +1,4 @@
-/// BM25 scores of passages by the words in them, the same for all stores.
+/// BM25 scores of passages by their words, the same for all stores.
 #pragma once
 
 #include <array>
@@ -12,22 +12,22 @@
 
 namespace hondana::search {
 
-/// Where a word stands. A word of the title counts like this many in the text.
+/// The field of a document that a word is in. The weight says how many occurrences in the text one occurrence there is worth.
 enum class place : std::uint8_t { title, heading, name, text };
 inline constexpr std::size_t place_count = 4;
 inline constexpr std::array<double, place_count> weight_of_place{2.0, 2.5, 1.5, 1.0};
 
-/// Robertson and Zaragoza's BM25 with places weighted before saturation (BM25F with one length, that of the text).
-inline constexpr double saturation = 1.2;         ///< Its k1.
-inline constexpr double weight_of_length = 0.75;  ///< Its b.
+/// Robertson and Zaragoza's BM25 with fields weighted before saturation (BM25F with a single length, that of the text).
+inline constexpr double saturation = 1.2;         ///< k1 of BM25.
+inline constexpr double weight_of_length = 0.75;  ///< b of BM25.
 
-/// Of a word that `documents` of `all` passages have. Never negative.
+/// Inverse document frequency of a word. `all`: number of passages; `having`: passages with the word. Never negative.
 [[nodiscard]] inline double idf(std::uint64_t all, std::uint64_t having) noexcept {
   const auto n = static_cast<double>(having);
   return std::log(1 + (static_cast<double>(all) - std::fmin(n, static_cast<double>(all)) + 0.5) / (n + 0.5));
 }
 
-/// `times`: how often the word stands in each place.
+/// The contribution of one word to the score. `times`: its occurrences in each field.
 [[nodiscard]] inline double share_of(double idf_of_word, const std::array<std::uint32_t, place_count>& times, double length,
                                      double mean_length) noexcept {
   double weighted = 0;
@@ -37,29 +37,30 @@ inline constexpr double weight_of_length = 0.75;  ///< Its b.
   return idf_of_word * weighted * (saturation + 1) / (weighted + norm);
 }
 
-/// Two words that stand directly behind each other, in the query and in the passage, count so much of the mean of both again.
+/// Two words that are adjacent in the query and in the passage add this share of the mean of their idf values.
 inline constexpr double share_of_neighbours = 0.5;
 
-/// A query has no more words,
+/// Limit of words in a query.
 inline constexpr std::size_t most_words = 64;
-/// and of those that begin with one of them no more are counted.
+/// Limit of words that are counted for one prefix.
 inline constexpr std::int64_t most_beginning_so = 2'000;
 
-/// Which words decide what is looked at: the rarest, as long as they together have no more than `most` passages, and at least
-/// one; the others only count where they stand too. `having`: passages with each word. Words that nothing has decide nothing.
+/// Selects the words that a passage must have at least one of: the rarest ones, up to `most` passages in total, but at least
+/// one word. The other words only add to the score. `having`: passages with each word. Words without passages are never
+/// selected.
 [[nodiscard]] std::vector<bool> deciding(std::span<const std::uint64_t> having, std::size_t most);
 
-/// One passage after the other. Threads: one.
+/// Computes the scores of passages, one after the other. Threads: one.
 class weigher {
  public:
   /// `idfs`: by word.
   weigher(std::span<const wanted_word> words, std::vector<double> idfs);
 
-  /// The next passage: nothing stands in it yet.
+  /// Begins the next passage, without any words.
   void begin();
-  /// Offsets count the words of a place.
+  /// Adds an occurrence. `offset`: in words, from the beginning of the field.
   void stands(std::size_t word, place where, std::uint32_t offset);
-  /// `length`: of the text, in words.
+  /// The score of the passage. `length`: of the text, in words.
   [[nodiscard]] match weighed(passage_id id, double length, double mean_length);
 
  private:
@@ -67,7 +68,7 @@ class weigher {
 
   std::vector<bool> follows_;
   std::vector<double> idfs_;
-  // Of the passage: where each word stands, place and offset in one number, and how often by place.
+  // Of the current passage: for each word, its positions (field and offset in one number), and its occurrences by field.
   std::vector<std::vector<std::uint64_t>> positions_;
   std::vector<std::array<std::uint32_t, place_count>> times_;
 };

@@ -24,13 +24,13 @@
 namespace hondana::search {
 namespace {
 
-/// Far from those that access rules count up.
+/// Far from the ids that access rules use.
 constexpr std::uint64_t first_id = 1ull << 63;
 
-/// As sources call what gives others' names or texts: folders and outlines of documents, trees of git.
+/// Kinds of entries that contain names or texts of others: folders and outlines of documents, trees of git.
 constexpr std::array<std::string_view, 3> kinds_of_lists{"folder", "outline", "tree"};
 
-/// Without query and fragment.
+/// The URI without query and fragment.
 std::string_view whole_of(std::string_view uri) noexcept { return uri.substr(0, uri.find_first_of("?#")); }
 
 class view_of_one final : public view {
@@ -38,7 +38,7 @@ class view_of_one final : public view {
   explicit view_of_one(std::string uri) : uri_(std::move(uri)) {}
   [[nodiscard]] std::uint64_t id() const noexcept override { return id_; }
   [[nodiscard]] bool may_see(std::string_view uri) const override {
-    // Rules hide a resource with all of its parts, so that sources ask for the whole before they give a part.
+    // Access rules hide a resource together with its parts, so sources check access to the whole before they return a part.
     if (uri == whole_of(uri_)) return true;
     return uri.starts_with(uri_) && (uri.size() == uri_.size() || uri[uri_.size()] == '?' || uri[uri_.size()] == '#');
   }
@@ -81,7 +81,8 @@ const char* name_of(masking how) noexcept {
   return " not masked, ";
 }
 
-/// A claim and not a source: what another source serves from now on is another's.
+/// Describes how the texts below a claim are made. The claim identifies the source: when a source with another claim serves a
+/// resource, the text must be made again.
 std::string making_by(const provider& source, std::string_view claim) {
   std::string out(claim);
   if (out.size() > longest_claim) {
@@ -117,7 +118,7 @@ std::vector<std::string> makings_of(const catalog::catalog& in) {
 
 namespace {
 
-/// Bytes as text where they can be; what begins like a picture or an archive need not be pulled whole for that.
+/// Number of bytes to read first. If they look like a picture or an archive, the rest is not read.
 constexpr std::size_t longest_look = 4096;
 
 bool may_pass(errc why) noexcept {
@@ -155,13 +156,13 @@ cut_document without_own_text(cut_document made) {
   return without_text(std::move(made), "it lists other resources, which are indexed by themselves");
 }
 
-/// Whether the source still has it, for who sees everything.
+/// Whether the source still has the resource, for a caller without an access filter.
 bool is_there(const call& by, const tools::surroundings& in, const std::string& uri) {
   return tools::await<resource>(by, [&](catalog::completion<resource> done) { in.catalog->describe(by, uri, std::move(done)); })
       .has_value();
 }
 
-/// Of what was masked as bytes, what only its characters show.
+/// Masks secrets that were not recognizable before decoding.
 void mask_decoded(std::string& text, const tools::surroundings& in, const std::string& source_uri, const std::string& uri) {
   const auto from = in.catalog->source_of(source_uri);
   if (from && from->what()->masking() == masking::none) return;
@@ -215,11 +216,11 @@ result<cut_document> cut(const call& asked, const tools::surroundings& in, const
     in.catalog->read(by, entry.uri, entry.uri, std::move(how), std::move(done));
   });
   if (!read) {
-    // Such as a link, which gives what stands elsewhere.
+    // For example a link, which returns the content of another resource.
     const bool is_not_found = read.error().code == errc::resource_not_found;
     if (is_not_found && is_there(asked, in, entry.uri)) return without_own_text(std::move(made));
     if (may_pass(read.error().code)) return tl::unexpected(std::move(read.error()));
-    // A source that throws may do so once; who says no is believed until there is another version.
+    // A source that throws an exception may do so only once. Any other error is cached until the version changes.
     if (read.error().code == errc::internal) made.what.version.clear();
     made.failed = read.error();
     return without_text(std::move(made), read.error().public_text);
@@ -228,7 +229,7 @@ result<cut_document> cut(const call& asked, const tools::surroundings& in, const
     made.is_unchanged = true;
     return made;
   }
-  // What was read so soon after a change is read again, until it has a version that tells.
+  // A version read too soon after a change is unreliable. An empty one causes another read later.
   made.what.version = read->reading.is_racy ? std::string() : read->reading.version;
   const auto& contents = read->reading.contents;
   const auto text = std::find_if(contents.begin(), contents.end(), [](const auto& one) { return one.is_text; });
@@ -246,7 +247,7 @@ result<cut_document> cut(const call& asked, const tools::surroundings& in, const
                                              std::to_string(largest) + " are indexed");
   std::string bytes = std::move(pulled.bytes);
   const bool is_blob = text == contents.end();
-  // ISO-2022-JP is ASCII with escapes, so it counts as text.
+  // ISO-2022-JP consists of ASCII and escape sequences, so it looks like text.
   if (is_blob || bytes.find('\x1b') != std::string::npos) {
     auto decoded = charsets::decode(bytes, chosen.mimeType);
     if (!decoded && is_blob) return without_text(std::move(made), "it is not text");

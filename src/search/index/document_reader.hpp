@@ -19,48 +19,50 @@
 
 namespace hondana::search {
 
-/// A view that shows and gives the resource at `uri` (canonical) with its parts, and the whole that it is a part of, and
-/// nothing else: who may not have the whole may not have the part either, be it listed by itself. What is indexed is read
-/// through it, so that a source which makes a text out of others, such as a list of them, leaves these out, and no passage
-/// tells of what whoever finds it may not see.
+/// An access filter that allows only the resource at `uri` (canonical), its parts, and the whole that it is a part of. The
+/// index reads each resource through this filter. So a source that combines several resources into one text, such as a list,
+/// leaves the others out. No passage then contains content that a caller who may see the passage's resource may not see.
 [[nodiscard]] std::shared_ptr<const view> alone_with(std::string uri);
 
-/// Whether reading it gives what else there is, whatever the caller's view, so that there is no text of its own: a folder by
-/// its media type, or by the kind that a source (also that of a mounted server) gives it.
+/// Whether reading the resource lists other resources, so that it has no text of its own. True for folders, by media type, or
+/// by the kind that a source (or mounted server) gives them.
 [[nodiscard]] bool is_list_of_others(const resource& entry) noexcept;
-/// The media type says so: `inode/directory`.
+/// Whether the media type is `inode/directory`.
 [[nodiscard]] bool is_list_by_type(std::string_view mime_type) noexcept;
 
-/// Of what masks secrets, and of what cuts texts into passages. Raised whenever the same text would become another one, so that
-/// what older ones made is made anew.
+/// Versions of masking and of splitting into passages. Increase one whenever the same text would give another result. Documents
+/// from older versions are then indexed again.
 inline constexpr int version_of_masking = 3;
 inline constexpr int version_of_cutting = 2;
 
-/// How the texts of a resource are made now: by whom its secrets are masked, as the source says that has it, and by which
-/// versions of the two. At most 300 bytes. Empty: nobody serves it.
+/// Identifies how the texts of a resource are made now: which source masks its secrets, and both versions above. At most 300
+/// bytes. Empty: no source serves it.
 [[nodiscard]] std::string making_of(const catalog::catalog& in, std::string_view uri);
-/// All ways in which texts are made now.
+/// The values of `making_of` for everything served now.
 [[nodiscard]] std::vector<std::string> makings_of(const catalog::catalog& in);
 
+/// The result of reading a resource.
 struct cut_document {
   document what{};
   std::vector<chunking::passage> passages{};
-  bool is_unchanged = false;        ///< It has the version that is known already; nothing else is set.
-  std::optional<failure> failed{};  ///< Why its source did not give it, though it is there.
+  bool is_unchanged = false;        ///< The resource still has the known version; no other member is set.
+  std::optional<failure> failed{};  ///< The error of the source, if it refused to return the content of an existing resource.
 };
 
-/// The version of what is not read, since it gives other resources: it does not change with them.
+/// The version of resources that only list others and are not read. It does not change with the listed ones.
 inline constexpr std::string_view version_of_lists = "list";
 
-/// What a list says of a resource.
+/// The document for an entry of a list.
 [[nodiscard]] document document_of(const resource& entry);
-/// Whether its source has not looked into it yet, so that it has a name for a title and no description.
+/// Whether the entry is provisional: its source has not read the content yet, so the title is only a name and there is no
+/// description.
 [[nodiscard]] bool is_provisional(const resource& entry) noexcept;
 
-/// Reads what `entry` stands for as the server gives it to who may see it and nothing else (see document_reader.hpp), with its
-/// secrets masked, also those that only show once it is decoded, and cuts it. What is no text, gives other resources, or has
-/// more than `largest` bytes, is a document with a `problem` and without passages. Blocks. Errors: those of reads that may pass
-/// (timed_out, overloaded, source_unavailable, content_changed, cancelled), and resource_not_found: it has gone.
+/// Reads the resource through the filter of `alone_with`, masks secrets, also those that show only after decoding, and splits
+/// the text.
+/// A resource that is not text, only lists others, or has more than `largest` bytes gives a document with a `problem` and
+/// without passages. Blocks. Errors: temporary read errors (timed_out, overloaded, source_unavailable, content_changed,
+/// cancelled, too_many_requests), and resource_not_found if it was removed.
 [[nodiscard]] result<cut_document> cut(const call& by, const tools::surroundings& in, const resource& entry,
                                        const std::string& known_version, std::uint64_t largest);
 

@@ -21,7 +21,7 @@
 namespace hondana::search {
 namespace {
 
-/// Where Debian's MeCab finds its settings and dictionaries, besides `/usr`.
+/// Where Debian's MeCab stores its settings and dictionaries, in addition to `/usr`.
 constexpr const char* folders_of_mecab[]{"/etc/mecabrc", "/var/lib/mecab", "/etc/alternatives"};
 
 std::string variable(const char* name) {
@@ -29,7 +29,7 @@ std::string variable(const char* name) {
   return value == nullptr ? std::string() : value;
 }
 
-/// The next of a list with commas, decoded; the last one again where there are no more, as libpq has one port for many hosts.
+/// Splits a list at commas and decodes percent escapes.
 std::vector<std::string> listed(std::string_view all) {
   std::vector<std::string> out;
   for (std::size_t begin = 0; begin <= all.size();) {
@@ -41,7 +41,7 @@ std::vector<std::string> listed(std::string_view all) {
   return out;
 }
 
-/// What a URL of libpq's says, by its words: the authority's host and port are said again by `host=` and `port=`.
+/// Hosts, ports and files from a libpq URL. The parameters `host=` and `port=` override those of the authority.
 struct postgres_words {
   std::vector<std::string> hosts{};
   std::vector<std::string> ports{};
@@ -53,7 +53,7 @@ postgres_words words_of_postgres(const std::string& url) {
   postgres_words out;
   const auto parts = split_uri(url);
   auto place = std::string(parts.authority.value_or(""));
-  place.erase(0, place.rfind('@') + 1);  // nothing, where there is none
+  place.erase(0, place.rfind('@') + 1);  // npos + 1 is 0: removes nothing if there is no user
   for (const auto& one : listed(place)) {
     const auto both = uri::parse_host_port(one);
     const auto colon = both ? (both->port ? one.rfind(':') : std::string::npos) : one.find(':');
@@ -85,8 +85,8 @@ postgres_words words_of_postgres(const std::string& url) {
   return out;
 }
 
-/// As libpq takes its URLs apart: where no host stands, the server is behind a socket of this machine, and what begins with a
-/// slash is the folder of one.
+/// Adds the server's addresses like libpq. Without a host, the server is behind a Unix socket of this machine. A host that
+/// begins with a slash is the folder of a socket.
 void add_postgres(const std::string& url, needs& to) {
   const auto said = words_of_postgres(url);
   for (std::size_t i = 0; i < said.hosts.size(); ++i) {

@@ -13,24 +13,24 @@
 
 namespace hondana::search {
 
-/// Its folder, the dictionary, the addresses of its services and the files with their secrets. Errors: invalid_argument for an
-/// address of a service that cannot be one.
+/// The folder of the index, the dictionary, the addresses of its services and the files with their secrets. Errors:
+/// invalid_argument for an invalid address.
 [[nodiscard]] result<needs> needs_of(const search_options& options);
 
-/// Absolute paths of the password file, keys and certificates that libpq reads for this URL: those that it or the environment
-/// names, and the usual ones, of which `~/.postgresql` is a folder.
+/// Absolute paths of the password file, keys and certificates that libpq reads for this URL. Includes those named by the URL or
+/// the environment, and the default ones. `~/.postgresql` is a folder.
 [[nodiscard]] std::vector<std::string> postgres_files(const std::string& url);
 
-/// Makes the folder of an index in a file, readable by this user alone, where there is none: before a sandbox, which can open
-/// only what is there. Errors: source_unavailable.
+/// Creates the missing folder of an index in a file, with access for this user only. Call before the sandbox starts, because it
+/// can only open existing folders. Errors: source_unavailable.
 [[nodiscard]] result<void> make_folder_for(const search_options& options);
 
-/// What is kept where `options` say; nothing: there is none, or it is kept in memory. Makes nothing. Errors:
+/// Reads counts and progress of the stored index. No value: there is no index, or it is in memory. Creates nothing. Errors:
 /// source_unavailable.
 [[nodiscard]] result<std::optional<kept_index>> look_at_kept(const search_options& options);
 
-/// Where nothing of an index lies there yet: whether what is there is another's file. Makes nothing. Errors:
-/// source_unavailable, in the words of who would open it.
+/// Checks, if there is no index yet, whether another program's file has its path. Creates nothing. Errors: source_unavailable,
+/// with the same message as opening the index.
 [[nodiscard]] result<void> refuse_foreign(const search_options& options);
 
 }  // namespace hondana::search

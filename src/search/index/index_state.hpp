@@ -28,7 +28,8 @@
 
 namespace hondana::search {
 
-/// A number never means another document in one life of an index (`state_of_index::life`). Threads: any.
+/// Caches the URIs of documents by number. Numbers are unique during one life of an index (`state_of_index::life`). Threads:
+/// any.
 class document_uris {
  public:
   [[nodiscard]] std::optional<std::string> of(std::uint64_t life, passage_id one) const {
@@ -44,7 +45,7 @@ class document_uris {
     all_.try_emplace(one.document(), uri);
   }
 
-  /// The store has been begun anew.
+  /// Call when the store has been created again.
   void forget() {
     const std::lock_guard lock(mutex_);
     all_.clear();
@@ -58,20 +59,20 @@ class document_uris {
   std::unordered_map<std::int64_t, std::string> all_;
 };
 
-/// How a look has ended that somebody waits for.
+/// Which end of a scan a caller waits for. The indexer scans all lists and reads what has changed.
 enum class look_end : std::uint8_t {
-  complete,  ///< With everything indexed that could be.
-  any,       ///< Or without some of it, which could not be listed or read.
+  complete,  ///< All resources have been indexed.
+  any,       ///< Some resources may be missing, because they could not be listed or read.
 };
 
-/// Threads: any.
+/// What the indexer and searches share. Threads: any.
 struct ground {
   search_options options{};
   std::shared_ptr<const tokenizer::tokenizer> words{};
   std::shared_ptr<store> kept{};
-  std::shared_ptr<const embeddings::embedder> embedder{};  ///< Null: there are no vectors.
+  std::shared_ptr<const embeddings::embedder> embedder{};  ///< Null: no vectors.
 
-  /// What is near to what; null until the first vector is there.
+  /// The nearest-neighbour index; null until there is a vector.
   [[nodiscard]] std::shared_ptr<embeddings::neighbours> neighbours() const {
     const std::lock_guard lock(mutex_);
     return neighbours_;
@@ -80,7 +81,7 @@ struct ground {
     const std::lock_guard lock(mutex_);
     neighbours_ = std::move(those);
   }
-  /// Where the server is; set once, before anything is indexed.
+  /// The server that the index belongs to; set once, before indexing begins.
   [[nodiscard]] std::shared_ptr<const tools::place> where() const {
     const std::lock_guard lock(mutex_);
     return where_;
@@ -97,8 +98,8 @@ struct ground {
     const std::lock_guard lock(mutex_);
     how(state_);
   }
-  /// Of what is served and not in the index: URIs, and claims of sources that cannot be listed; at most `most_missing`. Never
-  /// null. For who may be told of them.
+  /// Served resources that are not in the index: URIs, and claims of sources that cannot be listed; at most `most_missing`.
+  /// Never null. Check a caller's access before showing one.
   static constexpr std::size_t most_missing = 1'000;
   [[nodiscard]] std::shared_ptr<const std::vector<std::string>> missing() const {
     const std::lock_guard lock(mutex_);
@@ -109,9 +110,9 @@ struct ground {
     const std::lock_guard lock(mutex_);
     missing_.swap(made);
   }
-  /// Everything has been looked at once since the start.
+  /// Everything has been scanned once since the start.
   std::atomic<bool> has_looked = false;
-  /// A query's vector had another length than those that are there.
+  /// The vector of a query had another dimension than the stored vectors.
   std::atomic<bool> are_vectors_doubted = false;
   document_uris uris{};
 
@@ -127,7 +128,7 @@ struct ground {
   search_state state_{};
 };
 
-/// After so many failures in a row: 5 s, and twice as long each time, up to a minute.
+/// The pause after a number of failures in a row: 5 s, doubled with each failure, up to one minute.
 [[nodiscard]] constexpr std::chrono::seconds pause_after(std::size_t failures) noexcept {
   constexpr std::chrono::seconds first{5};
   constexpr std::chrono::seconds longest{60};
@@ -136,29 +137,29 @@ struct ground {
   return std::min(first * (1 << doublings), longest);
 }
 
-/// The gravest first.
+/// Problems, the most severe first.
 enum class trouble : std::uint8_t { defect, store, lists, resources, room, vectors };
 inline constexpr std::size_t kinds_of_trouble = 6;
 
-/// What anybody may read of it: no URI, host or path.
+/// A text that is safe for any caller: no URI, host or path.
 [[nodiscard]] std::string_view words_for(trouble which) noexcept;
 
-/// Those there are. `search_state::problem` is the gravest of them, as long as it lasts. Threads: one.
+/// The current problems. `search_state::problem` is the most severe one. Threads: one.
 class troubles {
  public:
   explicit troubles(std::shared_ptr<ground> on) : on_(std::move(on)) {}
-  /// `why` goes to the log, once as long as it is the same.
+  /// Adds a problem. Logs `why`, but only if it has changed.
   void have(trouble which, const std::string& why);
   void have(trouble which, const failure& why);
   void end(trouble which);
-  /// Of the gravest; empty: there are none.
+  /// The text of the most severe problem; empty: none.
   [[nodiscard]] std::string_view words() const noexcept;
 
  private:
   void tell() const;
 
   const std::shared_ptr<ground> on_;
-  std::array<std::string, kinds_of_trouble> why_{};  // empty: there is none of that kind
+  std::array<std::string, kinds_of_trouble> why_{};  // empty: no problem of this kind
 };
 
 }  // namespace hondana::search

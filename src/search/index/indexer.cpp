@@ -18,16 +18,17 @@ using clock = monotonic_clock;
 
 constexpr std::chrono::hours between_tidyings{1};
 constexpr std::chrono::seconds longest_call{60};
-/// Who waits hears something, whatever there is to tell.
+/// Waiting callers get a progress report at least this often.
 constexpr std::chrono::seconds between_words{1};
-/// Whoever asks for one look after the other, be it a peer or a source whose list changes all the time, has half of the time.
+/// Pause after a scan, at most this long and as long as the scan took. So clients or sources that request scans all the time
+/// occupy at most half of the time.
 constexpr std::chrono::seconds longest_rest{10};
-/// Watches of single resources; the feed lets one listener have about twice as many.
+/// Limit of watches for single resources. The change feed allows one listener about twice as many.
 constexpr std::size_t most_watched = 8'000;
 
 }  // namespace
 
-/// Outlives the indexer where a change is being told while it goes.
+/// Receives changes for the indexer. May outlive it, if a change arrives during destruction.
 class indexer::ears final : public catalog::listener {
  public:
   explicit ears(indexer& of) : of_(&of) {}
@@ -91,7 +92,7 @@ void indexer::unwatch(const std::string& uri) {
 
 std::uint64_t indexer::ask_for_look() {
   const std::lock_guard lock(mutex_);
-  // A look that has begun may have seen a list as it was before.
+  // A scan in progress may have read a list before it changed.
   asked_looks_ = begun_looks_ + 1;
   changed_.notify_all();
   return asked_looks_;
@@ -209,7 +210,7 @@ void indexer::work(bool has_to_look, const std::stop_token& stop) {
   check_vectors(stop);
   if (clock::now() >= next_tidying_) {
     next_tidying_ = clock::now() + between_tidyings;
-    // What was refused then may be taken now.
+    // The embedding service may accept the rejected texts now.
     has_more_vectors_ = has_more_vectors_ || !refused_.empty();
     refused_.clear();
     if (auto done = on_->kept->tidy(); !done) begin_anew(done.error());
@@ -250,10 +251,11 @@ void indexer::take_known(std::unordered_map<std::string, entry_known> known) {
   for (auto& [uri, one] : known) {
     const auto before = known_.find(uri);
     one.is_tried = !one.has_text && before != known_.end() && before->second.is_tried && !before->second.has_text;
-    // What gave no text may give one since the start, as it is read now and whatever its version: it is tried, once.
+    // A document without text may give one now, because the software may have changed since it was indexed. Try it once after
+    // each start, without regard to its version.
     if (!one.has_text && !one.is_tried && one.version != version_of_lists) one.version.clear();
   }
-  // What is watched stays watched, whatever the store had to forget.
+  // Keep the watches, even if the store has lost documents.
   for (const auto& [uri, before] : known_) {
     if (!before.is_watched) continue;
     const auto still = known.find(uri);
@@ -269,7 +271,7 @@ void indexer::take_known(std::unordered_map<std::string, entry_known> known) {
 void indexer::begin_anew(const failure& why) {
   troubles_.have(trouble::store, why);
   begin_anew();
-  // What a store refuses each time is not read all the time.
+  // Do not read everything again and again if the store keeps failing.
   next_look_ = clock::now() + pause_after(++store_failures_);
 }
 
@@ -282,7 +284,7 @@ void indexer::begin_anew() noexcept {
   is_look_whole_ = false;
   has_to_load_ = true;
   next_look_ = clock::now() + after_failure;
-  // What was to be written is not there, and what else there is, is not known before the next look.
+  // The pending writes are lost, and the state of other resources is unknown until the next scan.
   on_->has_looked = false;
   on_->change_state([](search_state& state) { state.is_complete = false; });
 }
@@ -291,7 +293,7 @@ namespace {
 
 using clock = monotonic_clock;
 
-/// Reading all vectors anew takes long where there are many.
+/// Reading all vectors again takes long if there are many.
 constexpr std::chrono::seconds between_readings_of_vectors{10};
 constexpr std::chrono::seconds between_counts_of_another{2};
 
@@ -307,7 +309,7 @@ bool indexer::take_turn(const std::stop_token& stop) {
   if (!given->is_ours) {
     if (std::exchange(life_, std::nullopt)) {
       begin_anew();
-      // What the other lacks it does not say.
+      // The process that writes the index does not report missing resources.
       on_->put_missing({});
     }
     follow();
@@ -317,7 +319,7 @@ bool indexer::take_turn(const std::stop_token& stop) {
   if (life_ == given->life) return true;
   life_ = given->life;
   begin_anew();
-  // The same numbers may name other passages now; what is near is read again with all else.
+  // Numbers may refer to other passages now. Vectors are read again with everything else.
   on_->put_neighbours(nullptr);
   next_look_ = clock::now();
   on_->change_state([this](search_state& state) { state.problem = troubles_.words(); });
@@ -326,7 +328,7 @@ bool indexer::take_turn(const std::stop_token& stop) {
 
 void indexer::follow_vectors(const index_standing& now) {
   if (followed_ && now.commits < *followed_) {
-    // It is another index than the one whose vectors these are.
+    // The commit count decreased: this is another index than the one with the known vectors.
     on_->put_neighbours(nullptr);
     followed_.reset();
     next_vectors_ = clock::now();
@@ -336,18 +338,18 @@ void indexer::follow_vectors(const index_standing& now) {
   if (clock::now() < next_vectors_) return;
   next_vectors_ = clock::now() + between_readings_of_vectors;
   const auto are_alike = read_vectors();
-  // What could not be read now is read the next time, whether or not there is more by then.
+  // After an error, read again next time, even without new commits.
   if (!are_alike) return troubles_.have(trouble::store, are_alike.error());
   followed_ = now.commits;
   troubles_.end(trouble::store);
-  // Of different lengths they are while another model's come into the place of these.
+  // Dimensions differ while the vectors of another model replace the old ones.
   if (!*are_alike) on_->put_neighbours(nullptr);
 }
 
 void indexer::follow() {
   const auto now = on_->kept->stands();
   if (!now) return troubles_.have(trouble::store, now.error());
-  // Counting takes long where there is much.
+  // Counting takes long for a large index.
   if (counted_ != now->commits && clock::now() >= next_count_) {
     const auto counts = on_->kept->counts();
     if (!counts) return troubles_.have(trouble::store, counts.error());
@@ -374,7 +376,7 @@ void indexer::follow() {
   });
   {
     const std::lock_guard lock(mutex_);
-    // What the other says is complete is as complete as it gets here.
+    // The state of the writing process is the best that this process can report.
     begun_looks_ = asked_looks_ = std::max(asked_looks_, begun_looks_ + 1);
     if (is_complete) complete_looks_ = begun_looks_;
     if (has_looked) ended_looks_ = begun_looks_;

@@ -17,9 +17,9 @@ namespace {
 
 using clock = monotonic_clock;
 
-/// After the start.
+/// Time after the start in which sources may still be added.
 constexpr std::chrono::seconds sources_come{5};
-/// What changes all the time, or belongs to others, unless it is named.
+/// Schemes that change all the time or belong to other servers; indexed only if `include` names them.
 constexpr std::array<std::string_view, 5> left_out_unless_named{"log:", "metrics:", "git:", "env:", "mcp:"};
 
 }  // namespace
@@ -92,19 +92,19 @@ void indexer::list_all(const std::vector<std::string>& all, const std::stop_toke
     if (!looked.error().private_text.empty()) why += " (" + looked.error().private_text + ')';
     next_look_ =
         std::min(next_look_, clock::now() + std::max<std::chrono::milliseconds>(after_failure, on_->options.interval / 4));
-    // What there was of it stays until it can be listed again.
+    // Keep all documents below this claim until it can be listed again.
     for (auto& [uri, known] : known_) {
       if (covers(claim, uri)) known.seen = look_;
     }
   }
-  // Until here what is told is how the look before this one ended: what has been listed so far is not all.
+  // Until here, `is_look_whole_` describes the previous scan, because the listing was not complete yet.
   is_look_whole_ = unlisted_.empty();
   if (why.empty()) return troubles_.end(trouble::lists);
   troubles_.have(trouble::lists, why);
 }
 
 void indexer::forget_unseen(const std::vector<std::string>& all) {
-  // A program adds its sources one after the other: what none serves yet is kept until they can all be there.
+  // A program adds its sources one after the other. Keep documents that no source serves until all sources can be there.
   const auto settled = began_ + sources_come;
   const bool are_all_there = clock::now() >= settled;
   std::vector<std::string> gone;
@@ -152,7 +152,7 @@ result<void> indexer::look_at(const std::string& claim, const std::stop_token& s
 }
 
 bool indexer::is_described(const entry_known& known, const resource& entry, std::uint64_t described) {
-  // What was read of it said more than its source knows by now.
+  // Reading may have given a better description than the source has before reading.
   return described == known.described ||
          (known.has_text && is_provisional(entry) && are_alike_outside(described, known.described));
 }
@@ -169,7 +169,7 @@ bool indexer::is_to_be_read(const resource& entry, const std::string& made) {
   if (found == known_.end()) return true;
   auto& known = found->second;
   known.seen = look_;
-  // Also what was indexed before the start.
+  // Also watch resources that were indexed before the start.
   watch(entry.uri, known);
   if (unread_.contains(entry.uri) || known.made != made) return true;
   const bool is_same_version =
@@ -193,18 +193,18 @@ bool indexer::take_changed(const std::stop_token& stop) {
     auto entry =
         tools::await<resource>(by, [&](catalog::completion<resource> done) { in.catalog->describe(by, uri, std::move(done)); });
     if (entry) {
-      // What is new may be read and not be listed; the list decides, and changes with it.
+      // A new resource may be readable but not listed. The list decides, and its change causes a scan.
       if (known_.contains(uri)) pending_.insert_or_assign(uri, listed{std::move(*entry), making_of(*in.catalog, uri)});
     } else if (entry.error().code == errc::resource_not_found) {
       gone.push_back(uri);
     } else if (known_.contains(uri)) {
-      // With the next look it is read, whatever version the list says it has.
+      // Read it with the next scan, even if the list gives the known version.
       say_of(uri, "cannot be looked up", entry.error());
       unread_.insert(uri);
       next_look_ = std::min(next_look_, clock::now() + after_failure);
     }
   }
-  // From the first change to its commit others wait, as they must not for a source.
+  // From the first change to its commit, other writers and searches in memory wait. So no source is called in between.
   result<void> done{};
   for (const auto& uri : gone) {
     if (done) done = forget(uri);
@@ -218,16 +218,16 @@ namespace {
 
 using clock = monotonic_clock;
 
-/// A commit costs about as much as indexing some documents; whoever searches waits for it in memory alone.
+/// A commit costs about as much as indexing several documents. Searches wait for it only if the index is in memory.
 constexpr std::chrono::milliseconds between_commits{300};
 constexpr std::chrono::seconds between_reports{10};
 
-/// URIs of which something has been said; then they may be said again.
+/// Limit of URIs whose problems have been logged. Beyond it all are cleared, so they may be logged again.
 constexpr std::size_t most_said_of = 10'000;
 
 std::uint64_t kept_of(const cut_document& one) { return std::max<std::size_t>(one.passages.size(), 1); }
 
-/// Where it is malformed, U+FFFD stands instead.
+/// Replaces malformed bytes by U+FFFD.
 void mend(std::string& text) {
   if (json::is_utf8(text)) return;
   std::string out;
@@ -262,7 +262,7 @@ void indexer::index_pending(const std::stop_token& stop) {
     if (is_in_memory() || now >= next_commit || pending_.empty()) {
       next_commit = now + between_commits;
       if (auto committed = commit(); !committed) return begin_anew(committed.error());
-      // Of the last one it is told below, with what troubles there are.
+      // The state after the last commit is reported below, together with problems.
       if (!pending_.empty()) tell_state(now >= next_count_);
     }
     if (now >= next_report) {
@@ -292,7 +292,7 @@ result<indexer::outcome> indexer::index_one(const listed& one, const std::stop_t
   auto made = cut_one(one, stop);
   if (stop.stop_requested()) return outcome::later;
   if (!made) return cannot_be_read(one.entry, made.error());
-  // Should it fail another time, that is said again.
+  // If it fails again, log that again.
   if (unread_.erase(one.entry.uri) > 0) said_of_.erase(one.entry.uri);
   return made->is_unchanged ? has_not_changed(one.entry) : put(std::move(*made), one.entry);
 }
@@ -302,12 +302,12 @@ result<cut_document> indexer::cut_one(const listed& one, const std::stop_token& 
   if (!where) return fail(errc::cancelled, "the server is stopping");
   const auto& entry = one.entry;
   const auto in = where->now();
-  // Whoever masks it may be another one since it was listed, with its title as it was.
+  // The source that masks the text may have changed since the listing, and the listed title was masked by the old one.
   if (making_of(*in.catalog, entry.uri) != one.made) return fail(errc::content_changed, "its source has changed");
   const auto found = known_.find(entry.uri);
-  // What was made otherwise is read whole, whatever its version.
+  // A text that was made differently is read whole, even if its version is known.
   auto version = found != known_.end() && found->second.made == one.made ? found->second.version : std::string();
-  // Its title may be that of its contents, which a new description alone would lose.
+  // The stored title may come from the content. A new description alone would lose it.
   const bool is_described_anew = found != known_.end() && !is_described(found->second, entry, digest_of(document_of(entry)));
   if (is_described_anew && (entry.title.empty() || is_provisional(entry))) version.clear();
   try {
@@ -316,7 +316,7 @@ result<cut_document> indexer::cut_one(const listed& one, const std::stop_token& 
     if (made && made->failed) say_of(entry.uri, "cannot be read", *made->failed);
     return made;
   } catch (const std::exception& error) {
-    // Of this one alone, whatever its source or its text did.
+    // The exception concerns only this resource.
     cut_document made;
     made.what = document_of(entry);
     made.what.made = one.made;
@@ -340,7 +340,7 @@ result<indexer::outcome> indexer::has_not_changed(const resource& entry) {
   auto& known = known_[entry.uri];
   auto what = document_of(entry);
   known.seen = look_;
-  // What is kept may have the title of its contents, which no list says.
+  // The stored title may come from the content; no list has it.
   const auto described = digest_of(what);
   if (is_described(known, entry, described)) return outcome::same;
   what.version = known.version;
@@ -348,7 +348,7 @@ result<indexer::outcome> indexer::has_not_changed(const resource& entry) {
   auto done = on_->kept->describe(what);
   if (!done && done.error().code != errc::invalid_argument) return tl::unexpected(std::move(done.error()));
   if (!done) say_of(entry.uri, "has a description that cannot be stored", done.error());
-  // Passages are embedded with their title.
+  // The title is part of the text that is embedded.
   has_more_vectors_ = has_more_vectors_ || on_->embedder != nullptr;
   return outcome::same;
 }
@@ -382,7 +382,7 @@ result<indexer::outcome> indexer::put(cut_document made, const resource& entry) 
 
 result<bool> indexer::make_room(const std::string& uri, std::uint64_t passages) {
   if (passages_ + passages <= on_->options.most_passages) return true;
-  // What it has now gives room, too.
+  // Removing the current passages of the document frees space.
   if (known_.contains(uri)) {
     HONDANA_TRY(auto gone, on_->kept->remove(uri));
     take_gone(gone);
@@ -410,7 +410,7 @@ result<void> indexer::put_what_can_be(cut_document& made) {
     return {};
   }
   if (gone.error().code != errc::invalid_argument) return tl::unexpected(std::move(gone.error()));
-  // It is known nevertheless, so that it is not tried for ever.
+  // Treat it as indexed, so that it is not retried forever.
   auto uri = made.what.uri;
   mend(uri);
   say_of(uri, "cannot be indexed at all", gone.error());
@@ -445,7 +445,7 @@ void indexer::shed() {
     out.passages -= passages_;
     left_out_.insert_or_assign(uri, std::move(out));
   }
-  // Nobody waits for it while sources are asked.
+  // Commit now, so that nothing waits for this transaction while sources are listed.
   if (auto done = commit(); !done) begin_anew(done.error());
 }
 
@@ -455,7 +455,7 @@ void indexer::look_for_what_fits() {
                                     " passages (most_passages); resources that do not fit are not indexed, such as " +
                                     left_out_.begin()->first);
   const bool is_room_for_some = std::any_of(left_out_.begin(), left_out_.end(), [this](const auto& one) {
-    // What cannot be read has its time already.
+    // Resources that could not be read have a retry already.
     return !unread_.contains(one.first) && passages_ + one.second.passages <= on_->options.most_passages;
   });
   if (is_room_for_some) next_look_ = clock::now();

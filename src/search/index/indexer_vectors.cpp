@@ -17,13 +17,13 @@ using clock = monotonic_clock;
 constexpr std::size_t most_vectors_at_once = 256;
 constexpr std::chrono::milliseconds first_pause{1'000};
 constexpr std::chrono::milliseconds last_pause{60'000};
-/// A service that gives now these and now those vectors does not have all made anew all the time.
+/// Pause between checks. It limits how often a service with varying dimensions makes all vectors be computed again.
 constexpr std::chrono::seconds between_checks{30};
-/// Texts that are refused by themselves; with more, something else is wrong.
+/// Limit of texts that the service rejects individually. More indicate another problem.
 constexpr std::size_t most_refused = 1'000;
 constexpr std::size_t most_said = 60;
 
-/// The beginning of its first line, which is the title.
+/// The beginning of the first line, which is the title.
 std::string front_of(std::string_view text) {
   std::string out;
   json::append_replacing(out, text.substr(0, std::min(text.find('\n'), most_said)));
@@ -55,7 +55,7 @@ result<bool> indexer::read_vectors() {
 
 void indexer::keep_near(embeddings::neighbours& in, passage_id id, std::span<const float> numbers) {
   if (numbers.size() != in.dimension()) return;
-  // For want of memory, say. It is found by words.
+  // May fail for lack of memory, for example. Search by words still finds the passage.
   if (const auto put = in.put(id.number, numbers); !put) troubles_.have(trouble::vectors, put.error());
 }
 
@@ -97,7 +97,7 @@ bool indexer::pause_vectors(const failure& why) {
 result<std::vector<wanted_vector>> indexer::texts_to_embed() {
   const auto count =
       std::min(most_vectors_at_once, on_->options.embeddings ? 4 * on_->options.embeddings->batch : most_vectors_at_once);
-  // Those that are refused would come first for ever.
+  // Request more, because rejected texts come first in each answer.
   auto wanted = on_->kept->without_vector(count + refused_.size());
   if (!wanted) return wanted;
   std::erase_if(*wanted, [this](const wanted_vector& one) { return refused_.contains(one.digest); });
@@ -161,7 +161,8 @@ bool indexer::keep_vectors(std::vector<wanted_vector> of, std::vector<std::vecto
   return true;
 }
 
-/// Whether the service gives other vectors now than those that there are, when a query has found so.
+/// Checks, after a query has seen another dimension, whether the service now returns vectors of another dimension than the
+/// stored ones.
 void indexer::check_vectors(const std::stop_token& stop) {
   if (!on_->embedder || !on_->are_vectors_doubted || clock::now() < next_check_) return;
   next_check_ = clock::now() + between_checks;

@@ -1,4 +1,4 @@
-/// Ranks passages: fuses results by words and by meaning, and weighs documents.
+/// Ranks passages: fuses results by words and by meaning, and weights them by their documents.
 #include "search/index/ranking.hpp"
 
 #include <algorithm>

@@ -24,38 +24,38 @@
 
 namespace hondana::search {
 
-/// What was found for one question. Threads: one.
+/// The passages found for one query, by words and by meaning. Threads: one.
 class lists {
  public:
   explicit lists(ground& on) : on_(on) {}
 
-  /// Asks for the vector of the question, which takes no longer than half of what is left until the deadline of `by`.
+  /// Requests the vector of the query. Takes at most half of the time left until the deadline of `by`.
   void embed(const call& by, const std::string& q);
-  /// Looks for the words. `in`, and what is asked, live as long as this. Errors: those of the store, in fixed words.
+  /// Searches for the words. `in` and `what` must outlive this object. Errors: those of the store, in fixed words.
   [[nodiscard]] result<void> ask(state_of_index& in, const question& what, std::span<const wanted_word> words);
 
-  /// More passages have the words than were looked at.
+  /// More passages have the words than were examined.
   [[nodiscard]] bool has_more() const noexcept { return has_more_; }
-  /// What is wrong with the index, in fixed words; empty: nothing.
+  /// The problem of the index, in fixed words; empty: none.
   [[nodiscard]] const std::string& trouble() const noexcept { return trouble_; }
-  /// Why nothing was searched by meaning, in fixed words; empty: it was, or there are no vectors.
+  /// Why there was no search by meaning, in fixed words; empty: there was one, or no vectors are configured.
   [[nodiscard]] const std::string& remark() const noexcept { return remark_; }
 
-  /// The best that the caller may have, fused: at most `most` of those that have words where nothing is near by meaning.
-  /// `is_cut` becomes true where there were more. Errors: as `sight::keep`.
+  /// The best passages that the caller may have, fused. `most` limits those found by words if none was found by meaning. Sets
+  /// `is_cut` if there are more. Errors: as `sight::keep`.
   [[nodiscard]] result<std::vector<candidate>> fused(sight& through, std::size_t most, bool& is_cut);
 
  private:
   [[nodiscard]] result<std::vector<near_passage>> nearest(sight& through);
   [[nodiscard]] result<std::vector<near_passage>> nearest(std::size_t count) const;
-  /// What was made otherwise than texts are now.
+  /// Removes passages whose texts were made differently than now.
   [[nodiscard]] result<void> leave_out_stale(std::vector<near_passage>& near) const;
 
   ground& on_;
   state_of_index* in_ = nullptr;
   const question* what_ = nullptr;
   std::vector<match> by_words_;
-  std::vector<float> vector_;  // empty: nothing is searched by meaning
+  std::vector<float> vector_;  // empty: no search by meaning
   bool has_more_ = false;
   std::string trouble_;
   std::string remark_;
@@ -65,9 +65,9 @@ namespace {
 
 using clock = monotonic_clock;
 
-/// Passages with a word that are looked at, at most: finding and weighing one takes two to four microseconds.
+/// Limit of passages with a word that are examined. Finding and scoring one takes 2 to 4 µs.
 constexpr std::size_t most_looked_at = 4'000;
-/// Neighbours asked for: some are of what does not pass, or what the caller may not have. Then for more, up to the last.
+/// Numbers of neighbours to request, first and at most. Some of them do not match the filter, or the caller may not have them.
 constexpr std::size_t first_near = 400;
 constexpr std::size_t most_near = 3'200;
 
@@ -92,7 +92,7 @@ result<void> lists::ask(state_of_index& in, const question& what, std::span<cons
 void lists::embed(const call& by, const std::string& q) {
   if (!on_.embedder) return;
   const auto now = clock::now();
-  // Then there is still time for what the words have found.
+  // Leave time for the results by words.
   const auto until = by.deadline == clock::time_point::max() ? by.deadline : now + (by.deadline - now) / 2;
   auto vector = on_.embedder->of_query(q, until, by.stop);
   if (vector) {
@@ -144,7 +144,7 @@ result<std::vector<near_passage>> lists::nearest(sight& through) {
   for (auto count = first_near;; count = most_near) {
     auto all = nearest(count);
     if (!all) {
-      // Words have been found nevertheless.
+      // The results by words are still valid.
       on_.say("search by meaning failed: " + all.error().private_text);
       remark_ = "searched by words only: search by meaning is unavailable now";
       vector_.clear();
@@ -161,7 +161,7 @@ result<std::vector<candidate>> lists::fused(sight& through, std::size_t most, bo
   HONDANA_TRY(auto near, nearest(through));
   if (!near.empty()) most = std::max(most, ranks_that_count);
   auto words = by_words_;
-  // Where all may be had the rest need not even be sorted.
+  // A caller who may see everything only needs the best ones, so sort only these.
   const auto counting = through.sees_all() ? std::min(words.size(), 2 * most) : words.size();
   if (counting < words.size()) {
     std::nth_element(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(counting), words.end(), is_better);
@@ -175,18 +175,18 @@ result<std::vector<candidate>> lists::fused(sight& through, std::size_t most, bo
 
 namespace {
 
-/// Of candidates so many times as many as results are wanted are shown at first: what comes later cannot be worth so much more
-/// that it would come first, but for many passages of one resource.
+/// The first round examines this many times the number of wanted results. Later candidates cannot be weighted so much higher
+/// that they would come first. More rounds are needed if many passages belong to one resource.
 constexpr std::size_t times_as_many = 4;
 constexpr std::size_t most_rounds = 3;
-/// Looking up an entry as it is now; beyond it, what was indexed is shown, unless rules look at entries.
+/// Time to look up the current entry. After it, the indexed entry is shown, unless access depends on attributes of entries.
 constexpr std::chrono::milliseconds longest_look_up{500};
 
 bool is_without_answer(errc why) noexcept {
   return why == errc::timed_out || why == errc::overloaded || why == errc::source_unavailable || why == errc::unsupported;
 }
 
-/// A passage with what it is worth.
+/// A passage with its weighted score.
 struct weighed {
   candidate what;
   shown_passage shown;
@@ -201,16 +201,16 @@ class finding {
       : by_(by), in_(in), kept_(kept), what_(what), words_(words), sight_(by, in, on, kept, what.which) {}
 
   [[nodiscard]] const sight& through() const noexcept { return sight_; }
-  /// Errors: the store's; timed_out, cancelled.
+  /// Errors: those of the store; timed_out, cancelled.
   [[nodiscard]] result<std::vector<hit>> hits_of(lists& from);
 
  private:
   [[nodiscard]] result<std::vector<weighed>> weigh(std::span<const candidate> all, std::size_t most) const;
   struct taken {
     std::vector<hit> all{};
-    bool has_hidden_some = false;  ///< Documents that the caller may not have any more: ranks are to be counted without them.
+    bool has_hidden_some = false;  ///< The caller may not have some documents any more: rank again without them.
   };
-  /// The best of them, with their entries as they are now.
+  /// Takes the best results, with their current entries.
   [[nodiscard]] result<taken> take(std::vector<weighed> all);
   /// Null: the caller may not have it.
   [[nodiscard]] const resource* entry_now(const document& indexed);
@@ -252,7 +252,7 @@ result<std::vector<weighed>> finding::weigh(std::span<const candidate> all, std:
   auto at = all.begin();
   for (auto& one : *shown) {
     while (at->id != one.id) ++at;
-    // It may have been described anew since the caller's lists were cut down.
+    // The document may have changed since the lists were reduced to those that the caller may have.
     if (!passes(what_.which, one.of) || one.of.made != making_of(*in_.catalog, one.of.uri)) continue;
     if (!sight_.may_have(entry_of(one.of))) continue;
     const double score = at->score * worth_of(one.of, now);
@@ -307,7 +307,7 @@ const resource* finding::entry_now(const document& indexed) {
 hit finding::hit_of(weighed from, const resource& entry) const {
   hit made;
   made.entry = entry;
-  // Its contents have said more than its source does, or knows by now.
+  // The stored title and description may come from the content, and be better than those of the source.
   const auto& indexed = from.shown.of;
   const bool has_a_name_alone = is_provisional(entry);
   if ((has_a_name_alone || entry.title.empty()) && !indexed.title.empty()) made.entry.title = indexed.title;
@@ -315,7 +315,7 @@ hit finding::hit_of(weighed from, const resource& entry) const {
   made.language = from.shown.of.language;
   made.score = std::clamp(from.score / (1 + weight_of_priority + weight_of_recency), 0.0, 1.0);
   made.why = reason_for(from.what, words_, from.shown.of);
-  // Of what is found by its name alone no contents have been indexed that could have changed.
+  // A passage found by name only has no indexed content that could have changed.
   made.has_changed = from.shown.passage.first_line != 0 && !entry.version.empty() && !from.shown.of.version.empty() &&
                      entry.version != from.shown.of.version;
   made.passage = std::move(from.shown.passage);
@@ -333,7 +333,7 @@ result<hits> engine::find(const call& by, const tools::surroundings& in, const q
   if (by.stop.stop_requested()) return fail(errc::cancelled, "The search was cancelled.");
   auto asked = what;
   asked.which.made = makings_of(*in.catalog);
-  // All that follows is of one state.
+  // Everything below reads one state of the index.
   auto kept = on_->kept->at_once();
   if (!kept) return tl::unexpected(unreadable(std::move(kept.error())));
   HONDANA_TRY(found.ask(**kept, asked, words));
@@ -341,7 +341,7 @@ result<hits> engine::find(const call& by, const tools::surroundings& in, const q
   HONDANA_TRY(auto all, results.hits_of(found));
   auto [is_complete, remark] = completeness_for(by, in, *on_);
   hits out{std::move(all), is_complete, std::move(remark)};
-  // How much there is that the caller may not have is not told.
+  // Callers with restricted access must not learn how many passages there are.
   if (found.has_more() && results.through().sees_all()) {
     out.is_complete = false;
     if (out.remark.empty()) out.remark = "more passages have these words than can be checked; add a rarer word";
@@ -364,12 +364,12 @@ result<tools::search_answer> engine::search(const call& by, const tools::surroun
   asked.which.audience = filter.audience;
   asked.which.min_priority = filter.min_priority;
   asked.which.modified_since = filter.modified_since;
-  // What the store has no words for is asked of each result.
+  // Conditions that the store does not support are checked for each result.
   const bool has_more = !filter.uri_pattern.empty() || !filter.name_pattern.empty() || !filter.text.empty();
   if (has_more) asked.limit = 50;
   auto found = find(by, in, asked);
   if (!found) return tl::unexpected(std::move(found.error()));
-  // The store has seen to the beginning of the URI, however it is spelled.
+  // The store has checked the URI prefix already, in all its spellings.
   auto others = filter;
   others.uri_prefix.clear();
   const catalog::filter rest(std::move(others));

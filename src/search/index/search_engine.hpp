@@ -12,7 +12,7 @@
 
 namespace hondana::search {
 
-/// What is asked, beyond what the tool can ask.
+/// A query with conditions. It supports more conditions than the tool.
 struct question {
   std::string q{};         ///< Not empty.
   std::size_t limit = 10;  ///< 1 to 50.
@@ -26,17 +26,17 @@ struct hit {
   std::string language{};
   double score = 0;  ///< 0 to 1, comparable within one answer.
   std::string why{};
-  bool has_changed = false;  ///< The resource has another version now than the one that was indexed.
+  bool has_changed = false;  ///< The resource now has another version than the indexed one.
 };
 
 struct hits {
   std::vector<hit> all{};   ///< The best first.
-  bool is_complete = true;  ///< Everything there is was indexed, and looked at, as far as the caller may know.
-  std::string remark{};     ///< Why it is not, or why nothing was searched by meaning, in fixed words; empty: nothing to say.
+  bool is_complete = true;  ///< Everything was indexed and examined, as far as the caller may know.
+  std::string remark{};  ///< Why it is not complete, or why there was no search by meaning, in fixed words; empty: no remark.
 };
 
-/// Answers with what the caller may list and read now, whatever it was when it was indexed. What it may not have counts nowhere
-/// but in how common words are. Threads: any; blocks.
+/// Searches with the current access rights of the caller, not those at indexing time. Resources hidden from the caller do not
+/// influence the results, except through word frequencies. Threads: any; blocks.
 class engine final : public tools::search_engine {
  public:
   explicit engine(std::shared_ptr<ground> on) : on_(std::move(on)) {}

@@ -18,7 +18,7 @@ namespace hondana::inline v0 {
 
 namespace {
 
-/// The engine and the source keep it, too.
+/// Shared with the engine and the source.
 struct index_state {
   std::shared_ptr<search::ground> on = std::make_shared<search::ground>();
   std::shared_ptr<search::engine> by;
@@ -91,7 +91,7 @@ class opened_index final : public search_index {
  private:
   void end() {
     state_->indexing->end();
-    // The place has the server's sources, this one among them: they would keep each other.
+    // Break a reference cycle: the server's sources include this one.
     state_->on->put_where(nullptr);
   }
 

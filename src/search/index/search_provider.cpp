@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view json_type = "application/json";
 constexpr const char* state_title = "Search";
-/// Of the threads of this source half stay for those who search.
+/// Limit of waiting requests. They occupy at most half of the threads of this source; the others are for searches.
 constexpr std::size_t most_waiting = 4;
 constexpr std::chrono::minutes longest_wait{10};
 
@@ -50,7 +50,7 @@ value member_of(const hit& one) {
 
 reading json_reading(value what) { return text_reading(what.to_text(), std::string(json_type)); }
 
-/// Of an index of which the caller may not see everything: how much there is is not told.
+/// The state of the index for a caller who may not see everything: without counts.
 value value_of(const completeness& how, const search_state& state) {
   value::object out{{"isComplete", how.is_complete}, {"words", state.words}};
   if (!state.vectors_from.empty()) out.emplace_back("vectorsFrom", state.vectors_from);
@@ -141,7 +141,7 @@ result<resource> search_provider::describe(const describe_request& request) {
 
 namespace {
 
-/// One more waits, as long as this lives.
+/// Counts a waiting request during its lifetime.
 class turn {
  public:
   turn(std::atomic<std::size_t>& all, std::size_t most) : all_(all), is_taken_(all_.fetch_add(1) < most) {}
@@ -167,8 +167,8 @@ result<void> search_provider::wait_for(const read_request& request, bool tells_n
   const auto begin = monotonic_clock::now();
   const auto until = std::min(request.deadline, begin + longest_wait);
   if (!tells_numbers) {
-    // Neither how much there is shows, nor whether something is missing that the caller may not see: `completeness_for` says
-    // what it may know. So seconds are told, and any look that has ended will do.
+    // Do not reveal counts, or whether something is missing that the caller may not see; `completeness_for` says what the
+    // caller may know. So report seconds, and wait for any finished scan.
     const auto hears = [&](const search_state&) {
       const auto passed = std::chrono::duration_cast<std::chrono::seconds>(monotonic_clock::now() - begin).count();
       if (!request.report || static_cast<std::uint64_t>(passed) <= done) return;
@@ -213,7 +213,7 @@ result<reading> search_provider::read(const read_request& request) {
 }
 
 result<complete_result> search_provider::complete(const complete_request& request) {
-  // Always the same, so that nothing shows of what the caller may not see.
+  // Fixed values, so that completion reveals nothing that the caller may not see.
   static const std::vector<std::string> languages{"ja", "en", "de", "fr", "es", "it", "pt", "nl", "zh", "ko", "ru"};
   static const std::vector<std::string> audiences{"user", "assistant"};
   static const std::vector<std::string> priorities{"0.25", "0.5", "0.75", "0.9"};
@@ -232,7 +232,7 @@ result<complete_result> search_provider::complete(const complete_request& reques
   std::vector<std::string> values;
   for (const auto& source : in.catalog->sources()) {
     for (const auto& claim : source->what()->claims()) {
-      // Of a source of which nothing may be seen, nothing shows.
+      // Completion does not reveal sources that are hidden from the caller.
       if (!in.gate->may_see(through.get(), claim)) continue;
       auto value = request.argument == "scheme" ? claim.substr(0, claim.find(':')) : claim;
       if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(std::move(value));

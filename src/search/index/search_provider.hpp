@@ -20,11 +20,11 @@ namespace hondana::search {
 
 [[nodiscard]] scheme_documentation describe_search();
 
-/// Reads with `q` are searches, and without it say how the index is doing. Each is made for its caller, and never kept.
+/// Reads with `q` are searches; reads without it return the state of the index. Each answer is for one caller and never cached.
 class search_provider final : public provider {
  public:
   search_provider(std::shared_ptr<ground> on, std::shared_ptr<const engine> by) : on_(std::move(on)), by_(std::move(by)) {}
-  /// Waits as `search_index::wait` does; set once, before the first read.
+  /// Sets the function that waits like `search_index::wait`. Call once, before the first read.
   using waiter =
       std::function<result<void>(look_end which, std::chrono::steady_clock::time_point until,
                                  const std::function<void(const search_state&)>& hears, const std::stop_token& stop)>;
@@ -48,7 +48,7 @@ class search_provider final : public provider {
 
  private:
   [[nodiscard]] result<reading> read_state(const read_request& request, bool waits) const;
-  /// A few at once, and each for some minutes at most.
+  /// Waits for a complete index. Errors: overloaded if several requests wait already; waits some minutes at most.
   [[nodiscard]] result<void> wait_for(const read_request& request, bool tells_numbers) const;
 
   const std::shared_ptr<ground> on_;

@@ -45,7 +45,7 @@ std::vector<wanted_word> words_of(const tokenizer::tokenizer& by, std::string_vi
 
 namespace {
 
-constexpr std::size_t longest_query = 1024;  // as the tool's
+constexpr std::size_t longest_query = 1024;  // as the limit of the tool
 constexpr std::size_t longest_value = 8192;
 constexpr std::size_t most_results = 50;
 

@@ -13,13 +13,13 @@
 
 namespace hondana::search {
 
-/// Lets only what begins so be found, however it is spelled (see `catalog::spellings_of_prefix`).
+/// Restricts the filter to URIs that begin with `prefix`, in all its spellings (see `catalog::spellings_of_prefix`).
 void begin_with(document_filter& which, std::string_view prefix);
 
-/// Of a query more words than this are left out, the last ones.
+/// Limit of words in a query; further words are ignored.
 inline constexpr std::size_t most_query_words = 32;
 
-/// The words of a query, each once, in their order.
+/// The words of a query, each once, in order.
 [[nodiscard]] std::vector<wanted_word> words_of(const tokenizer::tokenizer& by, std::string_view query);
 
 inline constexpr std::string_view search_uri = "search:///";
@@ -27,14 +27,14 @@ inline constexpr std::string_view search_template =
     "search:///{?q,limit,lang,scheme,uriPrefix,minPriority,audience,modifiedSince,owner}";
 inline constexpr std::string_view waiting_template = "search:///{?wait}";
 
-/// What a URI asks.
+/// A parsed URI of search:///.
 struct address {
-  question what{};     ///< With an empty `q`: how the index is doing.
-  bool waits = false;  ///< `?wait=complete`: when all is indexed that is there now.
+  question what{};     ///< With an empty `q`: a request for the state of the index.
+  bool waits = false;  ///< `?wait=complete`: answer when everything that exists now is indexed.
 };
 
-/// `uri` is canonical. Errors: resource_not_found for a path; invalid_argument for parameters that there are not, are there
-/// twice or have a value that they cannot have: "limit: expected a number from 1 to 50."
+/// `uri` is canonical. Errors: resource_not_found for a path; invalid_argument for unknown or repeated parameters and invalid
+/// values: "limit: expected a number from 1 to 50."
 [[nodiscard]] result<address> parse_address(std::string_view uri);
 
 }  // namespace hondana::search

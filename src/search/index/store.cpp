@@ -21,7 +21,7 @@
 namespace hondana::search {
 namespace {
 
-/// The first bytes of a SHA-256.
+/// The first bytes of a SHA-256 digest.
 template <std::size_t Size>
 std::array<std::uint8_t, Size> digest_of_bytes(std::string_view text) {
   sha256_ctx context;
@@ -36,7 +36,7 @@ void append(std::string& to, std::uint64_t number) {
   for (int i = 0; i < 8; ++i) to += static_cast<char>(number >> (8 * i) & 0xFF);
 }
 
-/// Many people, and no book.
+/// Limit in bytes for owners: enough for many names, but not for arbitrary text.
 constexpr std::size_t longest_owner = 4096;
 
 constexpr int is_complete_bit = 1;
@@ -44,7 +44,7 @@ constexpr int has_looked_bit = 2;
 
 std::string_view scheme_of(std::string_view uri) noexcept { return uri.substr(0, uri.find(':')); }
 
-/// Whether it is one of those that `all` has, or some that follow each other there.
+/// Whether `one` is an element, or several consecutive elements, of the list `all`.
 bool is_among(std::string_view one, std::string_view all) noexcept {
   for (auto at = all.find(one); at != std::string_view::npos; at = all.find(one, at + 1)) {
     const bool begins_there = at == 0 || all.substr(0, at).ends_with(between_owners);
@@ -54,7 +54,7 @@ bool is_among(std::string_view one, std::string_view all) noexcept {
   return false;
 }
 
-/// The number up to the next space, which goes with it.
+/// Parses a number and removes it from `from` together with the space after it.
 template <class Number>
 bool take(std::string_view& from, Number& into) {
   const auto end = from.find(' ');
@@ -179,7 +179,7 @@ std::string digest_of_text(std::string_view text) {
 
 namespace {
 
-/// Whether it can be kept now.
+/// Removes NUL bytes. Returns false if the text is not valid UTF-8.
 bool clean(std::string& text) {
   if (!json::is_utf8(text)) return false;
   if (json::has_nul(text)) text.erase(std::remove(text.begin(), text.end(), '\0'), text.end());

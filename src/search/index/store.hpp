@@ -24,18 +24,17 @@ using milliseconds = std::chrono::sys_time<std::chrono::milliseconds>;
 /// One indexed resource.
 struct document {
   std::string uri{};      ///< Canonical.
-  std::string version{};  ///< Of what was indexed; empty: unknown.
+  std::string version{};  ///< The indexed version; empty: unknown.
   std::string name{};
   std::string title{};
   std::string description{};
   std::string mime_type{};
   std::string kind{};
   std::string language{};  ///< BCP 47; empty: unknown.
-  std::string problem{};   ///< Why there are no passages of its contents, for people; empty: there are.
+  std::string problem{};   ///< Why there are no passages of its content, for people; empty: there are.
   std::string made{};      ///< How its texts were made, see document_reader.hpp.
-  std::string
-      owners{};  ///< As `owner_fact` (hondana/facts.hpp) has them, but as `comparable_owner` spells it; empty: not stated.
-  /// Digest of what a list says of it, where that is not what stands here: the title may be that of the contents.
+  std::string owners{};    ///< As `owner_fact` (hondana/facts.hpp), in the spelling of `comparable_owner`; empty: unknown.
+  /// Digest of the listed entry, if it differs from this document: the title may come from the content.
   std::optional<std::uint64_t> listed{};
   std::optional<double> priority{};
   std::vector<role> audience{};
@@ -43,19 +42,19 @@ struct document {
   std::optional<std::uint64_t> size{};
 };
 
-/// The entry that a list would give, as far as an index knows it.
+/// The entry for a list, as far as an index knows it.
 [[nodiscard]] resource entry_of(const document& what);
 
-/// What an index has of a passage.
+/// A passage as stored in the index.
 struct stored_passage {
   std::string heading{};
   std::string text{};
-  std::uint64_t first_line = 0;  ///< From 1; 0: it is of name, title and description, and of no place in the contents.
+  std::uint64_t first_line = 0;  ///< From 1; 0: made from name, title and description, and not part of the content.
   std::uint64_t last_line = 0;
   std::uint64_t page = 0;  ///< 0: none.
 };
 
-/// Names a passage: the document's number, and which one of it this is. Never used again for another one.
+/// Identifies a passage: the number of the document, and the position in it. Never reused for another passage.
 struct passage_id {
   std::int64_t number = 0;
   static constexpr int bits_of_order = 16;
@@ -68,36 +67,36 @@ struct passage_id {
   friend auto operator<=>(const passage_id&, const passage_id&) = default;
 };
 
-/// Which documents may be found. All that is set must hold; what a document does not state never holds of it.
+/// Selects documents. All members that are set must match. A document never matches a condition on a value that it lacks.
 struct document_filter {
   std::string uri_prefix{};
-  std::vector<std::string> more_prefixes{};  ///< With it: how else that beginning is written (`begin_with`).
+  std::vector<std::string> more_prefixes{};  ///< Alternative spellings of `uri_prefix` (`begin_with`).
   std::string scheme{};
-  std::string language{};   ///< A range: "ja" has "ja-JP".
-  std::string mime_type{};  ///< `type/subtype`, or `type/` for all of a type.
+  std::string language{};   ///< A language range: "ja" matches "ja-JP".
+  std::string mime_type{};  ///< `type/subtype`, or `type/` for all subtypes.
   std::string kind{};
   std::optional<role> audience{};
   std::optional<double> min_priority{};
   std::optional<milliseconds> modified_since{};
-  std::string owner{};  ///< One of its owners, as `comparable_owner` spells it.
-  /// How its texts were made: in one of these ways; nothing: in any.
+  std::string owner{};  ///< One of the owners, in the spelling of `comparable_owner`.
+  /// Allowed values of `document::made`; no value: any.
   std::optional<std::vector<std::string>> made{};
 
   [[nodiscard]] bool is_open() const noexcept { return *this == document_filter(); }
   bool operator==(const document_filter&) const = default;
 };
 
-/// Whether a document passes. Stores may ask in their own language, and must agree with this.
+/// Whether a document passes the filter. Stores may implement it in their query language, with the same results.
 [[nodiscard]] bool passes(const document_filter& which, const document& what) noexcept;
 
-/// An owner as it is compared: letters of one case, and of one width. Empty for what is too long, or no text.
+/// Normalizes an owner for comparison: case and width. Empty if it is too long or malformed.
 [[nodiscard]] std::string comparable_owner(std::string_view said);
 
-/// A word of a query, as `tokenizer::tokenizer` makes it.
+/// A word of a query, as `tokenizer::tokenizer` returns it.
 struct wanted_word {
   std::string text{};
   bool is_prefix = false;
-  bool follows = false;  ///< It stands directly behind the one before it in the query, so that both together tell more.
+  bool follows = false;  ///< The word follows the previous one directly in the query; both together are more specific.
 
   bool operator==(const wanted_word&) const = default;
 };
@@ -106,17 +105,18 @@ struct wanted_word {
 struct match {
   passage_id id{};
   double score = 0;              ///< BM25 (see bm25.hpp).
-  std::uint64_t words = 0;       ///< Bit i: it has word i of the query, in any place;
-  std::uint64_t in_title = 0;    ///< in the document's title or name,
-  std::uint64_t in_heading = 0;  ///< or in its heading.
+  std::uint64_t words = 0;       ///< Bit i: the passage has word i of the query, in any field.
+  std::uint64_t in_title = 0;    ///< Bit i: word i is in the document's title or name.
+  std::uint64_t in_heading = 0;  ///< Bit i: word i is in the heading.
 };
+/// The passages that a search by words finds.
 struct matches {
-  std::vector<match> all{};  ///< In no order.
-  bool is_complete = true;   ///< False: there are more passages with these words than may be looked at,
-  std::string remark{};      ///< or what else is wrong with the index, for people.
+  std::vector<match> all{};  ///< In any order.
+  bool is_complete = true;   ///< False: more passages have these words than may be examined, or `remark` has another reason.
+  std::string remark{};      ///< Another problem of the index, for people; empty: none.
 };
 
-/// What there is of a passage and its document when it is shown.
+/// A passage with its document, as shown to a caller.
 struct shown_passage {
   passage_id id{};
   stored_passage passage{};
@@ -127,43 +127,43 @@ struct store_counts {
   std::uint64_t documents = 0;
   std::uint64_t without_text = 0;
   std::uint64_t passages = 0;
-  std::uint64_t vectors = 0;  ///< Passages that have one of the present model.
+  std::uint64_t vectors = 0;  ///< Passages that have a vector of the current model.
   std::uint64_t bytes = 0;
 };
 
-/// How far who indexes has come, kept for those that look in from outside.
+/// The progress of the indexer, stored for other processes.
 struct progress {
-  std::uint64_t waiting = 0;  ///< As of `search_state`.
+  std::uint64_t waiting = 0;  ///< As in `search_state`.
   bool is_complete = false;
   milliseconds at{};
   std::string problem{};
-  bool has_looked = false;  ///< Everything has been looked at once, whatever is missing nevertheless.
+  bool has_looked = false;  ///< Everything has been scanned once, even if some resources are missing.
 };
-/// As it stands among a store's facts, and back; nothing: that is none.
+/// Converts progress to the text stored among a store's facts, and back; no value if the text is malformed.
 [[nodiscard]] std::string spelled(const progress& how);
 [[nodiscard]] std::optional<progress> progress_from(std::string_view spelled);
 
-/// An index as it stands where it is kept, whoever keeps it.
+/// Counts and progress of a stored index. Any process may write it.
 struct kept_index {
   store_counts counts{};
-  std::optional<progress> how{};  ///< Nothing: nobody has noted it yet.
+  std::optional<progress> how{};  ///< No value: none has been stored yet.
 };
 
-/// How an index stands, for those that only search it.
+/// The state of an index, for processes that only search it.
 struct index_standing {
-  std::uint64_t commits = 0;      ///< Another number: something has been written.
-  std::string model{};            ///< Of its vectors; empty: there are none.
-  std::optional<progress> how{};  ///< Of whoever writes it.
+  std::uint64_t commits = 0;      ///< Changes with every commit.
+  std::string model{};            ///< The model of its vectors; empty: there are none.
+  std::optional<progress> how{};  ///< The progress of the writing process.
 };
 
-/// Whose turn it is to write an index that several have open.
+/// Whether this process may write an index that several have open.
 struct writing_turn {
-  bool is_ours = true;     ///< False: another keeps the index up, and what it commits is seen here.
-  std::uint64_t life = 0;  ///< Another number: the index may have other documents than those that were put here.
+  bool is_ours = true;     ///< False: another process updates the index; its commits are visible here.
+  std::uint64_t life = 0;  ///< A new number: the index may have other documents than those that this process has put.
 };
 
-/// One state of an index, whatever is written while this lives. Short-lived. Threads: one at a time. Errors: as of `store`.
-/// What cannot be read for damage is missing from answers, and `matches::remark` says so.
+/// A consistent state of an index. Writes during the lifetime of this object do not change it. Keep it only briefly. Threads:
+/// one at a time. Errors: as `store`. Damaged parts are missing from answers, and `matches::remark` says so.
 class state_of_index {
  public:
   state_of_index() = default;
@@ -171,17 +171,19 @@ class state_of_index {
   state_of_index& operator=(const state_of_index&) = delete;
   virtual ~state_of_index() = default;
 
-  /// Another number: the index has been made anew, and numbers may mean other passages.
+  /// A new number: the index has been created again, and passage numbers may have a new meaning.
   [[nodiscard]] virtual std::uint64_t life() const noexcept { return 0; }
-  /// Passages with at least one of the words, of documents that pass. At most 64 words; at most `most` passages are looked at.
+  /// Passages with at least one of the words, of documents that match the filter. At most 64 words. Examines at most `most`
+  /// passages.
   [[nodiscard]] virtual result<matches> find(std::span<const wanted_word> words, const document_filter& which,
                                              std::size_t most) = 0;
-  /// What there is to show; what has gone meanwhile is missing from the answer. In the order asked for.
+  /// The passages with their documents, in the order of `which`. Passages removed meanwhile are left out.
   [[nodiscard]] virtual result<std::vector<shown_passage>> show(std::span<const passage_id> which) = 0;
-  /// Those whose documents were made in one of these ways, in the order given; what has gone may be among them.
+  /// The passages whose documents have one of these values of `made`, in the order given. May include passages removed
+  /// meanwhile.
   [[nodiscard]] virtual result<std::vector<passage_id>> made_so(std::span<const passage_id> which,
                                                                 std::span<const std::string> ways) = 0;
-  /// The nearest passages by cosine, where the store itself can tell (pgvector); nothing: it cannot.
+  /// The nearest passages by cosine, if the store itself can search vectors (pgvector); otherwise no value.
   [[nodiscard]] virtual std::optional<result<std::vector<match>>> nearest(std::span<const float> to, std::size_t count) {
     static_cast<void>(to);
     static_cast<void>(count);
@@ -191,17 +193,16 @@ class state_of_index {
 
 /// A text that has no vector yet.
 struct wanted_vector {
-  std::string digest{};  ///< Of the text, for machines: 16 bytes.
-  std::string text{};    ///< What is to be embedded: title, heading and text.
+  std::string digest{};  ///< Digest of the text: 16 bytes.
+  std::string text{};    ///< The text to embed: title, heading and text.
 };
 
-/// Keeps an index. All of a document is replaced at once, so that nobody ever finds half of one; what `commit` has acknowledged
-/// is there after the process, or the machine's power, has gone at any moment (of the last second before a power failure
-/// nothing need be).
+/// Stores an index. A document is always replaced as a whole, so searches never see a part of one. Committed data survives a
+/// crash at any time; a power failure may lose the last second.
 ///
-/// Threads: the writing methods one at a time; the reading methods any, several at once, also while something is written: they
-/// see what was committed. Errors of all: source_unavailable, whose text says what to do (disk full, locked, gone); what was
-/// committed stays.
+/// Threads: the writing functions one at a time; the reading functions any, several at once, also during writes. Readers see
+/// committed data. Errors of all functions: source_unavailable, with advice in the text (disk full, locked, removed); committed
+/// data stays.
 class store {
  public:
   store() = default;
@@ -209,39 +210,39 @@ class store {
   store& operator=(const store&) = delete;
   virtual ~store() = default;
 
-  /// Whether this one may write; where another does, it tries to take over from it, which works once that one has ended. Asked
-  /// about once a second by who writes, since here is also where a damaged index is moved aside and made anew.
+  /// Whether this process may write. If another process writes, tries to take over, which succeeds once that process has ended.
+  /// A damaged index is moved aside and created again here. Writers call this about once a second.
   [[nodiscard]] virtual result<writing_turn> take_turn() { return writing_turn{}; }
 
-  // Writing. What fails but for invalid_argument may have been done by half, so that nothing of the transaction is committed:
-  // `commit` says so then, too, and all begins anew. NUL bytes are left out of texts.
+  // Writing. After any error except invalid_argument, a change may be incomplete. So nothing of the transaction is committed:
+  // `commit` fails, too, and the writer starts again. NUL bytes are removed from texts.
 
-  /// Puts a document with its passages (`passage_id::most_a_document` at most) in the place of what was there under its URI,
-  /// whose passages it returns. Where there are none, name, title and description are a passage of their own. Text of malformed
-  /// UTF-8 is refused (invalid_argument). Not seen by readers before `commit`.
+  /// Replaces the document with this URI and its passages (at most `passage_id::most_a_document`). Returns the removed
+  /// passages. Without passages, name, title and description become a passage. Readers do not see it before `commit`. Errors:
+  /// also invalid_argument for malformed UTF-8.
   [[nodiscard]] virtual result<std::vector<passage_id>> put(const document& what, std::span<const chunking::passage> of) = 0;
-  /// Changes what is known of a document whose contents are the same, all but language, problem and how it was made. Its
-  /// passages keep their numbers. Nothing happens where there is none.
+  /// Changes the description of a document whose content is unchanged: everything except language, problem and `made`. Its
+  /// passages keep their numbers. Does nothing if there is no such document.
   [[nodiscard]] virtual result<void> describe(const document& what) = 0;
-  /// Kept with the next commit.
+  /// Stores the progress with the next commit.
   [[nodiscard]] virtual result<void> note(const progress& how) = 0;
-  /// Forgets it, and returns its passages: none where there is no such document.
+  /// Removes a document and returns its passages; empty if there is no such document.
   [[nodiscard]] virtual result<std::vector<passage_id>> remove(const std::string& uri) = 0;
   [[nodiscard]] virtual result<void> commit() = 0;
-  /// Forgets what has been put since the last commit.
+  /// Discards changes since the last commit.
   virtual void roll_back() noexcept = 0;
 
-  /// Of which model vectors are from now on; those of others are forgotten. Empty: there are none. Commits.
+  /// Sets the model of the vectors and deletes vectors of other models. Empty: no vectors. Commits.
   [[nodiscard]] virtual result<void> use_model(const std::string& id) = 0;
-  /// Texts of passages without vector, at most `count`, those of the most important documents first; of several passages with
-  /// equal texts one.
+  /// At most `count` texts of passages without a vector, those of the most important documents first. Equal texts are returned
+  /// once.
   [[nodiscard]] virtual result<std::vector<wanted_vector>> without_vector(std::size_t count) = 0;
   struct made_vector {
     std::string digest{};
     std::vector<float> numbers{};
   };
   [[nodiscard]] virtual result<void> put_vectors(std::span<const made_vector> what) = 0;
-  /// Vectors of texts that no passage has any more, but those used within a day, are forgotten. Commits.
+  /// Deletes vectors of texts that no passage has, unless they were used within a day. Commits.
   [[nodiscard]] virtual result<void> tidy() = 0;
 
   // Reading.
@@ -249,55 +250,56 @@ class store {
   struct known {
     std::string uri{};
     std::string version{};
-    std::uint64_t described = 0;  ///< Digest of what a list says of it, see `digest_of`.
+    std::uint64_t described = 0;  ///< Digest of the listed entry, see `digest_of`.
     bool has_problem = false;
     std::string made{};
   };
-  /// Every document, in any order.
+  /// Calls `each` for every document, in any order.
   [[nodiscard]] virtual result<void> each_document(const std::function<void(known)>& each) const = 0;
-  /// To ask several things of one state; of an index in memory each is asked of the state that there is then.
+  /// One state for several reads. For an index in memory, each call reads the current state instead.
   [[nodiscard]] virtual result<std::unique_ptr<state_of_index>> at_once() const = 0;
-  /// As of the state that there is now.
+  /// Reads the current state.
   [[nodiscard]] result<matches> find(std::span<const wanted_word> words, const document_filter& which, std::size_t most) const;
   [[nodiscard]] result<std::vector<shown_passage>> show(std::span<const passage_id> which) const;
   using vector_hearer = std::function<void(passage_id, std::span<const float>)>;
-  /// Every passage with a vector of the present model, in any order.
+  /// Calls `each` for every passage with a vector of the current model, in any order.
   [[nodiscard]] virtual result<void> each_vector(const vector_hearer& each) const = 0;
-  /// Every passage that has one of these texts, and a vector.
+  /// Calls `each` for every passage that has one of these texts and a vector.
   [[nodiscard]] virtual result<void> vectors_of(std::span<const std::string> digests, const vector_hearer& each) const = 0;
   [[nodiscard]] virtual result<store_counts> counts() const = 0;
   [[nodiscard]] virtual result<index_standing> stands() const = 0;
 };
 
-/// Of everything but version, language, problem and how it was made; equal for equal ones on every machine.
+/// Digest of everything except version, language, problem and `made`; the same on every machine.
 [[nodiscard]] std::uint64_t digest_of(const document& what);
-/// Whether two such are of what says the same of itself before anybody looks into it: all but title, description and size.
+/// Whether two digests agree in the facts that a source knows without reading the content: everything except title, description
+/// and size.
 [[nodiscard]] bool are_alike_outside(std::uint64_t one, std::uint64_t other) noexcept;
-/// Of what a list says of it, as it is kept.
+/// The digest of the listed entry, as it is stored.
 [[nodiscard]] inline std::uint64_t described_of(const document& what) { return what.listed ? *what.listed : digest_of(what); }
-/// What a passage is embedded by.
+/// The text to embed for a passage.
 [[nodiscard]] std::string text_to_embed(const document& of, std::string_view heading, std::string_view text);
 /// 16 bytes.
 [[nodiscard]] std::string digest_of_text(std::string_view text);
 
-/// A document and its passages, with texts that every store can keep: well-formed, and without NUL, which is left out. Where
-/// there are no passages, there is the one of the entry, of no lines.
+/// A document and its passages with texts that every store can store: well-formed UTF-8 without NUL bytes, which are removed.
+/// Without passages, it has one made from the entry, without line numbers.
 struct storable {
   document of{};
   std::vector<chunking::passage> all{};
 };
-/// Errors: invalid_argument: a text is malformed UTF-8, the URI is empty or has a NUL, or there are too many passages.
+/// Errors: invalid_argument for malformed UTF-8, an empty URI or one with NUL, and too many passages.
 [[nodiscard]] result<storable> storable_of(const document& what, std::span<const chunking::passage> of);
-/// The same of the document alone.
+/// Does the same for the document alone. Errors: as above.
 [[nodiscard]] result<document> storable_of(const document& what);
 
-/// How roles are kept.
+/// The stored form of a role.
 [[nodiscard]] constexpr std::int64_t bit_of(role one) noexcept { return one == role::user ? 1 : 2; }
-/// When vectors were used, and for how many hours those that nothing uses any more are kept.
+/// The current time in hours, as stored for the last use of a vector. Unused vectors are deleted after `hours_kept_unused`.
 [[nodiscard]] std::int64_t hours_now();
 inline constexpr std::int64_t hours_kept_unused = 24;
 
-/// What counts as a document's name: the path of its URI, decoded, and its name.
+/// The name field of a document: the decoded path of its URI, and its name.
 [[nodiscard]] std::string name_and_path(std::string_view name, std::string_view uri);
 
 }  // namespace hondana::search

@@ -1,4 +1,4 @@
-/// Views by access rules: which rules apply to a caller, and what these let it list and read.
+/// Access filters from access rules: which rules apply to a caller, and what they permit.
 #include "server/access/access_views.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace hondana::access {
 namespace {
 
-/// Everything a decision depends on, each part with its length.
+/// Appends everything that a decision depends on, each part with its length.
 void spell(std::string& out, const access_rule& what) {
   const auto add = [&out](std::string_view part) { (out += std::to_string(part.size()) + ':') += part; };
   for (const auto* all : {&what.uris, &what.patterns, &what.kinds, &what.tools, &what.prompts}) {
@@ -26,9 +26,9 @@ void spell(std::string& out, const access_rule& what) {
   add(std::to_string(static_cast<int>(what.gives)));
 }
 
-/// What rules said of a URI, for those who ask of the same ones again and again: the record, the catalog, and peers.
+/// The decision for a URI, cached because the audit log, the catalog and clients ask for the same URIs repeatedly.
 struct remembered {
-  std::uint64_t id = 0;  // of the rules, which is the same only for equal ones
+  std::uint64_t id = 0;  // id of the rules, equal for equal rules only
   std::string uri;
   grant most = grant::none;
 };
@@ -54,17 +54,17 @@ grant decisions::most_of_one(std::string_view uri) const {
   for (const auto* one : last_first_) {
     if (!one->is_about_uri_in_one_form(uri)) continue;
     most = std::max(most, one->what().gives);
-    if (!one->looks_at_entries()) return most;  // what stands before it decides nothing
+    if (!one->looks_at_entries()) return most;  // earlier rules are overridden
   }
   return most;
 }
 
 grant decisions::looked_up(std::string_view asked) const {
-  // Once, and not for each rule.
+  // Once, instead of for each rule.
   const auto uri = in_one_form(asked);
   const auto whole = whole_of(uri);
   const auto most = most_of_one(uri);
-  // A resource is hidden with all of its parts.
+  // If a resource is hidden, all of its parts are.
   return whole.size() == uri.size() ? most : std::min(most, most_of_one(whole));
 }
 
@@ -75,7 +75,7 @@ grant decisions::most_of(std::string_view uri) const {
   auto& place = (*last)[std::hash<std::string_view>()(uri) % last->size()];
   if (place.id != id_ || place.uri != uri) {
     const auto most = looked_up(uri);
-    place.id = 0;  // in case there is no memory for the URI
+    place.id = 0;  // in case copying the URI throws
     place.uri = uri;
     place.most = most;
     place.id = id_;
@@ -127,11 +127,11 @@ narrowed::narrowed(std::shared_ptr<const view> one, std::shared_ptr<const view> 
 
 namespace {
 
-// Who asked longest ago does not matter: what is thrown away is made again.
+// An arbitrary filter is evicted; it is made again when needed.
 constexpr std::size_t views_a_shelf = 64;
 constexpr std::size_t narrowed_a_view = 64;
 
-/// A claim by its name, or by the names of the objects it stands in with dots between.
+/// A claim by name, or by a path of member names separated by dots.
 const value* claim_in(const value& claims, std::string_view name) {
   if (const auto* found = claims.find(name)) return found;
   const auto dot = name.find('.');

@@ -1,4 +1,4 @@
-/// Views by access rules: which rules apply to a caller, and what these let it list and read.
+/// Access filters from access rules: which rules apply to a caller, and what they permit.
 #pragma once
 
 #include <array>
@@ -21,13 +21,13 @@ namespace hondana::access {
 
 using rule_list = std::vector<rule>;
 
-/// The rules that are about a caller, wherever the others stand. Immutable; threads: any.
+/// The rules that apply to one caller, in their order. Immutable; threads: any.
 class decisions final : public view {
  public:
-  /// `which` are positions in `all`, ascending.
+  /// `which`: positions in `all`, ascending.
   decisions(std::shared_ptr<const rule_list> all, const std::vector<std::size_t>& which);
 
-  /// Equal for equal rules, in whatever process.
+  /// Equal for equal rules, in every process.
   [[nodiscard]] std::uint64_t id() const noexcept override { return id_; }
   [[nodiscard]] bool may_see(std::string_view uri) const override { return most_of(uri) >= grant::list; }
   [[nodiscard]] bool may_read(std::string_view uri) const override { return most_of(uri) >= grant::read; }
@@ -36,16 +36,16 @@ class decisions final : public view {
   [[nodiscard]] bool may_read_entry(const resource& entry) const override { return of(entry) >= grant::read; }
   [[nodiscard]] bool may_see_some(const uri_template& of) const override;
 
-  /// What is granted of a resource with this entry.
+  /// What is granted for a resource with this entry.
   [[nodiscard]] grant of(const resource& entry) const;
   [[nodiscard]] grant of_tool(std::string_view name, bool is_built_in) const;
   [[nodiscard]] grant of_prompt(std::string_view name) const;
 
  private:
-  /// The most that is granted of a URI, whatever its entry.
+  /// The most that is granted for a URI with any entry.
   [[nodiscard]] grant most_of(std::string_view uri) const;
   [[nodiscard]] grant looked_up(std::string_view asked) const;
-  /// Of a URI in one form, as the next.
+  /// Both require a URI in normal form.
   [[nodiscard]] grant most_of_one(std::string_view uri) const;
   [[nodiscard]] grant of_one(std::string_view uri, const resource& entry) const;
 
@@ -55,7 +55,7 @@ class decisions final : public view {
   bool looks_at_entries_ = false;
 };
 
-/// Shows what two views show.
+/// Permits what both of two access filters permit.
 class narrowed final : public view {
  public:
   narrowed(std::shared_ptr<const view> one, std::shared_ptr<const view> other);
@@ -82,42 +82,42 @@ class narrowed final : public view {
   std::uint64_t id_;
 };
 
-/// Whether what a caller has proved is good for a scope.
+/// Whether a caller's proof satisfies a scope.
 using scope_check = std::function<bool(const proof& given, const std::string& scope)>;
 
-/// What one rule says about one caller and resource.
+/// The result of one rule for one caller and resource.
 struct finding {
   std::size_t number = 0;
   grant gives = grant::none;
   bool is_about_caller = false;
   bool is_about_uri = false;
-  bool is_about_entry = false;  ///< Also true where it has no conditions on entries.
+  bool is_about_entry = false;  ///< Also true without conditions on entries.
   bool decides = false;
 };
 
-/// All rules, and the views of those who asked last. Threads: any.
+/// All rules, and the cached access filters of recent callers. Threads: any.
 class judge {
  public:
   /// Errors: as `check`.
   [[nodiscard]] static result<std::shared_ptr<const judge>> make(const access_rules& rules, scope_check has_scope);
 
-  /// Whether there are no rules, so that everybody may everything.
+  /// Whether there are no rules, so that every caller may do everything.
   [[nodiscard]] bool is_open() const noexcept { return rules_->empty(); }
-  /// What the caller may see: by the rules, and by the view that the caller has already. Callers with equal decisions share
-  /// one.
+  /// The caller's access filter, from the rules and the filter that the caller already has. Callers with equal decisions share
+  /// one object.
   [[nodiscard]] std::shared_ptr<const view> view_of(const caller& who) const;
-  /// The same by the rules alone.
+  /// The same from the rules alone.
   [[nodiscard]] std::shared_ptr<const decisions> decisions_of(const caller& who) const;
-  /// What every rule says, in their order.
+  /// The result of every rule, in order, for explanations.
   [[nodiscard]] std::vector<finding> explain(const caller& who, const resource& entry) const;
 
  private:
   struct views {
     std::shared_ptr<const decisions> alone;
-    /// With views that callers have from elsewhere, which these keep alive.
+    /// Combinations with the callers' own access filters, which they keep alive.
     std::unordered_map<const view*, std::shared_ptr<const view>> with;
   };
-  /// Of the callers whose rules have one hash.
+  /// The cached filters of callers whose sets of rules have the same hash.
   struct shelf {
     std::mutex mutex;
     std::unordered_map<std::string, views> by_rules;

@@ -20,7 +20,7 @@ int digit_of(char c) noexcept {
   return -1;
 }
 
-/// The byte from 0x80 on whose escape stands at `at`; 0: none does.
+/// The byte from 0x80 on that is escaped at `at`. 0: none.
 unsigned char escaped_at(std::string_view text, std::size_t at) noexcept {
   if (text[at] != '%' || at + 2 >= text.size()) return 0;
   const int high = digit_of(text[at + 1]);
@@ -30,14 +30,14 @@ unsigned char escaped_at(std::string_view text, std::size_t at) noexcept {
 
 bool is_ascii(char c) noexcept { return static_cast<unsigned char>(c) < 0x80; }
 
-/// A mark follows the letter that it is composed with, which may be ASCII.
+/// A run of characters to compose. Combining marks follow the letter that they modify, which may be ASCII.
 struct letters_and_marks {
   std::string text{};
-  std::string_view first{};  ///< How its first character is written, where that is ASCII.
+  std::string_view first{};  ///< How its first character is written, if that is ASCII.
 };
 
-/// The ASCII character at `at`, raw or escaped, that marks may be composed with; 0: none. The signs are those that have a form
-/// of their own when they are struck through.
+/// The ASCII character at `at`, raw or escaped, that can combine with marks. 0: none. Besides letters, these are the signs with
+/// a composed form for "struck through": `<`, `=` and `>`.
 char begins_run(std::string_view text, std::size_t at) noexcept {
   const auto escaped = text.substr(at, 3);
   if (ascii::is_letter(text[at]) || text[at] == '=') return text[at];
@@ -80,7 +80,7 @@ std::string composed_escapes(std::string_view text, bool has_sets) {
       run.text += c;
     } else {
       flush(run, out);
-      // Neither a separator nor a part of an escape takes part.
+      // Neither separators nor escapes of ASCII are composed.
       const auto written = text.substr(at, c == '%' ? 3 : 1);
       if (const char first = begins_run(text, at); first != '\0') {
         run = {std::string(1, first), written};
@@ -143,7 +143,7 @@ result<void> check_uri(std::size_t number, const std::string& one) {
   return refuse(number, "\"" + one + "\" is not in canonical form. Write " + *canonical + ".");
 }
 
-/// What begins otherwise, such as "*.md", was meant for paths and would protect nothing without a word.
+/// Patterns such as "*.md" are meant for paths, and would silently match no URI.
 bool begins_like_uris(std::string_view pattern) {
   return pattern.starts_with("**") || split_uri(ignore::literal_start(pattern)).scheme.size() > 1;
 }
@@ -152,10 +152,10 @@ bool is_any_of(const std::vector<std::string>& wanted, std::string_view name) {
   return std::any_of(wanted.begin(), wanted.end(), [name](const std::string& one) { return is_named(one, name); });
 }
 
-/// Whether two sets of URIs may have one in common, each given by what all of its URIs begin with.
+/// Whether two sets of URIs can overlap. Each is given by its common prefix.
 bool may_meet(std::string_view a, std::string_view b) { return a.starts_with(b) || b.starts_with(a); }
 
-/// Whether a prefix covers whatever begins so.
+/// Whether a prefix covers every URI that starts with `beginning`.
 bool covers_all_from(std::string_view prefix, std::string_view beginning) {
   if (!beginning.starts_with(prefix)) return false;
   if (prefix.ends_with('/')) return true;

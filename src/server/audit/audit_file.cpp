@@ -1,4 +1,4 @@
-/// The audit log in files: takes records from any thread, and writes them from one.
+/// The audit log in files: receives records on any thread, and writes them on one.
 
 #include <pthread.h>
 #include <signal.h>
@@ -27,17 +27,17 @@
 
 namespace hondana::audit {
 
-/// Records that wait to be written. Threads: any; `take` from one at a time.
+/// The queue of records to write. Threads: any; `take` one at a time.
 ///
-/// A thread has a part of its own as long as there are few threads, so that they hardly wait for one another. What was put
-/// before something else was is taken before it.
+/// Each thread has a part of its own while there are few threads, to avoid contention. Records are taken in the order in which
+/// they were put.
 class intake {
  public:
-  /// A number for what will be put, higher than those before.
+  /// A number for the next record, higher than all before.
   [[nodiscard]] std::uint64_t next_number() noexcept { return numbers_.fetch_add(1, std::memory_order_relaxed) + 1; }
-  /// False, and nothing is put, when with it more than `most` bytes would wait.
+  /// Queues a record. Returns false, without effect, if more than `most` bytes would wait.
   [[nodiscard]] bool put(std::uint64_t number, std::string_view record, std::size_t most);
-  /// Hands `each` everything that was put, in the order of the numbers.
+  /// Passes all queued records to `each`, in the order of their numbers.
   template <class Each>
   void take(Each&& each) {
     gather();
@@ -79,7 +79,7 @@ class intake {
 
 namespace {
 
-/// Threads are dealt out to the parts in turn.
+/// Threads are assigned to the parts in turn.
 std::size_t turn_of_this_thread() {
   static std::atomic<std::size_t> threads{0};
   thread_local const std::size_t turn = threads.fetch_add(1, std::memory_order_relaxed);
@@ -101,7 +101,7 @@ bool intake::put(std::uint64_t number, std::string_view record, std::size_t most
   return true;
 }
 
-/// One cut through all parts, so that nothing is taken before what was put earlier elsewhere.
+/// Takes all parts at one moment, so that no record is taken before an earlier one of another part.
 void intake::gather() {
   for (auto& one : parts_) one.mutex.lock();
   for (std::size_t i = 0; i < parts; ++i) std::swap(parts_[i].all, taken_[i]);
@@ -112,7 +112,7 @@ void intake::gather() {
     one.places.clear();
   }
   const auto is_before = [](const auto& a, const auto& b) { return a.number < b.number; };
-  // As they are when one thread put them.
+  // They are sorted already if a single thread put them.
   if (!std::is_sorted(order_.begin(), order_.end(), is_before)) std::sort(order_.begin(), order_.end(), is_before);
 }
 
@@ -123,12 +123,12 @@ namespace {
 
 using clock = monotonic_clock;
 
-// How long records are gathered for one write,
+// How long records are collected for one write.
 constexpr std::chrono::milliseconds gather_time{5};
-// and how long after a failure it is tried again.
+// Pause after a failure.
 constexpr std::chrono::milliseconds retry_time{500};
 
-/// Tells the runs of servers in one log apart.
+/// Identifies a run of a server in the log.
 std::string new_run() {
   std::random_device device;
   std::string out;
@@ -144,22 +144,22 @@ struct audit_file::state {
       : with(std::move(options)), file(std::move(opened)), at(file.end()), run(new_run()) {}
 
   const audit_file_options with;
-  // The writer's own:
+  // Used by the writer thread only:
   audit::log_file file;
-  audit::chain at;  // behind what is in `out`
+  audit::chain at;  // after the records in `out`
   std::string out;  // to be written
   std::size_t unsynced = 0;
   clock::time_point sync_at = clock::time_point::max();
   bool can_sync = true;
-  std::string why_failing;  // as it was said last
+  std::string why_failing;  // last logged reason
   bool cannot_rotate = false;
-  clock::time_point rotate_at{};  // not before
+  clock::time_point rotate_at{};  // not before this time
 
   audit::intake records;
   audit::refusals refused;
   const std::string run;
   std::atomic<bool> is_failing{false};
-  std::atomic<bool> is_full{false};  // since something had no room, until what waits has been taken
+  std::atomic<bool> is_full{false};  // from a rejected record until waiting ones are taken
   std::atomic<std::uint64_t> lost{0};
   std::atomic<bool> has_rung{false};
 
@@ -174,7 +174,7 @@ struct audit_file::state {
   void say(const std::string& line) const {
     if (with.log) with.log(line);
   }
-  /// One of many in a row wakes the writer.
+  /// Wakes the writer, once for many calls.
   void ring() {
     if (has_rung || has_rung.exchange(true)) return;
     {
@@ -188,7 +188,7 @@ struct audit_file::state {
     ++unsynced;
   }
 
-  /// Takes what has come into `out`; `all`: with refusals that would be counted on.
+  /// Moves waiting records into `out`. `all`: including rejections whose counting window is open.
   void compose(bool all) {
     is_full = false;
     records.take([this](std::string_view text) { add(text); });
@@ -198,7 +198,7 @@ struct audit_file::state {
     if (const auto gone = lost.exchange(0); gone != 0) add(audit::loss_text(gone));
   }
 
-  /// What is decided from here on cannot be kept.
+  /// From now on decisions cannot be recorded.
   void fails(const failure& why) {
     const bool is_known = is_failing.exchange(true) && why.public_text == why_failing;
     if (is_known) return;
@@ -210,7 +210,7 @@ struct audit_file::state {
     if (can_sync && is_failing.exchange(false)) say("audit log: records are written again");
   }
 
-  /// Everything in `out` to the file; false when it must be tried again.
+  /// Writes all of `out` to the file. Returns false if it must be retried.
   bool write() {
     const bool was_doubtful = file.is_doubtful();
     if (auto written = was_doubtful ? file.begin_anew(out) : file.append(out); !written) {
@@ -227,13 +227,13 @@ struct audit_file::state {
     return true;
   }
 
-  /// False when it must be tried again.
+  /// Returns false if it must be retried.
   bool sync() {
     const auto synced = file.sync();
     can_sync = synced.has_value();
     if (!can_sync) {
       fails(synced.error());
-      // It is what the next file has behind the records that it repeats.
+      // This record follows the repeated records in the next file.
       if (file.is_doubtful()) add(audit::opening_text("unsynced", run, 0, unsynced));
       return false;
     }
@@ -254,22 +254,23 @@ struct audit_file::state {
     (void)write();
   }
   void follow() {
-    const auto waiting = unsynced;  // with what is in `out`, which the next file gets
+    const auto waiting = unsynced;  // including records in `out`, which go to the next file
     if (!sync()) return;
     unsynced = waiting;
     open_next("reopened", file.follow());
   }
   void rotate() {
-    // Somebody may have renamed it and not said so: then there is nothing to rename, and older files stay where they are.
+    // If the file was renamed by another program, there is nothing to rename, and older files keep their names.
     if (file.was_moved()) return follow();
     open_next("rotated", file.rotate());
     if (cannot_rotate) return;
     if (const auto dropped = file.drop_oldest(); !dropped) say(dropped.error().public_text);
   }
 
-  /// One turn with what there is; false when not all could be written. `all`: also what would be counted on.
+  /// Writes, syncs and rotates once. Returns false if not everything could be written. `all`: including rejections whose window
+  /// is open.
   bool turn(bool reopen_now, bool all) {
-    // What cannot be written yet is not added to: the intake is bounded, and this is not.
+    // While a write fails, `out` does not grow: unlike the queue, it has no limit.
     if (out.empty()) compose(all);
     if (reopen_now && !file.is_doubtful() && file.was_moved()) follow();
     if (!write()) return false;
@@ -286,7 +287,7 @@ struct audit_file::state {
   void work() {
     sigset_t none_of_ours;
     sigemptyset(&none_of_ours);
-    // A limit of file sizes is an error of the write, and not the end of the process.
+    // Exceeding the file size limit becomes a write error instead of ending the process.
     sigaddset(&none_of_ours, SIGXFSZ);
     pthread_sigmask(SIG_BLOCK, &none_of_ours, nullptr);
     bool is_good = true;
@@ -304,7 +305,7 @@ struct audit_file::state {
       const auto flush_now = flush_wanted;
       has_rung = false;
       lock.unlock();
-      // What had to wait behind what could not be written comes with a second turn.
+      // A second pass takes records that waited behind a failed write.
       const bool all = is_last || flush_now > flush_done;
       is_good = turn(reopen_now, all) && turn(false, all);
       if (is_good && is_last) {
@@ -350,7 +351,7 @@ result<std::uint64_t> audit_file::decide(const audit_decision& what) {
   auto& s = *state_;
   if (!what.is_request && !s.refused.is_first(what, clock::now())) return 0;
   const auto number = s.records.next_number();
-  // Somebody who is refused again and again must not keep others from being served.
+  // Rejected requests may use half of the buffer only, so that they cannot displace other requests.
   const auto most = what.is_allowed ? s.with.buffer : s.with.buffer / 2;
   if (!s.is_failing) {
     const bool has_room = s.records.put(number, audit::decision_text(number, what), most);
@@ -367,10 +368,10 @@ result<std::uint64_t> audit_file::decide(const audit_decision& what) {
 }
 
 void audit_file::complete(std::uint64_t decision, const audit_completion& how) {
-  if (decision == 0) return;  // which was lost
+  if (decision == 0) return;  // not recorded
   auto& s = *state_;
   const auto number = s.records.next_number();
-  // There are as many at most as requests under way, which have limits of their own.
+  // No limit: there are at most as many as running requests, which have limits of their own.
   if (s.records.put(number, audit::completion_text(decision, how), std::numeric_limits<std::size_t>::max())) s.ring();
 }
 

@@ -1,4 +1,4 @@
-/// Audit records as text, the hash chain that binds them, and its verification.
+/// Audit records as text, the hash chain between them, and its verification.
 #include "server/audit/audit_record.hpp"
 
 #include <fcntl.h>
@@ -24,10 +24,10 @@
 namespace hondana::audit {
 namespace {
 
-// What a peer chose is recorded up to this length.
+// Limits of texts that clients choose, in bytes.
 constexpr std::size_t longest_word = 300;
 constexpr std::size_t longest_uri = 2000;
-constexpr std::size_t longest_uris = 4096;  // of all, so that one request cannot fill a file
+constexpr std::size_t longest_uris = 4096;  // of all URIs of a request, so that it cannot fill a file
 constexpr int format = 1;
 
 void append_padded(std::string& out, std::int64_t number, int digits) {
@@ -37,7 +37,7 @@ void append_padded(std::string& out, std::int64_t number, int digits) {
   out.append(text.data(), end);
 }
 
-/// RFC 3339 in UTC up to the seconds, with the point behind them.
+/// RFC 3339 in UTC up to the seconds, with a final dot.
 std::string text_of_seconds(std::chrono::sys_seconds when) {
   const auto day = std::chrono::floor<std::chrono::days>(when);
   const std::chrono::year_month_day date(day);
@@ -62,7 +62,7 @@ struct written_second {
   std::string text;
 };
 
-/// RFC 3339 in UTC with microseconds. Of the thousands of records of a second, the calendar is asked for one.
+/// RFC 3339 in UTC with microseconds. The calendar part is cached, because thousands of records have the same second.
 std::string time_text(std::chrono::system_clock::time_point when) {
   const auto whole = std::chrono::floor<std::chrono::seconds>(when);
   auto* const last = threads::own<written_second>();
@@ -74,7 +74,7 @@ std::string time_text(std::chrono::system_clock::time_point when) {
   return out;
 }
 
-/// The beginning of what a peer chose, at a whole character.
+/// The first bytes of a text, cut at a whole character.
 std::string_view beginning(std::string_view text, std::size_t most) {
   if (text.size() <= most) return text;
   while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0) == 0x80) --most;
@@ -95,7 +95,7 @@ std::string_view name_of(audit_outcome how) {
   return "unknown";
 }
 
-/// What does not stand there is still told apart by the digest of all, each with a newline behind it.
+/// If URIs are cut or left out, adds the digest of all, each followed by a newline.
 void write_uris(json::writer& to, const std::vector<std::string>& uris) {
   if (uris.empty()) return;
   to.key("uris").begin_array();
@@ -120,7 +120,7 @@ void write_uris(json::writer& to, const std::vector<std::string>& uris) {
   to.member("uris_sha256", bytes::to_hex(all.finish_raw()));
 }
 
-/// A record of this kind; the brace that opens it comes with its place in the chain.
+/// The text of a record. The opening brace is written with its position in the chain.
 template <class Fill>
 std::string text_of(std::string_view kind, std::chrono::system_clock::time_point when, Fill fill) {
   std::string out;
@@ -226,7 +226,7 @@ tl::expected<chain, std::string> read_record(std::string_view line, const chain*
 }
 
 std::string failure_told_by(std::string_view line) {
-  // Within a text the quotes would be escaped.
+  // In a string value, these quotes would be escaped.
   if (line.find("\"because\":\"unsynced\"") == std::string_view::npos) return {};
   constexpr std::string_view key = "\"unsynced\":";
   const auto at = line.find(key);
@@ -243,7 +243,7 @@ namespace {
 
 constexpr std::size_t piece_bytes = 256 * 1024;
 
-/// Reads the lines of a file, each with its cap.
+/// Reads the lines of a file, with a limit of each line's length.
 class lines {
  public:
   static result<lines> open(const std::string& path) {
@@ -255,7 +255,7 @@ class lines {
   }
 
   enum class found { line, torn, nothing };
-  /// The next line; torn: what stands behind the last newline, or a line that is longer than any record.
+  /// Reads the next line. torn: text after the last newline, or a line longer than any record.
   [[nodiscard]] result<found> next(std::string& line) {
     for (;;) {
       const auto end = have_.find('\n', at_);
@@ -288,7 +288,7 @@ class lines {
   std::size_t at_ = 0;
 };
 
-/// One file with the number it begins with; 0: that cannot be read, or there is none.
+/// A file with the number of its first record. 0: unreadable, or none.
 struct numbered {
   std::string path;
   std::uint64_t first = 0;

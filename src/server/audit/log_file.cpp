@@ -1,4 +1,4 @@
-/// The files of one audit log: opened, repaired after a crash, rotated, and followed by others.
+/// The files of one audit log: opening, repair after a crash, rotation.
 #include "server/audit/log_file.hpp"
 
 #include <fcntl.h>
@@ -32,7 +32,7 @@ tl::unexpected<failure> refuse(const std::string& path, const std::string& why) 
 
 std::string folder_of(const std::string& path) { return path.substr(0, std::max<std::size_t>(path.rfind('/'), 1)); }
 
-/// A new name is on the disk once its folder is.
+/// A file name is durable once its folder is synced.
 result<void> sync_folder(const std::string& path) {
   const disk::handle folder(::open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!folder.is_open() || (::fsync(folder.get()) != 0 && errno != EINVAL)) return cannot("sync the folder of", path, errno);
@@ -52,9 +52,9 @@ result<std::string> read_range(int file, std::uint64_t from, std::uint64_t to, c
   return out;
 }
 
-/// Looks for the last whole record. Errors: there is none near the end.
+/// Finds the last whole record. Errors: none near the end of the file.
 result<sound_end> find_sound_end(int file, std::uint64_t size, const std::string& path) {
-  // A record and what a crash may have left behind it.
+  // A record, and what a crash may have left after it.
   const auto from = size > 2 * longest_record ? size - 2 * longest_record : 0;
   const auto tail = read_range(file, from, size, path);
   if (!tail) return tl::unexpected(tail.error());
@@ -66,7 +66,7 @@ result<sound_end> find_sound_end(int file, std::uint64_t size, const std::string
     }
     end = before;
   }
-  // A first record of which not all came to the disk, or nothing but the room for it.
+  // Only a part of the first record reached the disk, or only zeros.
   constexpr std::string_view first_words = "{\"number\":";
   const bool is_begun = first_words.starts_with(std::string_view(*tail).substr(0, first_words.size()));
   const bool is_empty = tail->find_first_not_of('\0') == std::string::npos;
@@ -114,7 +114,7 @@ result<log_file> log_file::open(const audit_file_options& with) {
   return made;
 }
 
-/// A file that nobody else writes to, made where there is none.
+/// Opens a file that no other user can write, or creates it.
 result<disk::handle> log_file::open_own(const std::string& path, std::uint64_t& size) {
   disk::handle file(::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600));
   if (!file.is_open()) {
@@ -132,7 +132,7 @@ result<disk::handle> log_file::open_own(const std::string& path, std::uint64_t& 
   return file;
 }
 
-/// As `open_own`, for a file that is to begin.
+/// As `open_own`, for a new file.
 result<disk::handle> log_file::open_empty(const std::string& path) {
   std::uint64_t size = 0;
   auto file = open_own(path, size);
@@ -150,11 +150,11 @@ result<void> log_file::open_first() {
     from = mended;
   }
   if (from.offset == 0) {
-    // The present file had just been renamed when the server was stopped, or there is none yet.
+    // The server was stopped just after it renamed the file, or there is no file yet.
     HONDANA_TRY(auto before, end_of_older());
     from.at = before;
   }
-  // What an earlier run may not have synced must be on the disk before it is relied upon.
+  // Records of an earlier run may not be synced yet.
   if (size != 0 && ::fdatasync(file->get()) != 0) return cannot("sync", path_, errno);
   end_ = from.at;
   return take(std::move(*file), from.offset);
@@ -167,7 +167,7 @@ result<void> log_file::take(disk::handle file, std::uint64_t size) {
   return {};
 }
 
-/// Where the youngest of the older files ends, which need not be the first when somebody has moved others.
+/// The end of the youngest older file. That need not be `.1`, if other programs moved files.
 result<chain> log_file::end_of_older() const {
   const auto stem = path_.substr(path_.rfind('/') + 1) + '.';
   unsigned youngest = 0;
@@ -179,7 +179,7 @@ result<chain> log_file::end_of_older() const {
     unsigned age = 0;
     const auto* const end = name.data() + name.size();
     const auto read = std::from_chars(name.data() + stem.size(), end, age);
-    // Larger numbers are dates that others have named files by.
+    // Other programs may use dates as numbers.
     if (read.ec != std::errc() || read.ptr != end || age > most_older_files) continue;
     if (youngest == 0 || age < youngest) youngest = age;
   }
@@ -187,7 +187,7 @@ result<chain> log_file::end_of_older() const {
   return youngest == 0 ? chain{} : end_of(older(youngest));
 }
 
-/// Moves what is behind the last whole record aside.
+/// Moves everything after the last whole record to a separate file.
 result<sound_end> log_file::mend(int file, std::uint64_t size) {
   auto found = find_sound_end(file, size, path_);
   if (!found) return found;
@@ -215,7 +215,7 @@ result<void> log_file::append(std::string& records) {
     if (count < 0 && errno != EINTR) error = errno;
   }
   if (error != 0) {
-    // Whatever happens to this file now, it ends with a whole record.
+    // The file must end with a whole record.
     const auto whole = done == 0 ? 0 : records.rfind('\n', done - 1) + 1;
     if (whole != done && ::ftruncate(file_.get(), static_cast<off_t>(size_ + whole)) == 0) done = whole;
   }
@@ -244,7 +244,7 @@ std::string log_file::older(unsigned age) const { return path_ + '.' + std::to_s
 
 std::string log_file::next() const { return path_ + "-next"; }
 
-/// How many there are without a gap.
+/// Number of older files without a gap.
 unsigned log_file::count_older() const {
   unsigned count = 0;
   struct stat facts{};
@@ -252,14 +252,14 @@ unsigned log_file::count_older() const {
   return count;
 }
 
-/// An empty file that is to take the place of the present one.
+/// Opens an empty file that will replace the current one.
 result<disk::handle> log_file::open_next() const {
   const auto fresh = next();
   if (::unlink(fresh.c_str()) != 0 && errno != ENOENT) return cannot("delete", fresh, errno);
   return open_empty(fresh);
 }
 
-/// Gives the present file and the older ones the next names.
+/// Renames the current file and the older ones by one number.
 result<void> log_file::make_older() const {
   for (auto age = count_older(); age > 0; --age) {
     if (::rename(older(age).c_str(), older(age + 1).c_str()) != 0) return cannot("rename", older(age), errno);
@@ -269,7 +269,7 @@ result<void> log_file::make_older() const {
 }
 
 result<void> log_file::rotate() {
-  // What can fail for want of something comes before the first file has another name.
+  // All steps that need space or descriptors come before the first rename.
   HONDANA_TRY(auto file, open_next());
   HONDANA_TRY(make_older());
   if (::rename(next().c_str(), path_.c_str()) != 0) return cannot("rename", next(), errno);
@@ -283,7 +283,7 @@ result<void> log_file::begin_anew(std::string& records) {
     if (const int error = disk::write_all(file->get(), *part); error != 0) return cannot("write", next(), error);
   }
   if (::fdatasync(file->get()) != 0) return cannot("sync", next(), errno);
-  // Whatever is left of them there, they stand in the new file now.
+  // The new file has these records, so they are removed here.
   if (::ftruncate(file_.get(), static_cast<off_t>(synced_)) != 0) return cannot("cut off", path_, errno);
   if (::fdatasync(file_.get()) != 0) return cannot("sync", path_, errno);
   if (!was_moved()) {

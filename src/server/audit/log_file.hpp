@@ -1,4 +1,4 @@
-/// The files of one audit log: opened, repaired after a crash, rotated, and followed by others.
+/// The files of one audit log: opening, repair after a crash, rotation.
 #pragma once
 
 #include <cstddef>
@@ -14,46 +14,45 @@
 
 namespace hondana::audit {
 
-/// The end of what is sound, and where the chain stands there.
+/// The end of the intact records, with the position in the chain.
 struct sound_end {
   std::uint64_t offset = 0;
   chain at;
 };
 
-/// The file that is written now. Threads: one at a time.
+/// The file that is being written. Threads: one at a time.
 class log_file {
  public:
-  /// Takes the lock and opens; see `audit_file::open`. Nothing is written before `append`.
+  /// Locks and opens the log, see `audit_file::open`. Writes nothing.
   [[nodiscard]] static result<log_file> open(const audit_file_options& with);
 
-  /// Where the chain stood in the files when they were opened.
+  /// The position in the chain when the files were opened.
   [[nodiscard]] const chain& end() const noexcept { return end_; }
-  /// What a crash had left of a last record, which is beside the file now; 0: nothing.
+  /// Size of the incomplete last record after a crash, which was moved to a separate file. 0: none.
   [[nodiscard]] std::uint64_t torn_bytes() const noexcept { return torn_bytes_; }
-  /// Bytes in the present file.
+  /// Bytes in the current file.
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
-  /// Bytes of records that were written since the last sync, and are held until the next.
+  /// Bytes of records since the last sync, which are also held in memory.
   [[nodiscard]] std::size_t unsynced() const noexcept { return unsynced_.size(); }
-  /// A sync has failed. The kernel says so once and may have dropped what was written since the last: what it says of this file
-  /// from then on is not believed, and only `begin_anew` may follow.
+  /// Whether a sync failed. The kernel reports that once, and may have dropped data since the last sync. Later syncs of this
+  /// file are therefore not trusted, and only `begin_anew` may follow.
   [[nodiscard]] bool is_doubtful() const noexcept { return is_doubtful_; }
 
-  /// Writes whole records and takes away from the beginning of `records` those that were written. Errors: source_unavailable.
+  /// Writes whole records, and removes the written ones from the beginning of `records`. Errors: source_unavailable.
   [[nodiscard]] result<void> append(std::string& records);
-  /// Errors: source_unavailable; see `is_doubtful`.
+  /// Syncs the file to disk. Errors: source_unavailable; see `is_doubtful`.
   [[nodiscard]] result<void> sync();
-  /// Writes what was not synced, and `records` behind it, to a new file, and syncs that; the present one is cut off where it
-  /// was synced last and becomes an older one. Takes `records` away. Errors: source_unavailable; then it may be tried again.
+  /// Writes the unsynced records and then `records` to a new file, and syncs it. Cuts the current file at its last sync, and
+  /// renames it as an older one. Clears `records`. Errors: source_unavailable; then it can be retried.
   [[nodiscard]] result<void> begin_anew(std::string& records);
-  /// Goes on in a new file; the present one and the older ones get another name. Errors: source_unavailable; then the present
-  /// one is written on, and nothing has been deleted.
+  /// Continues in a new file, and renames the current one and the older ones. Errors: source_unavailable; then the current file
+  /// stays in use, and nothing is deleted.
   [[nodiscard]] result<void> rotate();
-  /// Deletes older files beyond those that are kept. Errors: source_unavailable.
+  /// Deletes older files beyond `audit_file_options::keep`. Errors: source_unavailable.
   [[nodiscard]] result<void> drop_oldest() const;
-  /// Whether another file stands at the path by now, or none, since somebody renamed this one.
+  /// Whether the path names another file, or none, because this one was renamed.
   [[nodiscard]] bool was_moved() const;
-  /// Goes on in the file that stands at the path by now, which is to be empty. Errors: as `open`; then the present one is
-  /// written on.
+  /// Continues in the file that the path now names, which must be empty. Errors: as `open`; then the current file stays in use.
   [[nodiscard]] result<void> follow();
 
  private:
@@ -77,9 +76,9 @@ class log_file {
   chain end_;
   std::uint64_t size_ = 0;
   std::string unsynced_;
-  std::uint64_t synced_ = 0;  // bytes of the file that are on the disk
+  std::uint64_t synced_ = 0;  // bytes of the file that are on disk
   bool is_doubtful_ = false;
-  bool is_named_ = true;  // and the folder is on the disk with its name
+  bool is_named_ = true;  // the folder was synced after the file got its name
   std::uint64_t torn_bytes_ = 0;
 };
 

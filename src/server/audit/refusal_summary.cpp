@@ -1,4 +1,4 @@
-/// Sums up rejections that come by the thousand in few audit records.
+/// Combines numerous rejections in few audit records.
 #include "server/audit/refusal_summary.hpp"
 
 #include <algorithm>
@@ -23,11 +23,11 @@ bool refusals::is_first(const audit_decision& what, clock::time_point now) {
   auto found = windows_.find(of);
   bool is_new = found == windows_.end();
   if (is_new && windows_.size() >= most_callers) {
-    // Of more callers than anybody looks at, the number is left,
+    // Beyond the limit of callers, only the number is recorded.
     is_new = false;
     found = windows_.try_emplace({{}, {}, what.why, what.http_status}, window_of{now, {}, {}}).first;
   } else if (is_new && has_enough_of(network)) {
-    // and of more kinds from one network, whose they are.
+    // Beyond the limit of a network, the network and the number are recorded.
     is_new = false;
     found = windows_.try_emplace({network, {}, {}, 0}, window_of{now, what.address, {}}).first;
   } else if (is_new) {

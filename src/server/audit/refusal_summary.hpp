@@ -1,4 +1,4 @@
-/// Sums up rejections that come by the thousand in few audit records.
+/// Combines numerous rejections in few audit records.
 #pragma once
 
 #include <chrono>
@@ -15,34 +15,34 @@
 
 namespace hondana::audit {
 
-/// Counts what is refused before there is a request, which costs nobody a token or much else: a record each would let anybody
-/// push everything else out of the files that are kept. Threads: any.
+/// Counts rejections of messages that are not requests, which cost a client almost nothing. With one record each, a client
+/// could displace all other records from the stored files. Threads: any.
 class refusals {
  public:
   using clock = monotonic_clock;
   static constexpr std::chrono::seconds window{1};
-  /// Of so many callers at once each is counted apart,
+  /// Number of callers that are counted separately.
   static constexpr std::size_t most_callers = 1024;
-  /// and of those of one network so many: whoever has one can make up addresses.
+  /// Number of callers of one network that are counted separately, because a network has many addresses.
   static constexpr std::size_t most_of_network = 8;
 
   struct counted {
-    audit_decision what;  ///< The last of them, without what only it was about.
+    audit_decision what;  ///< The last of them, without members that differ between them.
     std::uint64_t times = 0;
   };
 
-  /// Whether it is to have a record of its own; otherwise it is counted with others of the caller, reason and status.
+  /// Whether to write a record for it. If not, it is counted with others of the same caller, reason and status.
   [[nodiscard]] bool is_first(const audit_decision& what, clock::time_point now);
-  /// What was counted and is to be recorded by now; `all`: what was counted.
+  /// The counts whose window has ended, to be recorded now. `all`: all counts.
   [[nodiscard]] std::vector<counted> take(clock::time_point now, bool all);
-  /// When to look next; max: nothing is counted.
+  /// When to call `take` next; max if there is nothing to count.
   [[nodiscard]] clock::time_point due() const;
 
  private:
   using kind = std::tuple<std::string, std::string, std::string, int>;  // network, identity, reason, status
   struct window_of {
     clock::time_point since;
-    std::string address;  // of the first
+    std::string address;  // of the first one
     counted all;
   };
   [[nodiscard]] bool has_enough_of(const std::string& network) const;

@@ -1,4 +1,4 @@
-/// Attaches watched resources and lists to the sources that have them.
+/// Attaches watched resources and lists to the sources that serve them.
 #include "server/catalog/attachments.hpp"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ void attachments::sync_lists_locked() {
 }
 
 void attachments::sync_locked(const std::string& uri) {
-  // Asked under the lock: whoever comes last sees the latest answer.
+  // Reads the feed under the lock, so that the last caller uses the latest state.
   const auto resource = resource_of(uri);
   const auto to = present_ ? present_->source_of(resource) : nullptr;
   const bool by_parts = to && to->what()->tells_parts();

@@ -1,4 +1,4 @@
-/// Attaches watched resources and lists to the sources that have them.
+/// Attaches watched resources and lists to the sources that serve them.
 #pragma once
 
 #include <cstddef>
@@ -15,37 +15,37 @@
 
 namespace hondana::catalog {
 
-/// Attaches a resource to its source for the first peer that watches it, detaches it after the last, and moves attachments when
-/// the arrangement of sources changes; the lists of all sources likewise. Bounded by what the feed lets peers watch. Threads:
+/// Attaches a resource to its source for the first client that watches it, and detaches it after the last. Moves attachments
+/// when the sources change. Does the same for the lists of all sources. Memory is bounded by the limits of the feed. Threads:
 /// any.
 class attachments {
  public:
-  /// `log` hears of a source that throws; may be empty.
+  /// `log` receives exceptions of sources; may be empty.
   attachments(std::shared_ptr<feed> from, std::function<void(std::string_view)> log);
 
-  /// Makes what is attached agree with whether anybody watches `uri`: the resource, and, where its source tells of parts by
-  /// themselves, that part.
+  /// Attaches or detaches the resource of `uri`, depending on whether it is watched. If its source reports parts separately,
+  /// does the same for the part.
   void sync(const std::string& uri);
-  /// The same for whether anybody hears of changed lists.
+  /// The same for the lists.
   void sync_lists();
-  /// From now on resources belong to the sources of `present`; what belonged to others is attached anew.
+  /// Sets the catalog. Resources whose source changed are attached again.
   void rearrange(std::shared_ptr<const catalog> present);
-  /// Attached resources and parts.
+  /// Number of attached resources and parts.
   [[nodiscard]] std::size_t size() const;
 
  private:
   void sync_locked(const std::string& uri);
-  /// `wanted`: null for none.
+  /// `wanted`: the source to attach to; null for none.
   void agree(const std::string& uri, const std::shared_ptr<source>& wanted);
   void sync_lists_locked();
   void attach(const std::shared_ptr<source>& to, const std::string& uri);
   void detach(const std::shared_ptr<source>& from, const std::string& uri);
-  /// Whatever `call` throws, the log hears of.
+  /// Calls a source, and logs its exceptions.
   void guard(const source& of, std::string_view what, const std::function<void(provider&)>& call);
 
   const std::shared_ptr<feed> feed_;
   const std::function<void(std::string_view)> log_;
-  mutable std::mutex mutex_;  // held over calls of sources, which must not block; taken before the feed's
+  mutable std::mutex mutex_;  // locked during calls of sources, which must not block; locked before the mutex of the feed
   std::shared_ptr<const catalog> present_;
   std::unordered_map<std::string, std::shared_ptr<source>> attached_;
   std::vector<std::shared_ptr<source>> with_lists_;

@@ -1,4 +1,4 @@
-/// Sources with their pools and metrics, how they are arranged, and the route to each.
+/// Sources with their thread pools and metrics, the validation of a catalog, and its routes.
 #include "server/catalog/catalog.hpp"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::array<std::string_view, 8> doings{"list",     "templates", "read",       "describe",
                                                  "children", "skills",    "find_skill", "complete"};
-// Codes count from 1, which leaves 0 for what went well.
+// Codes start at 1; 0 stands for success.
 constexpr auto last_code = errc::too_many_requests;
 constexpr std::size_t outcome_count = static_cast<std::size_t>(last_code) + 1;
 
@@ -284,7 +284,7 @@ result<void> catalog::check_overlaps() const {
 }
 
 result<void> catalog::take_templates(const std::shared_ptr<source>& from) {
-  if (from->what()->templates_change()) return {};  // asked for when somebody wants them
+  if (from->what()->templates_change()) return {};  // requested with each list instead
   for (auto& entry : from->what()->templates()) {
     const auto place = "The source " + name_of(*from) + " offers the template " + entry.uriTemplate;
     auto compiled = uri_template::compile(entry.uriTemplate);
@@ -309,7 +309,7 @@ const catalog::route* catalog::route_of(std::string_view uri, std::size_t longes
     });
     return place != routes_.end() && place->prefix == prefix ? &*place : nullptr;
   };
-  // What covers a URI is the URI itself, or ends where a segment, the query or the fragment begins, or just after a slash.
+  // A claim that covers a URI is the URI itself, or ends before '/', '?' or '#', or after a slash.
   longest = std::min({longest, longest_prefix_, uri.size()});
   for (std::size_t size = longest; size != 0; --size) {
     const bool may_end_here =

@@ -1,4 +1,4 @@
-/// All sources as one ordered set of resources: routes, lists, reads, completions, deadlines and metrics.
+/// The catalog: all sources as one ordered set of resources, with routes, lists, reads, completions, deadlines and metrics.
 #pragma once
 
 #include <algorithm>
@@ -33,25 +33,25 @@
 
 namespace hondana::catalog {
 
-/// What a source is asked for.
+/// The operations of a source, as metrics and traces name them.
 enum class doing : std::uint8_t { list, templates, read, describe, children, skills, find_skill, complete };
 
-/// The kind of job that a request to a source is, see `executor::known_costs`. `target`: the URI, or what else is asked for.
-/// Its query is ignored: a caller who asks for other words or lines each time is known as costly, too.
+/// The job kind of a request to a source, see `executor::known_costs`. `target`: the URI or name concerned. Its query is
+/// ignored, so that a caller who varies words or lines is still recognized as costly.
 [[nodiscard]] inline executor::job_kind kind_of(doing operation, std::string_view target) noexcept {
   return executor::kind_of(static_cast<std::uint64_t>(operation), target.substr(0, target.find('?')));
 }
 
-/// The figures of one source.
+/// The metrics of one source.
 struct source_figures {
   explicit source_figures(const std::string& name);
   void count(doing what, std::optional<errc> how) const;
 
-  std::shared_ptr<counters::times> times;    ///< By what was asked for.
-  std::shared_ptr<counters::sums> outcomes;  ///< By the same and how it ended.
+  std::shared_ptr<counters::times> times;    ///< Durations by operation.
+  std::shared_ptr<counters::sums> outcomes;  ///< Counts by operation and outcome.
 };
 
-/// One call of a source. It is counted once, however it ends. Threads: one at a time.
+/// One call of a source. It is counted exactly once. Threads: one at a time.
 class asked_call {
  public:
   asked_call(std::shared_ptr<const source_figures> by, doing what, std::shared_ptr<tracing::live_span> span) noexcept
@@ -62,9 +62,9 @@ class asked_call {
   asked_call(const asked_call&) = delete;
   asked_call& operator=(const asked_call&) = delete;
 
-  /// It runs from now on.
+  /// Starts the measurement of its duration.
   void begin() noexcept { since_ = monotonic_clock::now(); }
-  /// Nothing: it went well.
+  /// Records the outcome. nullopt: success.
   void end(std::optional<errc> how);
 
  private:
@@ -75,50 +75,51 @@ class asked_call {
   bool is_over_ = false;
 };
 
-/// Of one source. Threads: any.
+/// Metrics and traces of one source. Threads: any.
 class accounts {
  public:
-  /// `is_mount`: its calls are requests to another server.
+  /// `is_mount`: calls are requests to another server.
   accounts(std::string name, bool is_mount);
 
-  /// From now on; null: no traces.
+  /// Sets the tracer of later calls. Null: no traces.
   void trace_by(std::shared_ptr<tracer> with);
-  /// A call that `by` is about to be made for; where that is traced, `by` is then a part of the call's own span.
+  /// Starts the record of a call. If it is traced, `by.trace` then refers to the call's own span.
   [[nodiscard]] std::shared_ptr<asked_call> open(doing what, call& by) const;
 
  private:
   const std::string name_;
   const bool is_mount_;
   const std::shared_ptr<const source_figures> figures_;
-  mutable std::mutex mutex_;  // of `tracer_`, which only calls that are a part of a trace look at
+  mutable std::mutex mutex_;  // guards `tracer_`; locked only for calls that belong to a trace
   std::shared_ptr<tracer> tracer_;
 };
 
 struct limits {
   std::size_t page_size = 500;
   std::uint64_t read_limit = 64ull << 20;
-  /// Waiting requests a source; beyond it, overloaded.
+  /// Waiting requests per source. Further requests fail as overloaded.
   std::size_t queue_limit = 1024;
 };
 
-/// A provider with the lane its calls run on. Kept across configuration changes while the provider stays.
+/// A provider with the work queue of its calls. Stays the same across configuration changes while the provider stays.
 class source {
  public:
-  /// `waiting` jobs, where `within` does not say how many.
+  /// `waiting`: capacity of the queue, if `within` does not set one.
   source(std::shared_ptr<provider> what, std::size_t waiting, const source_limits& within = {});
 
-  /// Unlike that of any other source of this process, now or ever.
+  /// Unique in this process, never used again.
   [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
   [[nodiscard]] const std::shared_ptr<provider>& what() const noexcept { return provider_; }
   [[nodiscard]] const std::shared_ptr<executor::lane>& lane() const noexcept { return lane_; }
-  /// Whether calls run before `submit` returns, without a deadline of ours.
+  /// Whether calls run before `submit` returns, without a deadline timer.
   [[nodiscard]] bool never_blocks() const noexcept { return !pool_; }
-  /// From now on. Threads: any.
+  /// Sets the limits of later calls. Threads: any.
   void limit_to(const source_limits& within);
   [[nodiscard]] bool has_deadline() const noexcept { return deadline_.load(std::memory_order_relaxed).count() != 0; }
-  /// The same call, ending no later than calls of this source may, and reporting no secrets where the server masks them.
+  /// The same call with the deadline of this source, if that is earlier. If the server masks secrets, they are masked in
+  /// progress messages too.
   [[nodiscard]] call bounded(call by) const;
-  /// The same for a call of its own, which is counted and, where `by` is a part of a trace, a span of its own.
+  /// The same, with metrics, and with a span of its own if `by` belongs to a trace.
   struct opened {
     call by;
     std::shared_ptr<asked_call> account;
@@ -128,121 +129,129 @@ class source {
     out.account = accounts_.open(what, out.by);
     return out;
   }
-  /// Null: calls are not traced. Threads: any.
+  /// Sets the tracer. Null: no traces. Threads: any.
   void trace_by(std::shared_ptr<tracer> with) { accounts_.trace_by(std::move(with)); }
-  /// See `executor::pool::close`; true for a source that never blocks.
+  /// See `executor::pool::close`. Returns true for a source that never blocks.
   bool close(executor::clock::time_point until);
 
  private:
   const std::uint64_t id_;
   std::shared_ptr<provider> provider_;
   std::shared_ptr<executor::lane> lane_;
-  std::shared_ptr<executor::pool> pool_;  // the same object when it is a pool
+  std::shared_ptr<executor::pool> pool_;  // the same object as `lane_`, unless the source never blocks
   const std::size_t waiting_;
   std::atomic<std::chrono::milliseconds> deadline_{};  // 0: none of its own
   accounts accounts_;
 };
 
-/// What a read is asked for besides the contents.
+/// Options of a read.
 struct read_options {
-  std::optional<std::string> if_version{};  ///< Contents are wanted only when this is not the version.
-  bool with_entry = false;                  ///< The entry is wanted, too.
-  bool as_bytes = false;                    ///< Contents are looked at: none may come as `bytes::encoded`.
-  bool is_once = false;                     ///< Nobody asks again with this view: they are not kept for that.
+  std::optional<std::string> if_version{};  ///< If this is the current version, the answer has no contents.
+  bool with_entry = false;                  ///< Also return the entry.
+  bool as_bytes = false;                    ///< The caller processes the bytes: no contents of type `bytes::encoded`.
+  bool is_once = false;                     ///< The read is not repeated with this access filter: do not cache it.
 };
 
-/// A reading and the lane where its streams may be pulled.
+/// The result of a read.
 struct read_answer {
   bytes::prepared_reading reading;
+  /// Where its streams may be pulled.
   std::shared_ptr<executor::lane> home;
   model::cache_hint cache;
-  bool is_unmodified = false;       ///< `read_options::if_version` is the version: there are no contents.
-  std::optional<resource> entry{};  ///< When asked for, with the version of the reading.
+  bool is_unmodified = false;       ///< `read_options::if_version` is current: there are no contents.
+  std::optional<resource> entry{};  ///< If requested, with the version of the reading.
 };
 
-/// Contents that were read before, and hold.
+/// Cached contents that are current.
 struct held_answer {
-  std::shared_ptr<const bytes::prepared_reading> reading;  ///< Never null; its own `ttl` is older than that of `cache`.
+  std::shared_ptr<const bytes::prepared_reading> reading;  ///< Never null. Its own `ttl` is outdated; use that of `cache`.
   std::shared_ptr<executor::lane> home;                    ///< As in `read_answer`.
   model::cache_hint cache;
 };
 
-/// The prefixes behind which sources pass on URIs of other servers.
+/// The URI prefixes of mounted servers.
 [[nodiscard]] std::vector<std::string> mounts_of(const std::vector<std::shared_ptr<source>>& all);
 
-/// Whether others might be told something else than this caller, so that nobody may keep an answer for them.
+/// Whether other callers may get a different answer, so that shared caches must not store this one.
 [[nodiscard]] bool is_told_apart(const caller& who) noexcept;
 
+/// Receives the answer to an asynchronous call.
 template <class T>
 using completion = std::function<void(result<T>)>;
 
-/// An immutable arrangement of sources. It runs without JSON and without a peer.
+/// An immutable set of sources. It uses neither JSON nor connections.
 ///
-/// Every call takes a `call` with caller, deadline and stop token, and answers through its completion exactly once: on a
-/// thread of the source, on the timer thread when the deadline passes first, or before the call returns.
+/// Every call takes a `call` with caller, deadline and stop token, and answers through its completion exactly once. That
+/// happens on a thread of the source, on the timer thread if the deadline passes first, or before the call returns.
+///
 /// Threads: any.
 class catalog : public std::enable_shared_from_this<catalog> {
  public:
-  /// Checks the whole arrangement. Errors: invalid_argument for malformed claims and templates, for a template outside its
-  /// provider's claims, and for claims that cover each other (naming both providers).
-  /// `cache` (null: none) may be that of an earlier arrangement. `rules` (null: none) say what the caller may read: the rest is
-  /// left out of readings that have several contents, and lists say nothing of it that may stand in it. `sealer` (null: none)
-  /// hides keys in the cursors of callers with a view.
+  /// Validates the sources. `cache` (null: none) may be that of an earlier catalog. `rules` (null: none) decide what callers
+  /// may read. Unreadable items are removed from readings with several contents, and lists do not reveal members that may come
+  /// from unreadable contents. `sealer` (null: none) encrypts keys in the cursors of callers with an access filter.
+  ///
+  /// Errors: invalid_argument for malformed claims and templates, for a template outside its provider's claims, and for claims
+  /// that cover each other; the text names both providers.
   [[nodiscard]] static result<std::shared_ptr<const catalog>> make(std::vector<std::shared_ptr<source>> sources, limits limits,
                                                                    std::shared_ptr<executor::timers> timers,
                                                                    std::shared_ptr<read_cache> cache = nullptr,
                                                                    std::shared_ptr<const gate::gate> rules = nullptr,
                                                                    std::shared_ptr<const seal::sealer> sealer = nullptr);
 
-  /// One page in segment order over all providers. Errors: invalid_argument for a cursor that is not ours.
+  /// One page in segment order over all sources. Errors: invalid_argument for a cursor that this server did not issue.
   void list(const call& by, const std::optional<std::string>& cursor, completion<model::resource_page> done) const {
     list(by, cursor, std::make_shared<const filter>(), std::move(done));
   }
-  /// The same of what passes `which`. Entries outside of its prefix are not looked at; among the others a page looks at a
-  /// bounded number, so that it may be short or empty and have a cursor. Errors: also for a cursor of another filter.
+  /// The same for entries that pass `which`. Entries outside of its prefix are skipped. A page examines a limited number of the
+  /// others, so it may be short or empty and still have a cursor. Errors: also for a cursor of another filter.
   void list(const call& by, const std::optional<std::string>& cursor, std::shared_ptr<const filter> which,
             completion<model::resource_page> done) const {
     list(by, cursor, std::move(which), limits_.page_size, std::move(done));
   }
-  /// The same of at most `limit` entries, from 1 to those of a page; what is beyond counts as the nearer of the two. The cursor
-  /// goes on after the last entry, with whatever limit.
+  /// The same with at most `limit` entries, clamped to 1 and the page size. The cursor continues after the last entry, with any
+  /// limit.
   void list(const call& by, const std::optional<std::string>& cursor, std::shared_ptr<const filter> which, std::size_t limit,
             completion<model::resource_page> done) const;
+  /// One page of the URI templates of all sources, in text order. Errors: invalid_argument for a cursor that this server did
+  /// not issue.
   void templates(const call& by, const std::optional<std::string>& cursor, completion<model::template_page> done) const;
-  /// `uri` is canonical, `asked_uri` what the client wrote. Whether the caller may read `uri` itself has been asked before.
-  /// Errors: resource_not_found when no provider claims it, scope_missing when the caller may read none of the contents.
+  /// Reads one resource. `uri` is canonical, `asked_uri` what the client wrote. Precondition: the gate has admitted the caller
+  /// for `uri` itself. Errors: resource_not_found if no provider claims it; scope_missing if the caller may read none of the
+  /// contents.
   void read(const call& by, std::string uri, std::string asked_uri, completion<read_answer> done) const {
     read(by, std::move(uri), std::move(asked_uri), {}, std::move(done));
   }
   void read(const call& by, std::string uri, std::string asked_uri, read_options how, completion<read_answer> done) const;
-  /// What `read` would give when nothing has to be asked for it that may block: contents that were read before, for a caller
-  /// with this view, and that their source vouches for. Nothing: ask `read`, which says why where it refuses.
+  /// Answers a read without blocking: with cached contents for a caller with this access filter, which their source declares
+  /// current. nullopt: call `read`, which also returns the errors.
   [[nodiscard]] std::optional<held_answer> read_at_hand(const caller& who, std::string_view uri,
                                                         std::string_view asked_uri) const;
-  /// The entry of one resource, listed or not. `uri` is canonical. Errors: as `read`.
+  /// The entry of one resource, which need not be listed. `uri` is canonical. Errors: as `read`.
   void describe(const call& by, std::string uri, completion<resource> done) const;
-  /// One page of a folder's direct children; `uri` is canonical, one trailing slash does not matter.
-  /// Errors: resource_not_found, invalid_argument for what is no folder and for a cursor that is not ours or of another folder.
+  /// One page of the direct children of a folder. `uri` is canonical; one trailing slash is ignored. Errors:
+  /// resource_not_found; invalid_argument if the resource is not a folder, and for a cursor that was not issued for this
+  /// folder.
   void children(const call& by, std::string uri, const std::optional<std::string>& cursor,
                 completion<model::directory_page> done) const;
-  /// One page of all sources' skills in segment order. A caller's view hides skills, and files of the others.
-  /// Errors: invalid_argument for a cursor that is not ours.
+  /// One page of the skills of all sources, in segment order. The caller's access filter hides skills, and files of the
+  /// remaining ones. Errors: invalid_argument for a cursor that this server did not issue.
   void skills(const call& by, const std::optional<std::string>& cursor, completion<model::skill_page> done) const;
-  /// Errors: invalid_argument when no source has a skill there that the caller may see.
+  /// One skill. `uri` is canonical. Errors: invalid_argument if no source has this skill, or the caller may not see it.
   void find_skill(const call& by, std::string uri, std::string asked_uri, completion<model::skill_answer> done) const;
-  /// What the source says, or `values_of_entries` where it leaves that to us. At most 100 values.
-  /// Errors: invalid_argument for a template nobody offers or a variable it does not have; the source's.
+  /// Calls the source's completion, or `values_of_entries` if the source has none. At most 100 values. Errors: invalid_argument
+  /// for a template that no source offers, or a variable that it does not have; those of the source.
   void complete(const call& by, model::complete what, completion<complete_result> done) const;
 
   [[nodiscard]] const std::vector<std::shared_ptr<source>>& sources() const noexcept { return sources_; }
-  /// Whether a source claims `uri` (canonical), so that it could have something there one day.
+  /// Whether a source claims `uri` (canonical), so that a resource may exist there now or later.
   [[nodiscard]] bool could_serve(std::string_view uri) const { return route_of(uri) != nullptr; }
-  /// That source; null when there is none.
+  /// The source that claims `uri`; null if there is none.
   [[nodiscard]] std::shared_ptr<source> source_of(std::string_view uri) const {
     const auto* way = route_of(uri);
     return way == nullptr ? nullptr : way->to;
   }
-  /// Whether some template has a variable, or may have one some day, so that there is something to complete.
+  /// Whether a template has a variable, or may have one later, so that completion is useful.
   [[nodiscard]] bool has_variables() const noexcept;
   [[nodiscard]] bool has_skills() const;
   [[nodiscard]] bool lists_folders() const;
@@ -267,32 +276,32 @@ class catalog : public std::enable_shared_from_this<catalog> {
   result<void> take_claims(const std::shared_ptr<source>& from);
   result<void> check_overlaps() const;
   result<void> take_templates(const std::shared_ptr<source>& from);
-  /// Those of a source's changing templates that compile, have a name and lie within its claims.
+  /// The templates of a source with changing templates that compile, have a name and lie within its claims.
   [[nodiscard]] std::vector<resource_template> usable(std::vector<resource_template> offered, const source& from) const;
-  /// On a thread of the source.
+  /// Runs on a thread of the source.
   [[nodiscard]] result<complete_result> complete_at(const std::shared_ptr<source>& to, const uri_template& compiled,
                                                     const complete_request& request) const;
   /// Errors: scope_missing.
   [[nodiscard]] result<void> has_scopes_for(const caller& who, std::string_view uri) const;
   enum class purpose : std::uint8_t { seeing, reading };
-  /// Whether the caller's view grants it. Only where it depends on entries is a source asked. On its thread.
-  /// Errors: those of a source that cannot say now.
+  /// Whether the caller's access filter permits it. If that depends on entries, calls the source, so it runs on a thread of the
+  /// source. Errors: those of a source that cannot answer now.
   [[nodiscard]] result<bool> grants(const call& by, const std::string& uri, purpose what_for) const;
-  /// Leaves out the contents that are resources of their own and that the caller may not read. Errors: as `read`.
+  /// Removes contents that are resources of their own and that the caller may not read. Errors: as `read`.
   [[nodiscard]] result<void> keep_readable(const read_request& request, bytes::prepared_reading& found) const;
-  /// Leaves out the files of a skill that the caller may not read, since their digests tell of them; false when that is true of
-  /// the skill itself, of whose file the entry tells everything. Errors: as `grants`.
+  /// Removes the files of a skill that the caller may not read, because their digests reveal their content. Returns false if
+  /// the caller may not read SKILL.md itself, because the entry contains its front matter. Errors: as `grants`.
   [[nodiscard]] result<bool> show(const call& by, skill& one) const;
-  /// Takes from an entry that the caller may not read what sources make from contents.
+  /// Removes members that sources derive from contents, from an entry whose content the caller may not read.
   void veil(const caller& who, resource& entry) const;
   void veil(const caller& who, std::vector<resource>& entries) const {
     if (is_told_apart(who)) std::for_each(entries.begin(), entries.end(), [&](resource& one) { veil(who, one); });
   }
-  /// The longest claim that covers `uri` and has at most `longest` bytes; null when there is none.
+  /// The longest claim that covers `uri` and has at most `longest` bytes; null if there is none.
   [[nodiscard]] const route* route_of(std::string_view uri, std::size_t longest = std::string_view::npos) const;
-  /// Who hides keys from this caller; null: nothing is hidden from it.
+  /// The sealer for this caller's cursors. Null: they are not encrypted.
   [[nodiscard]] const seal::sealer* sealer_for(const caller& who) const noexcept { return who.view ? sealer_.get() : nullptr; }
-  /// The best of a source's templates that match: the longest literal prefix first, then text order.
+  /// The best match among the source's templates: the longest literal prefix first, then text order.
   [[nodiscard]] std::optional<template_match> match_of(const source& from, std::string_view uri) const;
 
   std::vector<std::shared_ptr<source>> sources_;
@@ -301,10 +310,10 @@ class catalog : public std::enable_shared_from_this<catalog> {
   std::shared_ptr<read_cache> cache_;
   std::shared_ptr<const gate::gate> rules_;  // never null
   std::shared_ptr<const seal::sealer> sealer_;
-  std::vector<route> routes_;  // by segment order of the prefix
+  std::vector<route> routes_;  // in segment order of the prefix
   std::size_t longest_prefix_ = 0;
-  std::vector<offered_template> templates_;  // by template text
-  std::vector<std::size_t> best_first_;      // positions in `templates_` in the order of `match_of`
+  std::vector<offered_template> templates_;  // in order of the template text
+  std::vector<std::size_t> best_first_;      // positions in `templates_`, in the order of `match_of`
 };
 
 }  // namespace hondana::catalog

@@ -24,7 +24,7 @@
 namespace hondana::catalog {
 namespace {
 
-/// What one page of a filtered list may look at, of each source: entries, bytes compared by patterns, and for how long.
+/// Limits of one page of a filtered list, per source: examined entries, bytes compared by patterns, and time.
 constexpr std::size_t most_looks = 10'000;
 constexpr std::uint64_t most_steps = 20'000'000;
 constexpr std::chrono::milliseconds longest_look{250};
@@ -33,10 +33,10 @@ bool before(std::string_view a, std::string_view b) noexcept { return std::is_lt
 
 }  // namespace
 
-/// One page being made.
+/// Produces one page.
 ///
-/// The source with the next entries is asked alone first: claims rarely interleave, and then its page is the page. Only when
-/// it does not fill the page are the sources behind it asked, all at once.
+/// It first lists only the source with the next entries, because claims rarely interleave and its page usually is the answer.
+/// If it does not fill the page, all sources behind it are listed at the same time.
 class catalog::page_in_making : public std::enable_shared_from_this<page_in_making> {
  public:
   page_in_making(std::shared_ptr<const catalog> of, const call& by, std::string after, std::uint64_t scope,
@@ -57,7 +57,7 @@ class catalog::page_in_making : public std::enable_shared_from_this<page_in_maki
   }
 
  private:
-  /// A source that may have entries after the key, and the least of them it may have.
+  /// A source that may have entries after the key, and the smallest URI that they can have.
   struct reach {
     std::shared_ptr<source> of;
     std::string_view from;  // a claim, or `after_` itself
@@ -68,14 +68,15 @@ class catalog::page_in_making : public std::enable_shared_from_this<page_in_maki
     for (const auto& one : catalog_->routes_) {
       if (!one.prefix.starts_with(prefix) && !prefix.starts_with(one.prefix)) continue;
       const bool lies_ahead = after_.empty() || before(after_, one.prefix);
-      // What starts with a claim is contiguous in segment order, so a key that does not start with it has it all behind.
+      // URIs that start with a claim are contiguous in segment order. So if the key does not start with the claim, all of them
+      // precede the key.
       if (!lies_ahead && !after_.starts_with(one.prefix)) continue;
       const auto known = std::find_if(reaches_.begin(), reaches_.end(), [&](const reach& it) { return it.of == one.to; });
       if (known == reaches_.end()) reaches_.push_back({one.to, lies_ahead ? std::string_view(one.prefix) : after_});
     }
   }
 
-  /// Asks the sources from `first` up to `last`, then goes on in `gathered`.
+  /// Lists the sources from `first` up to `last`, then continues in `gathered`.
   void gather(std::size_t first, std::size_t last) {
     const auto self = shared_from_this();
     const auto pages = std::make_shared<gathering<list_result>>(
@@ -90,7 +91,7 @@ class catalog::page_in_making : public std::enable_shared_from_this<page_in_maki
     }
   }
 
-  /// The source's next entries that pass the filter. It is asked again while they are few, until enough has been looked at.
+  /// The source's next entries that pass the filter. Lists repeatedly, until there are enough entries or a limit is reached.
   result<list_result> page_of(const std::shared_ptr<source>& from, const call& by) const {
     if (which_->is_open()) return checked_page_of(from, by, after_);
     const auto until = executor::clock::now() + longest_look;
@@ -122,14 +123,14 @@ class catalog::page_in_making : public std::enable_shared_from_this<page_in_maki
     }
   }
 
-  /// Whether a key lies after all that the filter's prefix allows.
+  /// Whether a key follows all URIs that the filter's prefix permits.
   [[nodiscard]] bool is_behind(std::string_view key) const {
     const std::string_view prefix = which_->prefix();
     return !key.starts_with(prefix) && before(prefix, key);
   }
 
   result<list_result> checked_page_of(const std::shared_ptr<source>& from, const call& by, const std::string& after) const {
-    // Of what has still to pass the filter a source gives whole pages.
+    // A filter needs full pages of the source.
     const list_request request{by, after, which_->is_open() ? limit_ : catalog_->limits_.page_size};
     auto page = from->what()->list(request);
     if (!page) return page;
@@ -140,7 +141,7 @@ class catalog::page_in_making : public std::enable_shared_from_this<page_in_maki
     HONDANA_TRY(check_page(*page, request, from->what()->name(), is_claimed));
     apply_view(*page, by_.who.view.get(), *catalog_->rules_);
     mask_secrets(*from->what(), page->entries);
-    catalog_->veil(by_.who, page->entries);  // before the filter, which would tell its words one by one
+    catalog_->veil(by_.who, page->entries);  // before the filter, whose results would otherwise reveal hidden words
     return page;
   }
 
@@ -153,7 +154,8 @@ class catalog::page_in_making : public std::enable_shared_from_this<page_in_maki
     finish(merge(std::move(pages_), limit_));
   }
 
-  /// Whether the first source's page is the answer without those whose entries start at `bound`; then it goes on before them.
+  /// Whether the page of the first source, without entries from `bound` on, is the answer. If so, sets where the next page
+  /// starts.
   bool fills_the_page(list_result& page, std::string_view bound) const {
     const auto end = std::find_if(page.entries.begin(), page.entries.end(),
                                   [bound](const resource& entry) { return !before(entry.uri, bound); });
@@ -203,14 +205,14 @@ void catalog::list(const call& by, const std::optional<std::string>& cursor, std
 
 void catalog::children(const call& by, std::string uri, const std::optional<std::string>& cursor,
                        completion<model::directory_page> done) const {
-  // What is hidden and what is not there have one answer, whatever the source would say.
+  // Hidden and missing folders get the same answer, so that they cannot be distinguished.
   const auto not_found = [](std::string private_text) {
     return fail(errc::resource_not_found, "Resource not found", std::move(private_text));
   };
   const auto* way = route_of(uri);
   if (way == nullptr) return done(not_found({}));
   if (uri.ends_with('/') && uri != way->prefix) uri.pop_back();
-  // The folder is part of what the cursor belongs to, so that a cursor of another folder is refused.
+  // The folder is part of the cursor's scope, so that a cursor of another folder is rejected.
   const auto scope = cursor_scope("children", uri, by.who.view.get());
   std::string after;
   if (cursor) {
@@ -247,12 +249,12 @@ void catalog::children(const call& by, std::string uri, const std::optional<std:
 
 namespace {
 
-/// A page of skills has at most so many files, about a megabyte of digests, unless its only skill has more.
+/// Limit of files on a page of skills, about a megabyte of digests. A single skill may exceed it.
 constexpr std::size_t files_a_page = 8192;
-/// And its frontmatter has at most so many bytes of JSON, unless that of its only skill has more.
+/// Limit of front matter on a page of skills, in bytes of JSON. A single skill may exceed it.
 constexpr std::size_t frontmatter_bytes_a_page = 1u << 20;
 
-/// The keys of a page of skills, for the rules that all pages are checked and merged by.
+/// The keys of a page of skills, so that `check_page` and `merge` apply to them.
 list_result keys_of(const skills_result& page) {
   list_result keys;
   for (const auto& one : page.skills) keys.entries.push_back({.uri = one.uri});
@@ -260,7 +262,7 @@ list_result keys_of(const skills_result& page) {
   return keys;
 }
 
-/// Merges pages of several sources, all checked, into one.
+/// Merges checked pages of several sources into one.
 skills_result merge_skills(std::vector<skills_result> pages, std::size_t limit) {
   std::vector<list_result> keys;
   std::vector<skill> all;
@@ -271,7 +273,7 @@ skills_result merge_skills(std::vector<skills_result> pages, std::size_t limit) 
   std::sort(all.begin(), all.end(),
             [](const skill& a, const skill& b) { return std::is_lt(compare_by_segment(a.uri, b.uri)); });
   auto order = merge(std::move(keys), limit);
-  // What was merged is the front of what there is.
+  // The merged keys are a prefix of the sorted skills.
   all.resize(order.entries.size());
   skills_result merged{std::move(all), std::move(order.resume)};
   std::size_t files = 0;

@@ -1,4 +1,4 @@
-/// Reads and describes resources, from the cache or the source, as far as the caller may see them.
+/// Reads and describes resources, from the cache or the source, within the caller's rights.
 
 #include <algorithm>
 #include <chrono>
@@ -20,10 +20,10 @@
 namespace hondana::catalog {
 namespace {
 
-// Of one URI under which a source may know a resource that it does not know by its own; nobody writes one that has more.
+// Limit of other spellings of a URI for which the source is called. Ordinary URIs have fewer.
 constexpr std::size_t most_asked = 8;
 
-/// Whether a source that failed so may have an answer at another time.
+/// Whether a retry may succeed after this failure of a source.
 bool is_passing(errc why) noexcept {
   return why == errc::timed_out || why == errc::cancelled || why == errc::overloaded || why == errc::source_unavailable;
 }
@@ -46,7 +46,7 @@ result<bool> catalog::grants(const call& by, const std::string& uri, purpose wha
   if (through == nullptr || !through->looks_at_entries()) return true;
   const auto* way = route_of(uri);
   std::optional<bool> said;
-  // What the source says of `one`, which is as good as said of the URI.
+  // Combines the decision for the source's entry of `one` into `said`, as an entry of `uri`.
   const auto ask = [&](std::string one) -> result<void> {
     if (way == nullptr) return {};
     const auto match = match_of(*way->to, one);
@@ -58,12 +58,12 @@ result<bool> catalog::grants(const call& by, const std::string& uri, purpose wha
     return {};
   };
   HONDANA_TRY(ask(uri));
-  // What is said of the whole holds for its parts.
+  // A rule for the whole resource applies to its parts.
   if (const auto whole = access::whole_of(uri); whole.size() != uri.size() && said != false) {
     HONDANA_TRY(ask(std::string(whole)));
   }
   if (said) return *said;
-  // It may be listed as it is written otherwise.
+  // The source may list it under another spelling.
   const auto others = rules_->other_spellings(uri);
   if (!others || others->size() > most_asked) return false;
   for (const auto& one : *others) {
@@ -79,7 +79,7 @@ result<void> catalog::keep_readable(const read_request& request, bytes::prepared
   result<void> last;
   const auto is_withheld = [&](const bytes::prepared& one) {
     if (one.uri == request.asked_uri || one.uri == request.uri) return false;
-    // As the provider wrote it, which need not be how rules are.
+    // The provider's spelling may differ from that of rules.
     const auto canonical = canonical_uri(one.uri);
     const auto& uri = canonical ? *canonical : one.uri;
     const auto granted = grants(request, uri, purpose::reading);
@@ -89,14 +89,14 @@ result<void> catalog::keep_readable(const read_request& request, bytes::prepared
     return true;
   };
   if (std::erase_if(found.contents, is_withheld) == 0) return {};
-  // The version is that of the whole: who may read more later must not be told that nothing has changed.
+  // The version belongs to all contents. A caller that gains rights later must not get "not modified".
   found.version.clear();
   return found.contents.empty() ? last : result<void>();
 }
 
 void catalog::veil(const caller& who, resource& entry) const {
   if (rules_->may_read(who.view.get(), entry)) return;
-  // Sources make these of contents; a version may be a digest of them.
+  // Sources derive these members from contents; a version may be a digest.
   entry.title.clear();
   entry.description.clear();
   entry.version.clear();
@@ -107,19 +107,19 @@ void catalog::veil(const caller& who, resource& entry) const {
 std::optional<held_answer> catalog::read_at_hand(const caller& who, std::string_view uri, std::string_view asked_uri) const {
   if (!cache_) return std::nullopt;
   const auto* way = route_of(uri);
-  // What never blocks is asked itself, and as quickly.
+  // A source that never blocks is as fast as the cache.
   if (way == nullptr || way->to->never_blocks()) return std::nullopt;
   const auto* through = who.view.get();
-  // Where entries decide, the source is asked for one.
+  // Decisions by entry need a call of the source.
   if (through != nullptr && through->looks_at_entries()) return std::nullopt;
   auto found = cache_->find_vouched({way->to->id(), uri, asked_uri, through});
   if (!found.what || !is_within(limits_.read_limit, *found.what)) return std::nullopt;
-  // Who may not read is told so in one place alone.
+  // `read` returns the error.
   if (through != nullptr && !rules_->may_read(through, uri)) return std::nullopt;
-  // Contents that are resources of their own are each subject to rules.
+  // Contents that are resources of their own are subject to rules.
   const auto& contents = found.what->contents;
   if (contents.size() != 1 || (contents.front().uri != asked_uri && contents.front().uri != uri)) return std::nullopt;
-  // Last, since what is true now is what counts.
+  // Checked last, because only the state at the end counts.
   if (!found.by || !found.by->holds()) return std::nullopt;
   cache_->confirmed();
   return held_answer{std::move(found.what), way->to->lane(), {found.ttl, is_told_apart(who)}};
@@ -141,7 +141,7 @@ read_answer unmodified(Found found) {
   return {{{}, std::move(found.version), found.ttl, found.is_racy, std::move(found.valid)}, {}, {}, true, {}};
 }
 
-/// Reads and makes ready to send, unless the caller has it already; a change found before the first byte is retried once.
+/// Reads and prepares contents, unless the caller's version is current. After a change before the first byte, retries once.
 result<read_answer> read_stable(provider& from, const read_request& request) {
   const auto ready = [&from, &request](reading found) -> result<read_answer> {
     if (is_unmodified(request, found)) return unmodified(std::move(found));
@@ -156,7 +156,7 @@ result<read_answer> read_stable(provider& from, const read_request& request) {
   }
 }
 
-/// Reads, or sends again what was read before when the source says that its version still holds.
+/// Reads, or returns cached contents if the source confirms their version.
 result<read_answer> read_through(read_cache& cache, const source& from, read_request request, bool as_bytes) {
   const read_cache::key place{from.id(), request.uri, request.asked_uri, request.who.view, as_bytes};
   auto kept = cache.find(place);
@@ -167,7 +167,7 @@ result<read_answer> read_through(read_cache& cache, const source& from, read_req
   if (!answer) return answer;
   if (!answer->is_unmodified) {
     cache.missed();
-    // What is big is sent from where it is kept from here on.
+    // Large contents are sent from the cache's encoded copy.
     const auto copy = answer->reading.is_racy ? nullptr : cache.keep(place, answer->reading);
     if (copy) answer->reading = *copy;
   } else if (kept && had != kept->version) {
@@ -190,18 +190,18 @@ result<read_answer> read_through(read_cache& cache, const source& from, read_req
   return answer;
 }
 
-/// Adds to an entry what a reading tells; an entry of nothing then says of something that is in no list what can be said.
+/// Adds members of a reading to an entry. With an empty entry, describes an unlisted resource as far as possible.
 template <class Content>
 resource completed(resource entry, const std::string& uri, const Content& whole, const std::string& version) {
   entry.uri = uri;
   if (entry.name.empty()) entry.name = whole.name.empty() ? uri : whole.name;
   if (entry.title.empty()) entry.title = whole.title;
-  if (!whole.mimeType.empty()) entry.mimeType = whole.mimeType;  // as its bytes turned out to be
+  if (!whole.mimeType.empty()) entry.mimeType = whole.mimeType;  // the detected type
   entry.version = version;
   return entry;
 }
 
-/// The entry of what has been read.
+/// The entry of a resource that was read.
 result<resource> entry_of(provider& from, const read_request& request, const bytes::prepared_reading& reading) {
   auto entry = from.describe({static_cast<const call&>(request), request.uri, request.match, reading.version});
   if (!entry && entry.error().code != errc::resource_not_found) return entry;
@@ -210,7 +210,7 @@ result<resource> entry_of(provider& from, const read_request& request, const byt
   return completed(std::move(known), request.asked_uri, reading.contents.front(), reading.version);
 }
 
-/// The entry of something that is made from a template.
+/// The entry of a resource that a template generates.
 result<resource> described_by_reading(provider& from, const read_request& request) {
   return from.read(request).and_then([&from, &request](const reading& found) -> result<resource> {
     if (found.contents.empty()) return not_found("the source returned no contents");
@@ -226,7 +226,7 @@ void catalog::read(const call& by, std::string uri, std::string asked_uri, read_
                    completion<read_answer> done) const {
   const auto* way = route_of(uri);
   if (way == nullptr) return done(not_found());
-  // The view is asked where the source is: a hidden URI then differs in nothing from one the source does not have.
+  // The access filter is checked on the source's thread, so that a hidden URI cannot be distinguished from a missing one.
   auto asked = way->to->open(doing::read, by);
   const auto kind = kind_of(doing::read, uri);
   auto job = [self = shared_from_this(), to = way->to, with_entry = how.with_entry, as_bytes = how.as_bytes,
@@ -240,7 +240,7 @@ void catalog::read(const call& by, std::string uri, std::string asked_uri, read_
     HONDANA_TRY(const auto granted, self->grants(request, request.uri, purpose::reading));
     if (!granted) return not_found();
     request.match = self->match_of(*to, request.uri);
-    // What never blocks is in memory already.
+    // Contents of a source that never blocks are in memory anyway.
     auto ready = self->cache_ && !to->never_blocks() && !is_once ? read_through(*self->cache_, *to, request, as_bytes)
                                                                  : read_stable(*to->what(), request);
     if (!ready) {

@@ -28,13 +28,13 @@
 
 namespace hondana::catalog {
 
-/// Completes by listing `from`: each entry the caller may list and `of` matches gives the value of the variable it has there,
-/// when its other variables are those in the context. Values come as `complete_from` ranks them; of equal fits first those of
-/// higher priority, then those changed lately.
+/// Completes a variable from listed entries. Each entry that the caller may list and that matches `of` provides a value, if its
+/// other variables are those of the context. Values are ranked as by `complete_from`; among equal matches, by priority, then by
+/// recency.
 ///
-/// At most 100 000 entries the caller may list are looked at, for at most 250 ms; when that was not all, there is no total, and
-/// `has_more` is set. Entries the caller may not list have no part in it. `is_claimed`: whether a URI is the source's.
-/// Errors: those of `provider::list`; internal when the source breaks its contract; cancelled.
+/// At most 100 000 visible entries are examined, for at most 250 ms. If this does not cover all, there is no total, and
+/// `has_more` is set. Entries that the caller may not list are ignored. `is_claimed`: whether a URI belongs to the source.
+/// Errors: those of `provider::list`; internal if the source breaks its contract; cancelled.
 [[nodiscard]] result<complete_result> values_of_entries(provider& from, const uri_template& of, const complete_request& request,
                                                         const std::function<bool(std::string_view uri)>& is_claimed,
                                                         const gate::gate& rules);
@@ -46,7 +46,7 @@ constexpr std::size_t entries_at_once = 500;
 constexpr std::size_t values_kept = 100;
 constexpr std::chrono::milliseconds longest_scan{250};
 
-/// A value, and the best of what the entries that have it are ranked by.
+/// A value, with the best rank of its entries.
 struct ranked_value {
   match::rank how;
   std::string text;
@@ -119,7 +119,7 @@ result<complete_result> values_of_entries(provider& from, const uri_template& of
     return !uri.starts_with(prefix) && std::is_gt(compare_by_segment(uri, prefix));
   };
   gatherer values(of, request);
-  // All that starts with the prefix comes behind it, and in one piece; what is the prefix itself has no value to give.
+  // All URIs with the prefix follow it directly, without gaps. The prefix itself has no value.
   list_request page_wanted{static_cast<const call&>(request), std::string(prefix), entries_at_once};
   for (std::size_t looks = 0;;) {
     auto page = from.list(page_wanted);
@@ -144,7 +144,7 @@ namespace {
 
 constexpr std::size_t values_sent = 100;
 
-/// Cuts the values to what may be sent, and makes what is said about the rest true.
+/// Cuts the values to the number that may be sent, and corrects total and `has_more`.
 complete_result capped(complete_result found) {
   const std::uint64_t count = found.values.size();
   if (found.total && *found.total < count) found.total = count;
@@ -163,7 +163,7 @@ std::string listed(const std::vector<std::string>& names) {
   return text.empty() ? "none" : text;
 }
 
-/// Of what is the same for as long as there is the catalog.
+/// Valid for the lifetime of the catalog.
 class lasting final : public validity {
  public:
   [[nodiscard]] bool holds() const noexcept override { return true; }
@@ -175,16 +175,16 @@ failure not_offered() {
   return {errc::part_not_found, "ref.uri: unknown template. Use a uriTemplate of resources/templates/list, unchanged.", {}};
 }
 
-/// What its URIs are is the same as whether there are any that the caller may see.
+/// Decides as for the URIs: a template is shown if the caller may see any of them.
 bool is_shown(const resource_template& one, const view& through) {
   const auto compiled = uri_template::compile(one.uriTemplate);
   return compiled && through.may_see_some(*compiled);
 }
 
-/// Whether a value of a variable leads to something that the caller may see.
+/// Whether a value of a variable belongs to a resource that the caller may see.
 bool leads_somewhere(const std::string& value, const uri_template& of, const complete_request& request,
                      const gate::gate& rules) {
-  // Stands for what has not been chosen yet; the URI is known up to it.
+  // Placeholder for variables without a value; the URI is known up to it.
   constexpr std::string_view open = "0-not-chosen-0";
   const auto& through = *request.who.view;
   uri_template_values values;
@@ -203,7 +203,7 @@ bool leads_somewhere(const std::string& value, const uri_template& of, const com
   return rest && through.may_see_some(*rest);
 }
 
-/// Drops the values that lead to nothing the caller may see, also where the provider forgot to, and then tells no number.
+/// Removes values without a visible resource, in case the provider has not. The total is then removed too.
 complete_result shown(complete_result found, const uri_template& of, const complete_request& request, const gate::gate& rules) {
   const auto leads_nowhere = [&](const std::string& one) { return !leads_somewhere(one, of, request, rules); };
   if (!request.who.view || std::erase_if(found.values, leads_nowhere) == 0) return found;
@@ -302,7 +302,7 @@ result<complete_result> catalog::complete_at(const std::shared_ptr<source>& to, 
     if (std::none_of(now.begin(), now.end(), is_it)) return tl::unexpected(not_offered());
     HONDANA_TRY(has_variable(compiled, request.argument));
   }
-  // A source knows no entries behind its values, so where those decide it is not asked.
+  // A source cannot check the entries behind its values, so it is not called if entries decide.
   const bool looks_at_entries = request.who.view && request.who.view->looks_at_entries();
   auto found = looks_at_entries ? fail(errc::unsupported, {}) : to->what()->complete(request);
   if (found) {

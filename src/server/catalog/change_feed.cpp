@@ -1,4 +1,4 @@
-/// Passes changes from sources to listeners, and coalesces many changes of one thing.
+/// Passes changes from sources to listeners, and coalesces frequent changes.
 #include "server/catalog/change_feed.hpp"
 
 #include <algorithm>
@@ -13,15 +13,15 @@ namespace hondana::catalog {
 
 namespace {
 
-// Of listeners that are told at a time; a few microseconds each, with what their transport does then.
+// Listeners that are notified in one slice: a few microseconds each, including the work of their transport.
 constexpr std::size_t slice = 64;
-// Of listeners that places are to tell, over all changes: 8 MiB. When places fall so far behind, whoever publishes tells by
-// itself.
+// Limit of listeners that event loops have still to notify, over all changes: 8 MiB. Beyond it, the publishing thread notifies
+// by itself.
 constexpr std::size_t most_queued = 512u << 10;
-// How far ahead of its turn a listener's memory is asked for, and then what that leads to.
+// How many listeners ahead the memory of a listener is prefetched, and then the memory that it refers to.
 constexpr std::size_t far = 8;
 constexpr std::size_t near = 4;
-// Of a listener; more than it has does no harm.
+// Size of the memory that is prefetched for a listener; may exceed its real size.
 struct memory {
   char bytes[320];
 };
@@ -29,13 +29,13 @@ void fetch(const listener* who) { executor::fetch(reinterpret_cast<const memory*
 
 }  // namespace
 
-/// Those concerned by one change, by where they want to hear of it. They are told without the lock: a listener may be leaving
-/// meanwhile, and its last reference may be ours.
+/// The listeners that one change concerns, grouped by event loop. They are notified without the lock: a listener may be
+/// leaving, and its last reference may be ours.
 class feed::audience {
  public:
   void add(const listener* who, const membership& one) { expected_.emplace_back(who, &one); }
 
-  /// While nobody can leave yet.
+  /// Requires the lock, so that no listener can leave.
   void gather() {
     for (std::size_t i = 0; i < expected_.size(); ++i) {
       if (i + far < expected_.size()) {
@@ -51,7 +51,7 @@ class feed::audience {
     for (auto& part : all_) {
       const auto place = part.place.lock();
       if (!place) {
-        // Nobody there, or everywhere.
+        // The event loop has ended; or these listeners have none, and are notified here.
         if (part.name != nullptr) continue;
         for (const auto& one : part.who) one->heard(what);
         continue;
@@ -147,7 +147,7 @@ bool feed::watch(const std::shared_ptr<listener>& who, const std::string& uri) {
 void feed::settle(const listener& who, const std::string& uri) {
   bool hears = false;
   bool is_interest_new = false;
-  // Rules that change while it thinks make its answer an old one.
+  // If the rules change during `may_hear`, its answer is outdated and it is called again.
   for (std::uint64_t asked = 0;; hears = who.may_hear(uri)) {
     const std::lock_guard lock(mutex_);
     const auto place = members_.find(&who);
@@ -162,7 +162,7 @@ void feed::settle(const listener& who, const std::string& uri) {
   if (is_interest_new) tell(uri);
 }
 
-/// Under the lock.
+/// Requires the lock.
 bool feed::hear(const listener* who, const membership& one, const std::string& uri) {
   auto& watching = by_resource_[resource_of(uri)];
   auto& mine_there = watching.who[who];
@@ -171,7 +171,7 @@ bool feed::hear(const listener* who, const membership& one, const std::string& u
   return ++watching.parts[std::string(part_in(uri))] == 1;
 }
 
-/// Under the lock.
+/// Requires the lock.
 bool feed::unhear(const listener* who, const std::string& uri) {
   const auto place = by_resource_.find(resource_of(uri));
   if (place == by_resource_.end()) return false;
@@ -325,7 +325,7 @@ namespace {
 
 enum class fate : std::uint8_t { told, coalesced, unheard };
 
-/// What becomes of changes, of all servers of this process.
+/// Counts changes by fate, for all servers of this process.
 void count(model::change::what kind, fate how) {
   static const auto& all = *new auto(counters::sums::make(
       {"hondana_changes", counters::kind::counter, "",
@@ -362,10 +362,10 @@ void coalescer::take_content(const model::change& what) {
       auto& one = place->second;
       const bool is_another = std::exchange(one.is_pending, true);
       if (is_another) count(what.kind, fate::coalesced);
-      // Whoever the one before it concerned hears of it, too.
+      // The merged change must reach every listener that the previous one concerned.
       const bool is_exact = what.is_exact && (!is_another || one.latest.is_exact);
       const bool is_alias = what.is_alias && (!is_another || one.latest.is_alias);
-      // What another name leads to may be hidden from who is told of the one's own change, and so its title.
+      // Listeners of the alias may be allowed to see it but not its target, so the target's title is not used.
       const bool is_title_of_before = is_another && what.is_alias && !is_alias;
       auto title = std::exchange(one.latest, what).title;
       if (is_title_of_before) one.latest.title = std::move(title);
@@ -456,7 +456,7 @@ void coalescer::list_due(model::change::what kind) {
     if (one.is_pending && now < until) return arm_list(kind, until);
     one.is_open = false;
     if (!std::exchange(one.is_pending, false)) return;
-    // What comes right after this one waits too.
+    // A change directly after this one waits too.
     one.is_open = true;
     one.end = now + within_.list;
     one.last = now;

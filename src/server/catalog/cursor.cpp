@@ -1,4 +1,5 @@
-/// Cursors: base64url of a version byte, eight bytes of scope and the last key, or of another version byte and the hidden key.
+/// Cursors: base64url of a version byte, eight bytes of scope and the last key; or of another version byte and the encrypted
+/// key.
 #include "server/catalog/cursor.hpp"
 
 #include <algorithm>
@@ -26,7 +27,7 @@ std::string head_of(std::uint64_t scope) {
   return head;
 }
 
-/// Keys are URIs or templates: visible ASCII, or UTF-8 in a template's literals.
+/// Keys are URIs or templates: visible ASCII, or UTF-8 in literals of a template.
 bool is_plain(std::string_view key) noexcept {
   return std::all_of(key.begin(), key.end(), [](char c) { return static_cast<unsigned char>(c) > ' ' && c != 0x7F; });
 }

@@ -1,4 +1,4 @@
-/// Looks up the entries of changed resources, once for all who report them to peers.
+/// Looks up the entries of changed resources, once for all listeners that need them.
 #include "server/catalog/entry_lookups.hpp"
 
 #include <algorithm>
@@ -13,14 +13,13 @@ constexpr std::chrono::seconds patience{5};
 constexpr int most_tries = 3;
 constexpr int most_patient_tries = 8;
 
-/// After so many that failed.
+/// The pause after this number of failures.
 std::chrono::seconds pause_after(int failures) {
-  constexpr int longest = 5;  // as a power of two
+  constexpr int longest = 5;  // exponent of two: 32 s
   return std::chrono::seconds(1LL << std::min(failures - 1, longest));
 }
 
-/// Whether a source has said that there is nothing here for who asks, which asking again does not change. One that is busy or
-/// unwell says nothing about that.
+/// Whether the failure is a final answer for this caller, so that a retry is useless. Busy and failing sources give no answer.
 bool is_no(errc why) noexcept {
   return why == errc::resource_not_found || why == errc::access_denied || why == errc::scope_missing ||
          why == errc::invalid_argument || why == errc::part_not_found || why == errc::unreadable || why == errc::unsupported ||
@@ -33,7 +32,7 @@ result<resource> not_there() { return fail(errc::resource_not_found, "Resource n
 
 void lookups::use(std::shared_ptr<const catalog> from) {
   const std::lock_guard lock(mutex_);
-  from_.swap(from);  // the former goes when the lock is free again
+  from_.swap(from);  // the previous catalog is destroyed after the lock is released
 }
 
 void lookups::ask(const std::string& uri, std::shared_ptr<const view> through, taker done) {
@@ -56,7 +55,7 @@ void lookups::ask(key what, taker done) {
       lines_[one.source].next.push_back(place);
     }
     source = one.source;
-    // Not begun: what it will find is newer than whatever it is asked for.
+    // A lookup that has not started will see the state after this change.
     const bool has_begun = !is_new && one.asked.empty();
     (has_begun ? one.waiting : one.asked).push_back({std::move(done)});
     if (!is_new) return;
@@ -109,7 +108,7 @@ void lookups::finish(jobs::iterator which, const std::vector<asker>& askers, con
   const bool is_answer = found || is_no(found.error().code) || (!is_patient && found.error().code == errc::timed_out);
   std::unique_lock lock(mutex_);
   auto& one = which->second;
-  // Each has its own number of tries: whoever comes to those who have waited keeps nobody longer.
+  // Each caller has its own number of tries, so a late caller does not delay those that have waited.
   const auto is_kept = [&](const asker& one_of) {
     return !is_answer && one_of.tries + 1 < (is_patient ? most_patient_tries : most_tries);
   };

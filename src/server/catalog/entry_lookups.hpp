@@ -1,4 +1,4 @@
-/// Looks up the entries of changed resources, once for all who report them to peers.
+/// Looks up the entries of changed resources, once for all listeners that need them.
 #pragma once
 
 #include <chrono>
@@ -20,32 +20,31 @@
 
 namespace hondana::catalog {
 
-/// One lookup of a URI through a view at a time, whoever and however many ask for it, and a bounded number at once of each
-/// source, so that none waits for another. Whoever asks while one is under way gets the outcome of another, which begins after
-/// that, since the first may have seen the state before the change.
+/// Describes each URI once at a time for each access filter, for any number of callers. The number of lookups at a time is
+/// limited per source, so that no source delays another. If a lookup is already running, later callers get the result of the
+/// next one, because the running one may have seen the state before the change.
 ///
-/// Memory: what is asked for and not answered; askers are bounded by what the feed lets them watch, in the time that one is
-/// kept waiting. Threads: any.
+/// Memory: waiting lookups. Their callers are bounded by the limits of the feed. Threads: any.
 class lookups : public std::enable_shared_from_this<lookups> {
  public:
-  /// Takes the entry; null when there is none, or none could be had in time. Must only take a note.
+  /// Receives the entry; null if there is none, or the source did not answer in time. Must only take a note.
   using taker = std::function<void(std::shared_ptr<const resource> entry)>;
 
-  /// `at_once` of each source. With `timers`, sources are asked on their thread and never by whoever calls `ask`, who may hold
-  /// a lock that a source which answers at once would take.
+  /// `at_once`: lookups at a time per source. With `timers`, sources are called on the timer thread, never by the thread that
+  /// calls `ask`. That thread may hold a lock that a source would need if it answers at once.
   explicit lookups(std::size_t at_once = 16, std::shared_ptr<executor::timers> timers = nullptr) noexcept
       : at_once_(at_once), timers_(std::move(timers)) {}
 
-  /// Where entries come from from now on.
+  /// Sets the catalog of later lookups.
   void use(std::shared_ptr<const catalog> from);
-  /// Has `done` called once, on any thread, maybe before this returns. `uri` is canonical; the entry is as `through` (may be
-  /// null) shows it.
+  /// Calls `done` once, on any thread, possibly before this returns. `uri` is canonical. The entry is as the access filter
+  /// `through` (may be null) permits.
   void ask(const std::string& uri, std::shared_ptr<const view> through, taker done);
-  /// The same for who is to be told only of what was found: a source that is busy or unwell is asked again after a pause which
-  /// grows, for about a minute and a half.
+  /// The same for callers that are notified only if the entry exists. If the source is busy or fails, the lookup is retried
+  /// with growing pauses, for about a minute and a half.
   void ask_patiently(const std::string& uri, std::shared_ptr<const view> through, taker done);
 
-  /// URIs waiting or under way, for tests and figures.
+  /// Number of waiting and running lookups, for tests and metrics.
   [[nodiscard]] std::size_t under_way() const;
 
  private:
@@ -57,26 +56,26 @@ class lookups : public std::enable_shared_from_this<lookups> {
   };
   struct asker {
     taker done;
-    int tries = 0;  // that failed
+    int tries = 0;  // failed ones
   };
   struct job {
-    std::vector<asker> asked;    // before it began
-    std::vector<asker> waiting;  // since
+    std::vector<asker> asked;    // before it started
+    std::vector<asker> waiting;  // since it started
     std::uint64_t source = 0;
-    int failures = 0;  // since anybody was answered, which the pause follows
+    int failures = 0;  // since the last answer; determines the pause
   };
   using jobs = std::map<key, job>;
-  /// What is to be asked of one source.
+  /// The lookups of one source.
   struct line {
-    std::deque<jobs::iterator> next;  // those not begun
+    std::deque<jobs::iterator> next;  // those that have not started
     std::size_t begun = 0;
-    bool is_going_on = false;  // so that sources that answer at once do not nest
+    bool is_going_on = false;  // prevents recursion for sources that answer at once
   };
 
   void ask(key what, taker done);
-  /// One whose pause is over.
+  /// Continues a lookup after its pause.
   void wake(const key& which);
-  /// Begins what may begin of a source.
+  /// Starts waiting lookups of a source, up to the limit.
   void go_on(std::uint64_t source);
   void finish(jobs::iterator which, const std::vector<asker>& askers, const result<resource>& found);
 
@@ -85,7 +84,7 @@ class lookups : public std::enable_shared_from_this<lookups> {
   mutable std::mutex mutex_;
   std::shared_ptr<const catalog> from_;
   jobs jobs_;
-  std::map<std::uint64_t, line> lines_;  // by source; none is empty
+  std::map<std::uint64_t, line> lines_;  // by source; empty ones are erased
 };
 
 }  // namespace hondana::catalog

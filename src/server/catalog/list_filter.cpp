@@ -1,4 +1,4 @@
-/// Filters of lists, prepared for many entries, and other spellings of their URI prefixes.
+/// Filters of lists, prepared for many entries, and alternative spellings of URI prefixes.
 #include "server/catalog/list_filter.hpp"
 
 #include <string.h>
@@ -21,16 +21,16 @@
 namespace hondana::catalog {
 namespace {
 
-/// What some sources list plain and others escaped. In a query, `&`, `=` and `+` mean something else when they are escaped.
+/// Characters that some sources list plain and others escaped. In a query, escaping changes the meaning of `&`, `=` and `+`.
 constexpr uri::octet_set free_in_path = uri::sub_delimiters.with(":@");
 constexpr uri::octet_set free_in_query = uri::sub_delimiters.with(":@/?").without("&=+");
-/// What has a meaning of its own where it is not escaped.
+/// Characters with a special meaning if they are not escaped.
 constexpr uri::octet_set signs_in_path("/");
 constexpr uri::octet_set signs_in_query("&=+");
 
 enum class delimiters : std::uint8_t { plain, escaped };
 
-/// Where the path begins; npos: there is no scheme before it.
+/// The start of the path; npos if there is no scheme before it.
 std::size_t begin_of_path(std::string_view uri) {
   const auto colon = uri.find_first_of(":/?#");
   if (colon == 0 || colon == std::string_view::npos || uri[colon] != ':') return std::string_view::npos;
@@ -63,7 +63,7 @@ std::string respelled(std::string_view uri, delimiters how) {
     }
     ++at;
     if (c == '%') {
-      // It may end within an escape.
+      // The prefix may end within an escape.
       out += c;
     } else if (c == '?' && !is_in_query) {
       is_in_query = true;
@@ -75,7 +75,7 @@ std::string respelled(std::string_view uri, delimiters how) {
   return out;
 }
 
-/// Without a character of which only the first bytes are there.
+/// The text without an incomplete character at its end.
 std::string_view whole_characters(std::string_view text) {
   constexpr std::size_t longest = 4;
   for (std::size_t cut = 0; cut < std::min(longest, text.size()); ++cut) {
@@ -85,7 +85,7 @@ std::string_view whole_characters(std::string_view text) {
   return {};
 }
 
-/// With the letters of each segment of the path composed.
+/// The URI with the letters of each path segment composed (NFC).
 std::string composed_path(std::string_view uri) {
   auto at = begin_of_path(uri);
   std::string out(uri.substr(0, at));
@@ -138,18 +138,18 @@ std::vector<std::string> in_all_spellings(const std::vector<std::string>& prefix
 namespace {
 
 bool holds(std::string_view text, std::string_view part) {
-  // Linear, however both are made, which std::string_view::find does not promise.
+  // memmem is linear in the worst case; std::string_view::find is not.
   return ::memmem(text.data(), text.size(), part.data(), part.size()) != nullptr;
 }
 
-/// In NFC, which is at most three times as long.
+/// The text in NFC, which is at most three times as long.
 std::string composed(std::string text) {
   const auto is_ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
   if (std::all_of(text.begin(), text.end(), is_ascii)) return text;
   return language::composed(text);
 }
 
-/// What a URI begins with that fits, as far as that is the same with and without escapes.
+/// A prefix of all matching URIs, up to the first character that may be escaped or not.
 std::string_view certain_start(std::string_view pattern) {
   const auto start = ignore::literal_start(pattern);
   const auto scheme = start.find(':');
@@ -160,7 +160,7 @@ std::string_view certain_start(std::string_view pattern) {
   return start.substr(0, end);
 }
 
-/// As lists may spell it, of which none has capitals in its scheme.
+/// The spellings that lists can contain; their schemes are lower-case.
 std::vector<std::string> beginnings_of(const std::string& prefix) {
   if (prefix.empty()) return {};
   auto all = spellings_of_prefix(prefix);
@@ -191,7 +191,7 @@ std::vector<std::string> words_of(std::string_view text) {
   return words;
 }
 
-/// `wanted` ends in a slash where every subtype will do.
+/// A `wanted` that ends in a slash matches every subtype.
 bool is_of_type(std::string_view stated, std::string_view wanted) {
   auto essence = stated.substr(0, stated.find(';'));
   while (essence.ends_with(' ') || essence.ends_with('\t')) essence.remove_suffix(1);
@@ -199,7 +199,7 @@ bool is_of_type(std::string_view stated, std::string_view wanted) {
   return std::equal(wanted.begin(), wanted.end(), essence.begin(), [](char a, char b) { return a == ascii::lower(b); });
 }
 
-/// Every part with its length, so that no two filters give the same text.
+/// Each part has its length in front, so that different filters give different texts.
 std::string spelled(const model::resource_filter& what) {
   std::string all;
   const auto add = [&all](std::string_view part) {
@@ -262,7 +262,7 @@ bool filter::fits_uri(const std::string& uri, std::uint64_t& steps) const {
 }
 
 bool filter::holds_words(const resource& entry, std::uint64_t& steps) const {
-  // A word is looked for in each part by itself: the line ends keep it from being found across two of them.
+  // Newlines between the parts prevent matches across two parts.
   auto parts = entry.name + '\n' + entry.title + '\n' + entry.description + '\n' + entry.uri;
   if (entry.uri.find('%') != std::string::npos) parts += '\n' + uri::decoded_but_slashes(entry.uri);
   const auto all = ascii::in_lower_case(composed(std::move(parts)));

@@ -1,4 +1,4 @@
-/// Filters of lists, prepared for many entries, and other spellings of their URI prefixes.
+/// Filters of lists, prepared for many entries, and alternative spellings of URI prefixes.
 #pragma once
 
 #include <cstdint>
@@ -14,26 +14,26 @@
 
 namespace hondana::catalog {
 
-/// What people type is compared in NFC on both sides, and with what URIs spell by escapes, too; a prefix in all its spellings.
+/// A prepared filter. Text is compared in NFC, also with the decoded form of URIs. A prefix is compared in all its spellings.
 /// Immutable; threads: any.
 class filter {
  public:
-  /// A filter that everything passes.
+  /// A filter that every entry passes.
   filter() = default;
-  /// A pattern with a fault (see `ignore::glob::fault`) lets nothing pass.
+  /// A pattern with a fault (see `ignore::glob::fault`) matches nothing.
   explicit filter(model::resource_filter what);
 
-  /// What every URI that can pass starts with, from the spellings of the prefix and the beginning of the pattern; may be empty.
+  /// A common prefix of all URIs that can pass, from the spellings of the prefix and the start of the pattern; may be empty.
   [[nodiscard]] const std::string& prefix() const noexcept { return prefix_; }
-  /// Whether nothing can pass, since prefix and pattern contradict each other.
+  /// Whether no entry can pass, because prefix and pattern contradict each other.
   [[nodiscard]] bool is_hopeless() const noexcept { return is_hopeless_; }
-  /// Whether everything passes.
+  /// Whether every entry passes.
   [[nodiscard]] bool is_open() const noexcept { return is_open_; }
-  /// The same for equal filters and for no others; empty for one that is open.
+  /// Equal for equal filters only; empty for an open one.
   [[nodiscard]] const std::string& digest() const noexcept { return digest_; }
 
-  /// Adds what it cost to `steps`, roughly in bytes looked at; patterns of 256 bytes and a URI of 16 KiB cost 26 million at
-  /// worst.
+  /// Adds the cost to `steps`, about one per byte examined. In the worst case, patterns of 256 bytes and a URI of 16 KiB cost
+  /// 26 million.
   [[nodiscard]] bool passes(const resource& entry, std::uint64_t& steps) const;
 
  private:
@@ -43,21 +43,21 @@ class filter {
   model::resource_filter what_;
   std::optional<ignore::glob> uri_pattern_;
   std::optional<ignore::glob> name_pattern_;
-  std::vector<std::string> words_;       // composed, in lower case
-  std::vector<std::string> beginnings_;  // one of which a URI starts with; none: any will do
+  std::vector<std::string> words_;       // in NFC and lower case
+  std::vector<std::string> beginnings_;  // a URI starts with one of them; empty: no condition
   std::string prefix_;
   std::string digest_;
-  bool is_spelled_ = false;  // the pattern has escapes, as URIs in lists
+  bool is_spelled_ = false;  // the pattern has percent-escapes, like URIs in lists
   bool is_hopeless_ = false;
   bool is_open_ = true;
 };
 
-/// The beginning of a URI as it was asked for, and then as sources may list what a read of that spelling reaches: canonical but
-/// for its end, the delimiters of its path and query plain, or escaped, its letters as they are or composed (NFC). Each once,
-/// five at most. What is no beginning of a URI with its scheme is given back alone. Time: linear.
+/// A URI prefix as given, then the spellings under which sources may list the same resources. They are canonical except at the
+/// end, with the delimiters of path and query plain or escaped, and letters as given or composed (NFC). At most five, without
+/// duplicates. A text that is not the start of a URI with a scheme is returned alone. Time: linear.
 [[nodiscard]] std::vector<std::string> spellings_of_prefix(std::string_view asked);
 
-/// Of all of them.
+/// The spellings of all prefixes.
 [[nodiscard]] std::vector<std::string> in_all_spellings(const std::vector<std::string>& prefixes);
 
 }  // namespace hondana::catalog

@@ -1,4 +1,4 @@
-/// Merges pages of several sources: their order, access, and where the next page starts.
+/// Merges pages of several sources: order, access, and where the next page starts.
 #include "server/catalog/merge.hpp"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ tl::unexpected<failure> broken(const std::string& source_name, const std::string
               "the source \"" + source_name + "\" listed " + what + ": " + std::string(uri));
 }
 
-/// That several things still hold.
+/// Valid while all of several validities are.
 class joint_validity final : public validity {
  public:
   explicit joint_validity(std::vector<std::shared_ptr<const validity>> all) : all_(std::move(all)) {}
@@ -36,7 +36,7 @@ class joint_validity final : public validity {
   std::vector<std::shared_ptr<const validity>> all_;
 };
 
-/// Null when that of one page is not known.
+/// Null if a page has no validity.
 std::shared_ptr<const validity> validity_of(const std::vector<list_result>& pages) {
   std::vector<std::shared_ptr<const validity>> all;
   for (const auto& one : pages) {
@@ -46,7 +46,7 @@ std::shared_ptr<const validity> validity_of(const std::vector<list_result>& page
   return std::make_shared<const joint_validity>(std::move(all));
 }
 
-/// Cuts what comes after `resume`, and what is more than `limit`.
+/// Removes entries after `resume` and beyond `limit`.
 list_result cut(list_result page, std::size_t limit) {
   auto& entries = page.entries;
   const auto is_behind = [&page](const resource& entry) { return before(*page.resume, entry.uri); };

@@ -1,4 +1,4 @@
-/// Caches contents, also in their encoded form, for reads of what has not changed.
+/// The read cache: contents, also in encoded form, for repeated reads of unchanged resources.
 #include "server/catalog/read_cache.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace hondana::catalog {
 namespace {
 
-/// Bytes that say when they go.
+/// Bytes that are counted in `among` while they exist.
 struct counted {
   counted(std::string of, std::shared_ptr<std::atomic<std::size_t>> among) : bytes(std::move(of)), alive(std::move(among)) {
     alive->fetch_add(bytes.size(), std::memory_order_relaxed);
@@ -30,7 +30,7 @@ struct counted {
 }  // namespace
 
 shared_bytes lent_forms::encode(std::string_view content, bool is_text) const {
-  // What is kept has no room to spare.
+  // Encodes into a buffer first, so that the cached string has no unused capacity.
   std::string inside;
   if (is_text) {
     json::buffer grown;
@@ -47,12 +47,11 @@ shared_bytes lent_forms::encode(std::string_view content, bool is_text) const {
 
 namespace {
 
-/// What a place costs besides contents and URIs: the nodes of map and list, what vouches for it, and the headers of their
-/// allocations.
+/// Memory of an item besides contents and URIs: nodes of the map and the list, the validity, and allocation headers.
 constexpr std::size_t bookkeeping_bytes = 512;
 constexpr std::size_t share_of_one = 8;
 
-/// Zero when something of it is only pulled.
+/// Returns 0 if a content is a stream.
 std::size_t bytes_of(const bytes::prepared_reading& what) {
   std::size_t total = what.version.size();
   for (const auto& one : what.contents) {
@@ -106,7 +105,7 @@ read_cache::vouched read_cache::find_vouched(const key_view& of) {
 }
 
 void read_cache::vouch(const key& of, const kept& what, std::chrono::milliseconds ttl, std::shared_ptr<const validity> by) {
-  std::shared_ptr<const record> before;  // goes when the lock is free again
+  std::shared_ptr<const record> before;  // destroyed after the lock is released
   const std::lock_guard lock(mutex_);
   const auto found = places_.find(as_view(of));
   if (found == places_.end() || found->second.now->told.what != what) return;
@@ -123,10 +122,10 @@ std::shared_ptr<const read_cache::record> read_cache::record_of(std::shared_ptr<
   return made;
 }
 
-/// With bytes of its own: those of a source may be lent, and must go back.
+/// Copies the bytes, because the source may lend its own and need them back.
 read_cache::kept read_cache::copy_of(const bytes::prepared_reading& what, bool as_bytes) const {
   auto copy = std::make_shared<bytes::prepared_reading>(what);
-  copy->valid.reset();  // it stands beside the copy, where it can be renewed
+  copy->valid.reset();  // stored next to the copy, where it can be replaced
   for (auto& one : copy->contents) {
     const auto whole = std::get<shared_bytes>(one.data);
     if (whole->size() > lent_forms::big && !as_bytes) {
@@ -150,18 +149,18 @@ read_cache::kept read_cache::keep(const key& of, const bytes::prepared_reading& 
     if (has_big(what) && (!is_met_again(of, what.version) || strays() + content > most_bytes_ / 2)) return nullptr;
   }
   auto copy = copy_of(what, of.as_bytes);
-  // What is too long only when it is encoded is encoded for each answer.
+  // If only the encoded form is too long, it is encoded for each answer.
   if (bytes_of(*copy) + bookkeeping > longest) copy = copy_of(what, true);
   const auto cost = bytes_of(*copy) + bookkeeping;
   const auto encoded = encoded_bytes_of(*copy);
   const std::lock_guard lock(mutex_);
   if (cost > most_bytes_ / share_of_one) return nullptr;
   if (const auto before = places_.find(as_view(of)); before != places_.end()) drop(before);
-  encoded_ += encoded;  // it is no stray
+  encoded_ += encoded;  // do not count it as evicted
   const bool has_room = make_room_for(cost);
   encoded_ -= encoded;
   if (!has_room) return nullptr;
-  std::list<const key*> turn{nullptr};  // nothing behind this may fail and leave a place without one
+  std::list<const key*> turn{nullptr};  // allocated first, so that no later failure leaves an item without a list node
   const auto held = std::make_shared<const key>(of);
   auto now = record_of(held, {copy, what.valid, what.ttl});
   const auto place = places_.emplace(held, shelf_place{std::move(now), cost, encoded, {}}).first;

@@ -1,4 +1,4 @@
-/// Caches contents, also in their encoded form, for reads of what has not changed.
+/// The read cache: contents, also in encoded form, for repeated reads of unchanged resources.
 #pragma once
 
 #include <array>
@@ -23,42 +23,45 @@
 
 namespace hondana::catalog {
 
-/// Encodes contents and counts the bytes of what it has made until nobody has it any more: a peer that takes its answer slowly
-/// keeps it in memory, also when the cache has let it go. Threads: any.
+/// Encodes contents, and counts the bytes of encoded copies while they are in use. A slow client keeps its answer in memory
+/// even after the cache has removed it. Threads: any.
 class lent_forms {
  public:
-  /// What is longer is kept encoded; what is shorter is copied into each answer.
+  /// Longer contents are cached in encoded form; shorter ones are copied into each answer.
   static constexpr std::size_t big = 64 * 1024;
 
-  /// The inside of a JSON string: `content` escaped, or in base64.
+  /// The content of a JSON string without quotes: `content` escaped, or in base64.
   [[nodiscard]] shared_bytes encode(std::string_view content, bool is_text) const;
-  /// Bytes of all that somebody still has.
+  /// Bytes of all encoded copies in use.
   [[nodiscard]] std::size_t bytes() const noexcept { return alive_->load(std::memory_order_relaxed); }
 
  private:
   const std::shared_ptr<std::atomic<std::size_t>> alive_ = std::make_shared<std::atomic<std::size_t>>(0);
 };
 
-/// Keeps what the last reads gave, by bytes; the least recently used go first, and what was read without a lock since its turn
-/// came has another one.
+/// Caches the results of reads, up to a number of bytes. The least recently used is evicted first (a clock algorithm: an item
+/// read without the lock gets a second chance).
 ///
-/// It answers nothing by itself: at every read a source, or the `validity` that it gave with the reading, is asked whether what
-/// is kept still holds, and it is sent only when it does. So there is nothing to be told of changes, and it is never older than
-/// what the source itself takes for unmodified. Contents are kept checked and with their form decided: small ones unencoded,
-/// since writing them costs about as much as copying; those of more than 64 KiB from the second reading of a version on, so
-/// that what is read once takes no room, and as they stand in messages, which is the same for all codecs. Threads: any.
+/// Every read still asks the source, or the `validity` of the reading, whether the cached version is current. So the cache
+/// needs no change notifications, and never returns contents that the source considers modified.
+///
+/// Contents are stored validated and with their form decided. Small ones are stored unencoded, because encoding costs about as
+/// much as copying. Those over 64 KiB are stored from the second read of a version on, so that a single read takes no memory.
+/// They are stored in the encoded form, which is the same for all codecs.
+///
+/// Threads: any.
 class read_cache {
  public:
-  /// Whose contents: those of a resource with its parameters, as one source answers them to callers with one view.
+  /// What identifies contents: a source, a URI with its parameters, and the access filter.
   struct key {
     std::uint64_t source = 0;             ///< `source::id`.
     std::string uri;                      ///< Canonical, with query and fragment.
-    std::string asked_uri;                ///< As spelled by the peer: readings may repeat it.
-    std::shared_ptr<const view> through;  ///< Kept alive, so that its id is nobody else's.
-    bool as_bytes = false;                ///< For somebody who looks at the bytes: nothing of it is encoded.
+    std::string asked_uri;                ///< As the client spelled it, because readings may repeat it.
+    std::shared_ptr<const view> through;  ///< Kept alive, so that its id is not reused.
+    bool as_bytes = false;                ///< For callers that process the bytes: nothing is encoded.
     friend bool operator==(const key&, const key&) = default;
   };
-  /// A key to look with, which owns nothing.
+  /// A key for lookups, which owns nothing.
   struct key_view {
     std::uint64_t source = 0;
     std::string_view uri;
@@ -67,32 +70,32 @@ class read_cache {
     bool as_bytes = false;
   };
   using kept = std::shared_ptr<const bytes::prepared_reading>;
-  /// What is kept, with what the source said of it last.
+  /// Cached contents, with the source's latest statement about them.
   struct vouched {
     kept what;
-    std::shared_ptr<const validity> by;  ///< Null: the source is to be asked.
+    std::shared_ptr<const validity> by;  ///< Null: the source must be called.
     std::chrono::milliseconds ttl{0};
   };
 
-  /// Holds at most so many bytes, keys and bookkeeping included, and nothing longer than an eighth of it; 0 holds nothing. What
-  /// it has let go and somebody is still being sent counts up to half of that, so that peers who take their answers slowly do
-  /// not take the cache from the others; while there is more of it, no big contents are kept.
+  /// `most_bytes`: capacity, including keys and overhead. Contents longer than an eighth of it are not stored; 0 stores
+  /// nothing. Evicted contents that are still being sent count up to half of it, so that slow clients cannot displace the whole
+  /// cache. While they exceed that, large contents are not stored.
   explicit read_cache(std::size_t most_bytes) : most_bytes_(most_bytes) {}
 
-  /// What is kept; null when nothing is. The caller must have its version confirmed before it sends it.
+  /// The cached contents; null if there are none. Before sending them, the caller must confirm their version with the source.
   [[nodiscard]] kept find(const key& of) { return find_vouched(as_view(of)).what; }
-  /// The same with what may vouch for it, which the caller asks instead of the source.
+  /// The same with the `validity`, which the caller can use instead of the source.
   [[nodiscard]] vouched find_vouched(const key_view& of);
-  /// Keeps a copy of `what`, in place of what was kept before, and hands it out; not what has no version, a stream in it, or no
-  /// room, nor big contents that it has not met before.
+  /// Stores a copy of `what`, replacing older contents of this key, and returns it. Returns null, without effect, for contents
+  /// without a version, with a stream, or without enough space, and for large contents that are read for the first time.
   kept keep(const key& of, const bytes::prepared_reading& what);
-  /// The source has said that `what`, if it still is what is kept, holds, for how long, and who may vouch for it from now on.
+  /// The source confirmed `what` for `ttl`, with `by` as its validity from now on. No effect if `what` is no longer cached.
   void vouch(const key& of, const kept& what, std::chrono::milliseconds ttl, std::shared_ptr<const validity> by);
-  /// What is kept was confirmed and is sent: a hit.
+  /// Counts a hit: cached contents were confirmed and are sent.
   void confirmed() noexcept { hits_.fetch_add(1, std::memory_order_relaxed); }
-  /// Something had to be read: a miss.
+  /// Counts a miss: the source was read.
   void missed();
-  /// From now on.
+  /// Sets the capacity.
   void limit_to(std::size_t most_bytes);
   [[nodiscard]] read_cache_counts counts() const;
 
@@ -113,27 +116,28 @@ class read_cache {
     }
     [[nodiscard]] bool operator()(const key_view& a, const held& b) const noexcept { return (*this)(b, a); }
   };
-  /// What is told of a place. Another one is made when something of it changes.
+  /// The data of one key. Replaced by a new object when something changes.
   struct record {
     std::shared_ptr<const key> of;
     vouched told;
-    mutable std::atomic<bool> was_read_again{false};  // without a lock, and so without a new place in the order
+    mutable std::atomic<bool> was_read_again{false};  // set without the lock, so that the order is not updated
   };
   struct shelf_place {
     std::shared_ptr<const record> now;
     std::size_t bytes = 0;
-    std::size_t encoded = 0;  // of those, bytes that are lent
+    std::size_t encoded = 0;  // of `bytes`, those of encoded copies
     std::list<const key*>::iterator in_order;
   };
   using shelf = std::unordered_map<std::shared_ptr<const key>, shelf_place, hasher, same>;
   [[nodiscard]] static key_view as_view(const key& of) noexcept {
     return {of.source, of.uri, of.asked_uri, of.through.get(), of.as_bytes};
   }
-  /// Under the lock: drops the least recently used until there is room for `more` bytes; false when there is none even so.
+  /// Requires the lock. Evicts the least recently used until `more` bytes fit. Returns false if they do not fit even into an
+  /// empty cache.
   bool make_room_for(std::size_t more);
-  /// Under the lock: bytes of what was let go and is still being sent.
+  /// Requires the lock. Bytes of evicted contents that are still being sent.
   [[nodiscard]] std::size_t strays() const noexcept;
-  /// Under the lock: whether this version of a place is met again; remembered with a few bytes.
+  /// Requires the lock. Whether this version of a key was read before; remembered in a few bytes.
   [[nodiscard]] bool is_met_again(const key& of, const std::string& version);
   [[nodiscard]] kept copy_of(const bytes::prepared_reading& what, bool as_bytes) const;
   void drop(shelf::iterator place);
@@ -142,18 +146,18 @@ class read_cache {
   mutable std::mutex mutex_;
   std::size_t most_bytes_;
   shelf places_;
-  std::list<const key*> order_;  // of `places_`; the most recently used first
-  read_cache_counts counts_;     // but for `hits_`
+  std::list<const key*> order_;  // of `places_`, the most recently used first
+  read_cache_counts counts_;     // except `hits_`
   std::atomic<std::uint64_t> hits_{0};
   lent_forms forms_;
   std::size_t encoded_ = 0;  // bytes of `forms_` that are in `places_`
-  // What is read again and again is found without a lock: one of the places whose keys have that digest.
+  // Frequent keys are found without the lock. Each slot has one of the keys with its hash.
   static constexpr std::size_t most_posted = 256;
   executor::posted<record, most_posted> posted_;
-  std::array<std::uint64_t, 1024> met_{};  // digests of what was read, by a part of themselves
+  std::array<std::uint64_t, 1024> met_{};  // digests of reads, at an index derived from the digest
 };
 
-/// Whether what was kept under a greater limit may still be sent.
+/// Whether contents that were cached under a larger limit may still be sent.
 [[nodiscard]] bool is_within(std::uint64_t limit, const bytes::prepared_reading& kept) noexcept;
 
 }  // namespace hondana::catalog

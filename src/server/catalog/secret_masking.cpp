@@ -1,4 +1,4 @@
-/// Masks secrets in what sources leave to the server.
+/// Masks secrets for sources that leave this to the server.
 #include "server/catalog/secret_masking.hpp"
 
 #include <cstddef>

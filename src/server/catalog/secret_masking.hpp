@@ -1,4 +1,4 @@
-/// Masks secrets in what sources leave to the server.
+/// Masks secrets for sources that leave this to the server.
 #pragma once
 
 #include <string>
@@ -11,19 +11,19 @@
 
 namespace hondana::catalog {
 
-/// Masks secrets in contents, held or pulled, and says in their facts how many; nothing for sources that do so themselves or
-/// are wanted as they are. Contents without a URI are told apart by `asked_uri`. Bytes that are shared are copied only where
+/// Masks secrets in contents, in memory or streamed, and adds their number to the facts. Does nothing unless
+/// `masking::by_server`. `asked_uri` selects the masking policy of contents without a URI. Shared bytes are copied only if
 /// there is something to mask.
 void mask_secrets(const provider& of, reading& found, std::string_view asked_uri);
 
-/// Masks secrets in names, titles and descriptions, and in values of completion, by the same rule. URIs stay.
+/// Masks secrets in names, titles and descriptions, and in completion values, under the same condition. URIs do not change.
 void mask_secrets(const provider& of, resource& entry);
 void mask_secrets(const provider& of, std::vector<resource>& entries);
 void mask_secrets(const provider& of, resource_template& entry);
 void mask_secrets(const provider& of, complete_result& found);
-/// The same in the frontmatter of a skill, as in the file it is from; its URIs and digests stay.
+/// The same for the front matter of a skill, consistent with its file. URIs and digests do not change.
 void mask_secrets(const provider& of, skill& entry);
-/// The same in what a source with this way of masking says of something, such as a title or how far it is.
+/// The same for a text of a source with this `masking`, such as a title or a progress message.
 void mask_secrets(masking by, std::string& text);
 
 }  // namespace hondana::catalog

@@ -1,4 +1,4 @@
-/// Calls a source for an answer that is given exactly once, and gathers pages of several sources.
+/// Calls a source with exactly one answer, and gathers pages of several sources.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@
 
 namespace hondana::catalog {
 
-/// The same failure with the source's name in its text where the source itself is the reason.
+/// Adds the source's name to the text of a failure that the source itself caused.
 [[nodiscard]] failure naming(failure why, const std::string& source_name);
 
 [[nodiscard]] failure passed_deadline(const std::string& source_name);
@@ -28,7 +28,7 @@ namespace hondana::catalog {
 [[nodiscard]] failure threw(const std::string& source_name, std::string what);
 [[nodiscard]] failure was_cancelled();
 
-/// An answer given by whoever comes first: the source, its deadline, or the end of a job that never ran.
+/// A promise of an answer. The first of these settles it: the source, its deadline, or the destruction of a job that never ran.
 ///
 /// Shared by the job and, weakly, by the deadline's timer. Threads: any.
 template <class T>
@@ -44,19 +44,19 @@ class owed {
   [[nodiscard]] bool is_settled() const noexcept { return settled_; }
   [[nodiscard]] const std::string& source_name() const noexcept { return source_name_; }
 
-  /// Answers, unless that has been done.
+  /// Answers, unless there is an answer already.
   void settle(result<T> answer) {
     if (settled_.exchange(true)) return;
     if (timers_) timers_->cancel(timer_);
     finish([&]() -> result<T> { return std::move(answer); });
   }
 
-  /// Answers `timed_out` at `deadline`. Call once, before anything else can settle `what`.
+  /// Starts a timer that answers `timed_out` at `deadline`. Call it once, before the job is submitted.
   static void expire_at(const std::shared_ptr<owed>& what, std::shared_ptr<executor::timers> timers,
                         executor::clock::time_point deadline) {
     what->timers_ = std::move(timers);
     what->timer_ = what->timers_->at(deadline, [late = std::weak_ptr<owed>(what)] {
-      // Leaves the timer's own members alone: `at` may not have returned yet.
+      // Does not access the timer members: `at` may not have returned yet.
       const auto one = late.lock();
       if (one && !one->settled_.exchange(true)) {
         one->finish([&]() -> result<T> { return tl::unexpected(passed_deadline(one->source_name_)); });
@@ -65,8 +65,7 @@ class owed {
   }
 
  private:
-  /// Without memory even for an error nothing more can be said here: the completion is destroyed, and with it the reply it
-  /// owns, which then sends the answer made for that case in advance.
+  /// If there is no memory even for an error, the completion is destroyed. It owns a reply, which then sends a prepared error.
   template <class Make>
   void finish(Make answer) noexcept {
     const auto done = std::exchange(done_, {});
@@ -80,11 +79,11 @@ class owed {
   executor::timers::id timer_ = 0;
 };
 
-/// Runs `job` (a `result<T>()`, copyable, owning all it touches) on `lane` and answers through `done` exactly once.
+/// Runs `job` (a copyable `result<T>()` that owns its data) on `lane`, and answers through `done` exactly once.
 ///
-/// It is not run when `by.stop` was requested or the answer was given before it could start; what it throws becomes an
-/// internal error. Without `timers` nobody keeps the deadline. Callers share the lane by who they are. `account` (null: none)
-/// is told when it begins and how it ends. `kind`: see `executor::lane::submit`.
+/// The job is skipped if `by.stop` was requested or the answer exists before it starts. An exception becomes an internal error.
+/// Without `timers`, no deadline is enforced. Callers share the queue fairly by identity. `account` (null: none) records the
+/// start and the outcome. `kind`: see `executor::lane::submit`.
 template <class T, class Job>
 void ask_on(executor::lane& lane, std::string name, const call& by, std::shared_ptr<executor::timers> timers, Job job,
             completion<T> done, const std::shared_ptr<asked_call>& account = nullptr, executor::job_kind kind = 0) {
@@ -116,7 +115,7 @@ void ask_on(executor::lane& lane, std::string name, const call& by, std::shared_
   answer->settle(tl::unexpected(accepted.error()));
 }
 
-/// The same on the source's lane. Sources that never block answer before this returns, without a deadline.
+/// The same on the source's work queue. Sources that never block answer before this returns, without a deadline timer.
 template <class T, class Job>
 void ask(const source& from, const call& by, const std::shared_ptr<executor::timers>& timers, Job job, completion<T> done,
          const std::shared_ptr<asked_call>& account, executor::job_kind kind = 0) {
@@ -127,7 +126,7 @@ void ask(const source& from, const call& by, const std::shared_ptr<executor::tim
   from.has_deadline() ? begin(from.bounded(by)) : begin(by);
 }
 
-/// Waits for `expected` pages (at least one); the first failure is the answer to all of them. Threads: any.
+/// Gathers `expected` pages (at least one). The first failure becomes the answer for all. Threads: any.
 template <class Page>
 class gathering {
  public:

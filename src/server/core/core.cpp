@@ -1,4 +1,4 @@
-/// The engine behind a server: its sources, the current context, and orderly shutdown.
+/// The implementation of a server: its sources, the current context, and orderly shutdown.
 #include "server/core/core.hpp"
 
 #include <algorithm>
@@ -18,9 +18,9 @@ namespace hondana::inline v0 {
 namespace {
 
 constexpr std::size_t queue_limit = 4096;
-constexpr std::size_t bridge_threads = 4;  // they wait for sources, so that the application's handlers do not wait for them
+constexpr std::size_t bridge_threads = 4;  // they wait for sources, and must not delay the application's handlers
 
-/// As sources have it: nobody fills the whole queue.
+/// Like the pools of sources: one caller cannot fill the queue.
 executor::pool_limits shared_by_callers(std::size_t threads) {
   return {.threads = threads, .waiting = queue_limit, .waiting_each = queue_limit / 4};
 }
@@ -30,7 +30,7 @@ source_limits limits_of(const server_options& options, const provider& of) {
   return found == options.limits.sources.end() ? source_limits() : found->second;
 }
 
-/// Has callers pay for what they were sent; errors cost nothing.
+/// Charges callers for the bytes that were sent. Errors cost nothing.
 std::function<void(const caller&, const session::completion&)> charging(std::shared_ptr<const rate_limit::meter> by) {
   return [by = std::move(by)](const caller& who, const session::completion& what) {
     if (what.error == 0) by->written(who, what.bytes);
@@ -39,7 +39,7 @@ std::function<void(const caller&, const session::completion&)> charging(std::sha
 
 catalog::limits limits_of(const server_options& options) { return {options.page_size, options.read_limit, queue_limit}; }
 
-/// What the server says of its handlers.
+/// Sets what the server declares about its handlers.
 void describe_handlers(session::context& of) {
   of.self.has_tools = of.handlers->has_tools();
   of.self.has_prompts = of.handlers->has_prompts();
@@ -49,7 +49,8 @@ void describe_handlers(session::context& of) {
   of.self.has_completions = of.catalog->has_variables() || of.handlers->has_completions();
 }
 
-/// A source may take its time to end, which no timer has; where others are stuck in that, it has a thread of its own.
+/// Destroying a source may take long, so it does not happen on the timer thread. If the pool is busy, it gets a thread of its
+/// own.
 void let_end(std::shared_ptr<catalog::source> last, executor::pool& where) {
   constexpr std::chrono::minutes longest{1};
   const auto held = std::make_shared<std::shared_ptr<catalog::source>>(std::move(last));
@@ -60,7 +61,7 @@ void let_end(std::shared_ptr<catalog::source> last, executor::pool& where) {
 
 }  // namespace
 
-/// Outlives the core: a source may still be telling when the server has gone.
+/// Outlives the core, because a source may report a change while the server is destroyed.
 class core::hearer final : public change_listener {
  public:
   hearer(std::shared_ptr<catalog::coalescer> to, const provider& of)
@@ -71,8 +72,8 @@ class core::hearer final : public change_listener {
   }
   void content_changed(std::string_view uri, std::string_view title) override { tell(uri, title, false); }
   void alias_changed(std::string_view uri, std::string_view title) override { tell(uri, title, true); }
-  /// From now on nothing is told, and nobody is telling any more: what is told of may hold the last of the server, and with it
-  /// the source, which must not let go of itself on a thread of its own.
+  /// Stops notifications, and waits for running ones. A running notification may own the last reference to the server and thus
+  /// to the source, which must not be destroyed on its own thread.
   void silence() {
     const std::unique_lock nobody(telling_);
     is_silent_ = true;
@@ -136,7 +137,7 @@ core::~core() {
   neighbours_.settle({});
   listen_to(sources_, {});
   attachments_->rearrange(nullptr);
-  // What is looked up later, for who waits for a busy source, is not there any more.
+  // Later lookups, of callers that wait for a busy source, find nothing.
   lookups_->use(nullptr);
   close(monotonic_clock::now());
 }
@@ -278,13 +279,13 @@ result<void> core::arrange(server_options options, std::vector<std::shared_ptr<c
   context->pages = std::make_shared<session::kept_pages>(options.page_cache);
   context->traces = options.traces;
   context->known = known_;
-  // Before the first call of theirs: what a source does not know of the others it does not ask them.
+  // Before the first call of a source: it needs the neighbourhood to look up other sources.
   neighbours_.settle_new(sources);
   std::unique_lock lock(mutex_);
   const bool is_first = context_.read() == nullptr;
   for (const auto& gone : sources_) {
     if (std::find(sources.begin(), sources.end(), gone) != sources.end()) continue;
-    // Calls under way on it have until their deadline; what then still waits behind stuck threads is dropped.
+    // Running calls have until their deadline. Calls that still wait behind stuck threads are then dropped.
     timers_->at(monotonic_clock::now() + options.call_deadline, [last = gone, to = ending_pool_]() mutable {
       last->close(monotonic_clock::now());
       let_end(std::move(last), *to);
@@ -298,7 +299,7 @@ result<void> core::arrange(server_options options, std::vector<std::shared_ptr<c
   read_cache_->limit_to(options.read_cache);
   options_ = std::move(options);
   const auto replaced = context_.read();
-  const tellers_waited_for done{door_};  // ends before what it is waited for goes
+  const tellers_waited_for done{door_};  // destroyed before the old context that metrics may use
   context_.post(std::move(context));
   lock.unlock();
   if (replaced) replaced->pages->retire();

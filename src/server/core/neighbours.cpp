@@ -1,4 +1,4 @@
-/// Sources that take part in what the others do: their tools, and the changes that reach them.
+/// Sources with tools of their own, or that depend on resources of other sources.
 #include "server/core/neighbours.hpp"
 
 #include <algorithm>
@@ -25,14 +25,14 @@ neighbour* neighbour_in(const std::shared_ptr<catalog::source>& one) { return dy
 
 tl::unexpected<failure> not_there() { return fail(errc::resource_not_found, "Resource not found"); }
 
-/// Then what is listed of it may have a version for the moment only. File systems may keep times in steps of two seconds.
+/// Whether the listed version may still be temporary. File systems may store times in steps of two seconds.
 bool has_changed_lately(const resource& entry) {
   constexpr std::chrono::seconds lately{3};
   const auto& changed = entry.annotations.lastModified;
   return changed && *changed > std::chrono::system_clock::now() - lately;
 }
 
-/// Of contents whose source knows no version: what changes when they do.
+/// A version derived from contents, for sources without versions.
 std::string version_by_content(const bytes::prepared_reading& from) {
   std::string all;
   for (const auto& one : from.contents) {
@@ -46,7 +46,7 @@ std::string version_by_content(const bytes::prepared_reading& from) {
 
 std::vector<source_tool> neighbour::tools() { return {}; }
 
-/// One source's place among the others. It outlives its server where the source has it still.
+/// The neighbourhood of one source. It can outlive the server while the source holds it.
 class neighbours::seat final : public neighbourhood {
  public:
   seat(std::shared_ptr<const tools::place> where, std::shared_ptr<catalog::feed> changes, neighbour& of)
@@ -82,7 +82,8 @@ class neighbours::seat final : public neighbourhood {
   bool watch(const std::string& uri) override {
     if (!changes_->watch(ears_, uri)) return false;
     if (!has_left_) return true;
-    // A tool may still have been about to. Nobody would take it back, and ears to come could be taken for these.
+    // A tool may still be running after `leave`. No call would remove this watch, and a later listener could get the same
+    // address.
     changes_->leave(*ears_);
     return false;
   }
@@ -95,7 +96,7 @@ class neighbours::seat final : public neighbourhood {
   }
 
  private:
-  /// Outlives the source where a change is being told while that goes.
+  /// Can outlive the source while a change is reported.
   class ears final : public catalog::listener {
    public:
     explicit ears(neighbour& of) : of_(&of) {}
@@ -116,7 +117,7 @@ class neighbours::seat final : public neighbourhood {
 
   struct versioned {
     std::string version;
-    bool is_racy = false;  ///< Another change now might leave it as it is, and it will be another one soon.
+    bool is_racy = false;  ///< A further change may leave the version as it is; it will soon change by itself.
   };
 
   static result<versioned> present_version(const tools::surroundings& in, const call& asked, const std::string& uri) {
@@ -132,8 +133,8 @@ class neighbours::seat final : public neighbourhood {
       has_settled = !listed.empty() && !has_changed_lately(*entry);
     }
     if (has_settled) return versioned{std::move(listed)};
-    // An entry does not say whether its version is one for the moment only, and what is in no list may be there all the same.
-    // A source that holds to the version it lists gives no contents here.
+    // An entry does not tell whether its version is temporary, and an unlisted resource may exist. If the listed version is
+    // current, the source returns no contents here.
     auto found = tools::await<catalog::read_answer>(asked, [&](catalog::completion<catalog::read_answer> done) {
       const auto if_version = listed.empty() ? std::optional<std::string>() : listed;
       in.catalog->read(asked, uri, uri, {if_version, false, true}, std::move(done));
@@ -142,7 +143,7 @@ class neighbours::seat final : public neighbourhood {
       const auto why = found.error().code;
       const bool is_told = listed.empty() || why == errc::resource_not_found || why == errc::cancelled;
       if (is_told) return tl::unexpected(std::move(found.error()));
-      // Such as one that is too large to be read, or that its owner lets nobody read.
+      // For example, the resource is too large, or its owner denies reading it.
       return versioned{std::move(listed), true};
     }
     auto& reading = found->reading;

@@ -1,4 +1,4 @@
-/// Sources that take part in what the others do: their tools, and the changes that reach them.
+/// Sources with tools of their own, or that depend on resources of other sources.
 #pragma once
 
 #include <map>
@@ -16,7 +16,7 @@
 
 namespace hondana::inline v0 {
 
-/// Those of one server. Threads: one at a time.
+/// The neighbours of one server. Threads: one at a time.
 class neighbours {
  public:
   using source_list = std::vector<std::shared_ptr<catalog::source>>;
@@ -27,16 +27,17 @@ class neighbours {
   neighbours(const neighbours&) = delete;
   neighbours& operator=(const neighbours&) = delete;
 
-  /// The table with the tools of these sources and of no others; they run on `pool`. Errors: those of `handlers::table::with`.
+  /// A table with the tools of these sources and of no other ones; they run on `pool`. Errors: those of
+  /// `handlers::table::with`.
   [[nodiscard]] static result<std::shared_ptr<const handlers::table>> tools(const handlers::table& of,
                                                                             const source_list& sources,
                                                                             const std::shared_ptr<executor::pool>& pool);
-  /// Whether these sources have other tools than those that have settled.
+  /// Whether the set of neighbours differs from the current one.
   [[nodiscard]] bool are_others(const source_list& sources) const;
-  /// Tells those that are new where they are, and those that have gone that they are nowhere; waits for what these are being
-  /// told.
+  /// Connects new sources to the neighbourhood, and disconnects removed ones. Waits for notifications that removed ones are
+  /// processing.
   void settle(const source_list& now);
-  /// The first half of that; does not block. The others must be to be asked already.
+  /// Only connects new sources; does not block. The catalog with the other sources must be published before.
   void settle_new(const source_list& now);
 
  private:

@@ -1,4 +1,4 @@
-/// The public class `server`: its calls, its metrics, and the check of its limits.
+/// The public class `server`, its metrics, and the validation of its limits.
 
 #include <array>
 #include <cmath>
@@ -22,8 +22,8 @@
 
 namespace hondana::inline v0 {
 
-/// Told as long as somebody keeps them: sources and their health, watches, caches, traces; and, once, what the process itself
-/// tells. They keep nothing of the server alive beyond the shared lock of `door`.
+/// The metrics of a server: sources and their health, watches, caches, traces. Also registers those of the process, once. They
+/// exist while the result does, and keep nothing of the server alive.
 [[nodiscard]] std::vector<std::shared_ptr<const counters::part>> figures_of(const std::shared_ptr<core::door>& door);
 
 namespace {
@@ -34,7 +34,7 @@ using teller = counters::part::teller;
 
 std::string_view suffix_of(kind what) { return what == kind::counter ? "_total" : ""; }
 
-/// A family with one number.
+/// A metric with a single value.
 std::shared_ptr<const counters::part> number(const std::shared_ptr<core::door>& server, const head& of,
                                              std::function<double(const core&)> now) {
   return counters::asked(of, [server, now = std::move(now), suffix = suffix_of(of.kind)](const teller& to) {
@@ -43,7 +43,7 @@ std::shared_ptr<const counters::part> number(const std::shared_ptr<core::door>& 
   });
 }
 
-/// A family with a number for each of the two caches.
+/// A metric with a value for each of the two caches.
 template <class Number>
 std::shared_ptr<const counters::part> of_caches(const std::shared_ptr<core::door>& server, const head& of,
                                                 Number read_cache_counts::* of_reads, Number page_cache_counts::* of_pages) {
@@ -73,7 +73,7 @@ std::shared_ptr<const counters::part> health_of(const std::shared_ptr<core::door
 }  // namespace
 
 std::vector<std::shared_ptr<const counters::part>> figures_of(const std::shared_ptr<core::door>& of) {
-  // One for all servers of the process, and kept for as long as it runs.
+  // Metrics of the process: shared by all servers, never destroyed.
   static const auto& process = *new auto(counters::of_process());
   static const auto& build = *new auto(counters::of_build(HONDANA_VERSION));
   (void)process;
@@ -154,7 +154,7 @@ result<void> check(const server_limits& what) {
 
 namespace {
 
-/// The same with a log that is never told a secret.
+/// The same options with a log that masks secrets.
 server_options discreet(server_options options) {
   if (options.log) {
     options.log = [to = std::move(options.log)](std::string_view line) { to(secrets::redact_text(line)); };

@@ -1,4 +1,4 @@
-/// Decides by scopes and access rules whether a caller may do an operation.
+/// The gate: decides by scopes and access rules whether a caller may perform an operation.
 #include "server/gate/gate.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 namespace hondana::gate {
 namespace {
 
-// A view that is dropped is made again.
+// An access filter that is removed is made again when it is needed.
 constexpr std::size_t most_views = 1024;
 
 class scoped_view final : public view {
@@ -90,7 +90,7 @@ std::shared_ptr<const view> scoped_views::narrow(const std::vector<bool>& lackin
 
 namespace {
 
-// Of the URIs of one operation, in bytes of other spellings; a thousandth of a second each hundred thousand.
+// Limit for the other spellings of one operation's URIs, in bytes. A hundred thousand take about a millisecond.
 constexpr std::size_t most_compared = 4u << 20;
 
 bool is_template(std::string_view text) { return text.find('{') != std::string_view::npos; }
@@ -132,7 +132,7 @@ result<void> check_rule(const scope_rule& rule) {
 
 using inclusions = std::map<std::string, std::set<std::string>>;
 
-/// What each scope includes, at any depth. Grows until nothing is new: a scope that includes itself then is in a circle.
+/// All scopes that each scope includes, directly and indirectly. A scope that then includes itself is part of a circle.
 inclusions close_over(const std::map<std::string, std::vector<std::string>>& implied) {
   inclusions out;
   for (const auto& [scope, narrower] : implied) out[scope].insert(narrower.begin(), narrower.end());
@@ -149,7 +149,7 @@ inclusions close_over(const std::map<std::string, std::vector<std::string>>& imp
   return out;
 }
 
-/// `is_comparable`: whether the URIs have few enough spellings to tell; a rule about URIs fits those that have more.
+/// `is_comparable`: whether the URIs have few enough spellings to compare. If not, every rule about URIs applies.
 bool fits(const scope_rule& rule, const named_uris& named, const subject& about, bool is_comparable) {
   const auto is_any_of = [](const auto& wanted, std::string_view one) {
     return std::find(wanted.begin(), wanted.end(), one) != wanted.end();
@@ -221,7 +221,7 @@ std::vector<std::string> gate::all() const {
 gate::scopes gate::needed_for(const model::operation& what) const {
   auto needed = rules_.always;
   auto about = subject_of(what);
-  // Of a mounted server: also as it may be written otherwise.
+  // Rules also apply to other spellings of a mounted server's URIs.
   std::vector<std::string> written;
   bool is_comparable = true;
   std::size_t spent = 0;

@@ -1,4 +1,4 @@
-/// The method names of an operation and the resources it is about, for rules.
+/// The method names of an operation, and the resources that it concerns, for scope rules.
 #include "server/gate/operation_names.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ constexpr std::array<std::string_view, 1> getting_prompt{"prompts/get"};
 constexpr std::array<std::string_view, 1> logging{"logging/setLevel"};
 constexpr std::array<std::string_view, 1> subscribing{"resources/subscribe"};
 constexpr std::array<std::string_view, 2> listening{"subscriptions/listen", "resources/subscribe"};
-// Being told of changes of entries is being told what they say of contents.
+// Notifications with entries include members that sources derive from contents, so they require the scopes for reading.
 constexpr std::array<std::string_view, 2> subscribing_entries{"resources/subscribe", "resources/read"};
 constexpr std::array<std::string_view, 3> listening_entries{"subscriptions/listen", "resources/subscribe", "resources/read"};
 
@@ -58,11 +58,11 @@ struct describe {
     subject out{what.canonical_entries.empty() ? method_names(listening) : method_names(listening_entries),
                 {what.canonical_uris.begin(), what.canonical_uris.end()}};
     out.uris.insert(out.uris.end(), what.canonical_entries.begin(), what.canonical_entries.end());
-    // Without URIs it is no subscription to a resource.
+    // Without URIs, it does not subscribe to resources.
     if (out.uris.empty()) out.methods = out.methods.first(1);
     return out;
   }
-  // What every client begins with, what takes something back, and what is no request.
+  // Operations with which every client begins, that revoke something, or that are not requests.
   subject operator()(const model::initialize&) const { return {}; }
   subject operator()(const model::initialized&) const { return {}; }
   subject operator()(const model::discover&) const { return {}; }

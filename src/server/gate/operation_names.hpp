@@ -1,4 +1,4 @@
-/// The method names of an operation and the resources it is about, for rules.
+/// The method names of an operation, and the resources that it concerns, for scope rules.
 #pragma once
 
 #include <span>
@@ -10,16 +10,16 @@
 
 namespace hondana::gate {
 
-/// Views into the operation.
+/// What rules compare with an operation. Its members are views into the operation.
 struct subject {
-  std::span<const std::string_view> methods{};  ///< Any of these; none: rules do not concern it.
+  std::span<const std::string_view> methods{};  ///< Any of these matches. Empty: rules do not apply.
   std::vector<std::string_view> uris{};         ///< Canonical.
-  std::string_view name{};                      ///< Of the tool or prompt.
+  std::string_view name{};                      ///< Name of the tool or prompt.
 };
 
 [[nodiscard]] subject subject_of(const model::operation& what);
 
-/// Whether a request that rules may concern is called so.
+/// Whether this is the method name of a request that rules can apply to.
 [[nodiscard]] bool is_method(std::string_view name) noexcept;
 
 }  // namespace hondana::gate

@@ -1,4 +1,4 @@
-/// The tools and prompts of a server: listed, found, and called on a pool of their own.
+/// The table of tools and prompts: lists them, and calls their handlers on a thread pool.
 #include "server/handlers/handler_table.hpp"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ bool is_prompt_name(std::string_view name) {
 
 bool is_meta(const value& meta) { return meta.is_null() || meta.as_object() != nullptr; }
 
-/// One page of a map of entries. A cursor holds the last name in an alphabet that cursors can carry.
+/// One page of a map of entries. The cursor has the last name, in base64url, because cursor keys are plain ASCII.
 template <class Page, class Entries, class Sight>
 result<Page> page_of(std::string_view list, const Entries& entries, std::size_t size,
                      std::vector<typename Entries::mapped_type>& out, const std::optional<std::string>& cursor,
@@ -200,17 +200,17 @@ failure unknown(std::string_view what, std::string_view name) {
   return {errc::invalid_argument, std::string(what) + std::string(name.substr(0, shown_name)), {}};
 }
 
-/// What a tool's failure says to a model.
+/// The result for a tool's failure, for the model.
 tool_outcome as_result(const failure& why) {
   return error_result(why.public_text.empty() ? "The tool failed." : why.public_text);
 }
 
-/// The text of structured content, for clients that only read blocks. Spec: server/tools#structured-content.
+/// Adds structured content as text, for clients that read only content blocks. Spec: server/tools#structured-content.
 void add_text(tool_result& to) {
   if (to.structuredContent && to.content.empty()) to.content.emplace_back(text_block{to.structuredContent->to_text(), {}});
 }
 
-/// What is wrong with a result by its tool's output schema; empty when nothing is. Errors need not fit.
+/// How a result violates the output schema of its tool; empty if it does not. Results with `isError` need not match.
 std::string misfit_of(const offered_tool& by, const tool_result& answer) {
   if (!by.output || answer.isError) return {};
   if (!answer.structuredContent) return " is missing, but the tool has an outputSchema";
@@ -250,7 +250,7 @@ failure table::unknown_prompt_to_complete(std::string_view name) { return unknow
 void table::call(tool_call what, call_manners how, completion<tool_outcome> done) const {
   const auto found = tools_.find(what.name);
   if (found == tools_.end()) return done(tl::unexpected(unknown_tool(what.name)));
-  const auto by = static_cast<const hondana::call&>(what);  // all of it but the arguments
+  const auto by = static_cast<const hondana::call&>(what);  // a slice without the arguments
   const auto name = what.name;
   auto& pool = found->second->manners.pool ? *found->second->manners.pool : *where_.pool;
   auto job = [to = found->second, what = std::move(what), how = std::move(how)]() -> result<tool_outcome> {
@@ -266,7 +266,7 @@ void table::call(tool_call what, call_manners how, completion<tool_outcome> done
       auto outcome = to->handler(what);
       if (!outcome) {
         note(outcome.error().private_text);
-        // The client can get a token that is enough; the model, who reads results, cannot.
+        // The client can get a token with these scopes; the model, which reads results, cannot.
         if (outcome.error().code == errc::scope_missing && outcome.error().scopes) return outcome;
         return as_result(outcome.error());
       }
@@ -293,7 +293,7 @@ void table::get(prompt_call what, completion<prompt_outcome> done) const {
   if (auto checked = check_arguments(*found->second->entry, what); !checked) {
     return done(tl::unexpected(std::move(checked.error())));
   }
-  const auto by = static_cast<const hondana::call&>(what);  // all of it but the arguments
+  const auto by = static_cast<const hondana::call&>(what);  // a slice without the arguments
   const auto name = what.name;
   auto job = [to = found->second, what = std::move(what)]() -> result<prompt_outcome> { return to->handler(what); };
   catalog::ask_on<prompt_outcome>(*where_.pool, name, by, where_.timers, std::move(job), std::move(done));

@@ -1,4 +1,4 @@
-/// The tools and prompts of a server: listed, found, and called on a pool of their own.
+/// The table of tools and prompts: lists them, and calls their handlers on a thread pool.
 #pragma once
 
 #include <cstddef>
@@ -20,24 +20,26 @@
 
 namespace hondana::handlers {
 
-/// Where handlers run; one for a server, shared by all its tables.
+/// Where handlers run. One for each server, shared by all its tables.
 struct workshop {
   std::shared_ptr<executor::pool> pool;
   std::shared_ptr<executor::timers> timers;
 };
 
-/// What sets tools of the server's own apart from those of the application.
+/// How tools of the server or of a source differ from those of the application.
 struct tool_manners {
-  std::shared_ptr<executor::pool> pool{};  ///< Where it runs; null: in the workshop.
-  bool is_built_in = false;                ///< It writes no log messages, and cannot be taken away or replaced by name.
-  bool is_of_source = false;               ///< The same, and rules and their absence are about it as about the application's.
-  /// The canonical URIs that the arguments of a call name, for the record of requests; may be empty.
+  std::shared_ptr<executor::pool> pool{};  ///< Where it runs. Null: the pool of `workshop`.
+  bool is_built_in = false;  ///< A tool of the server: it writes no log messages, and cannot be removed or replaced by name.
+  /// A tool of a source: the same, but access rules apply to it as to the application's tools.
+  bool is_of_source = false;
+  /// Returns the canonical URIs that a call's arguments name, for the audit log; may be empty.
   std::function<std::vector<std::string>(const value& arguments)> uris_of{};
 
-  /// Whether the application brought it, and may take it away.
+  /// Whether the application added it, and may remove it.
   [[nodiscard]] bool is_of_application() const noexcept { return !is_built_in && !is_of_source; }
 };
 
+/// A tool in the table, with compiled schemas.
 struct offered_tool {
   std::shared_ptr<const tool> entry;
   tool_handler handler;
@@ -55,65 +57,67 @@ struct offered_prompt {
 template <class T>
 using completion = std::function<void(result<T>)>;
 
-/// One immutable set of tools and prompts, in the order of their names. Threads: any.
+/// An immutable set of tools and prompts, in order of their names. Threads: any.
 ///
-/// Calls answer through their completion exactly once: on a thread of the workshop, on the timer thread when the deadline
-/// passes first, or before the call returns.
+/// Calls answer through their completion exactly once: on a thread of the pool, on the timer thread if the deadline passes
+/// first, or before the call returns.
 class table : public std::enable_shared_from_this<table> {
  public:
   [[nodiscard]] static std::shared_ptr<const table> empty(workshop where, std::size_t page_size);
 
-  /// A copy with a tool more, or with it instead of the one of its name. Errors: invalid_argument for a bad name, schema,
-  /// `_meta` or `x-mcp-header`; the text names the tool and what to change.
-  /// Tools of the server's own, of sources and of the application never take each other's place, nor those of two sources:
-  /// that is refused, too.
+  /// A copy in which the tool is added, or replaces the one with the same name. Errors: invalid_argument for an invalid name,
+  /// schema, `_meta` or `x-mcp-header`; the text names the tool and what to change. A tool of the server, of a source or of the
+  /// application cannot replace one of another owner.
   [[nodiscard]] result<std::shared_ptr<const table>> with(tool entry, tool_handler handler, tool_manners how = {}) const;
   [[nodiscard]] result<std::shared_ptr<const table>> with(prompt entry, prompt_handler handler) const;
-  /// A copy without; null when there is none of that name.
+  /// A copy without the application's tool of this name. Null if there is none.
   [[nodiscard]] std::shared_ptr<const table> without_tool(std::string_view name) const;
   /// A copy without the server's own tools.
   [[nodiscard]] std::shared_ptr<const table> without_built_in_tools() const;
-  /// A copy without those that sources have brought.
+  /// A copy without the tools of sources.
   [[nodiscard]] std::shared_ptr<const table> without_tools_of_sources() const;
   [[nodiscard]] std::shared_ptr<const table> without_prompt(std::string_view name) const;
   [[nodiscard]] std::shared_ptr<const table> with_page_size(std::size_t entries) const;
 
-  /// Whether there is a tool, a prompt, an argument with completion; or has been one in a table that this is a copy of.
+  /// Whether the table, or one that it was copied from, has or had tools, prompts, or arguments with completion.
   [[nodiscard]] bool has_tools() const noexcept { return has_tools_; }
   [[nodiscard]] bool has_prompts() const noexcept { return has_prompts_; }
-  /// The same of tools and prompts of the application, which are what writes log messages.
+  /// The same for tools and prompts of the application, which may write log messages.
   [[nodiscard]] bool may_log() const noexcept { return may_log_; }
   [[nodiscard]] bool has_completions() const noexcept { return has_completions_; }
 
-  /// Which of them a caller is shown; empty: all.
+  /// Whether a caller may see a tool or prompt; empty: all.
   using tool_sight = std::function<bool(const offered_tool&)>;
   using prompt_sight = std::function<bool(const offered_prompt&)>;
-  /// One page. Errors: invalid_argument for a cursor that is not ours.
+  /// One page. Errors: invalid_argument for a cursor that this server did not issue.
   [[nodiscard]] result<model::tool_page> tools(const std::optional<std::string>& cursor, const tool_sight& is_shown = {}) const;
   [[nodiscard]] result<model::prompt_page> prompts(const std::optional<std::string>& cursor,
                                                    const prompt_sight& is_shown = {}) const;
 
-  /// Null when there is none.
+  /// Null if there is none.
   [[nodiscard]] const offered_tool* find_tool(std::string_view name) const;
   [[nodiscard]] const offered_prompt* find_prompt(std::string_view name) const;
 
-  /// What asking for one that there is not, or not for this caller, is answered with.
+  /// The error for a tool or prompt that does not exist, or is hidden from the caller.
   [[nodiscard]] static failure unknown_tool(std::string_view name);
   [[nodiscard]] static failure unknown_prompt(std::string_view name);
   [[nodiscard]] static failure unknown_prompt_to_complete(std::string_view name);
 
-  /// What a caller decides about a call.
+  /// Options of a call.
   struct call_manners {
-    bool misfits_are_results = true;  ///< Arguments that do not fit the schema are for the model to mend, and no error.
-    std::function<void(std::string_view)> complain{};  ///< Gets what only the log may see; may be empty.
+    /// Invalid arguments become a result with `isError`, so that the model can correct them; otherwise an error.
+    bool misfits_are_results = true;
+    std::function<void(std::string_view)> complain{};  ///< Receives texts that only the log may contain; may be empty.
   };
-  /// Calls a tool, once its arguments fit its schema. Its own failures and exceptions are results with `isError`.
-  /// Errors: invalid_argument for an unknown name and, where that is no result, misfitting arguments; internal for a result
-  /// that does not fit `outputSchema`; timed_out, cancelled, overloaded, source_unavailable.
+  /// Calls a tool if its arguments match its schema. Failures and exceptions of the handler become results with `isError`.
+  /// Errors: invalid_argument for an unknown name, and for invalid arguments without `misfits_are_results`. Also internal if
+  /// the result does not match `outputSchema`, and scope_missing of the handler. Also timed_out, cancelled, overloaded and
+  /// source_unavailable.
   void call(tool_call what, call_manners how, completion<tool_outcome> done) const;
-  /// Errors: the same, invalid_argument for missing and unknown arguments, and the handler's own.
+  /// Gets a prompt. Errors: invalid_argument for an unknown name, and for missing or unknown arguments; those of the handler;
+  /// timed_out, cancelled, overloaded, source_unavailable.
   void get(prompt_call what, completion<prompt_outcome> done) const;
-  /// Values for a prompt's argument. Errors: invalid_argument for an unknown prompt or argument; the completer's own.
+  /// Completes an argument of a prompt. Errors: invalid_argument for an unknown prompt or argument; those of its completion.
   void complete(const hondana::call& by, const model::complete& what, completion<complete_result> done) const;
 
  private:

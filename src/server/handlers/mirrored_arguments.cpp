@@ -1,4 +1,4 @@
-/// Arguments of tools that are repeated in HTTP headers, found in the input schema.
+/// Arguments of tools that clients repeat in HTTP headers, from the input schema.
 #include "server/handlers/mirrored_arguments.hpp"
 
 #include <algorithm>
@@ -51,7 +51,7 @@ class finder {
   std::vector<model::mirrored_argument> found;
 
  private:
-  /// Keywords whose values are instances and no schemas.
+  /// Keywords whose values are instances, not schemas.
   static bool is_data(std::string_view name) {
     return name == "const" || name == "enum" || name == "default" || name == "examples";
   }

@@ -1,4 +1,4 @@
-/// Arguments of tools that are repeated in HTTP headers, found in the input schema.
+/// Arguments of tools that clients repeat in HTTP headers, from the input schema.
 #pragma once
 
 #include <vector>
@@ -10,8 +10,8 @@
 
 namespace hondana::handlers {
 
-/// The `x-mcp-header` declarations of an input schema. Errors: invalid_argument, naming the place and the broken rule.
-/// Spec: 2026-07-28 server/tools#x-mcp-header.
+/// The `x-mcp-header` declarations of an input schema. Errors: invalid_argument with the place and the violated rule. Spec:
+/// 2026-07-28 server/tools#x-mcp-header.
 [[nodiscard]] result<std::vector<model::mirrored_argument>> mirrored_arguments(const value& input_schema);
 
 }  // namespace hondana::handlers

@@ -1,4 +1,4 @@
-/// Encoded pages, decoded requests and written answers, kept to answer repeated requests at once.
+/// Caches of encoded pages, decoded requests and encoded results, for immediate answers to repeated requests.
 #include "server/session/answer_cache.hpp"
 
 #include <algorithm>
@@ -19,17 +19,18 @@
 namespace hondana::session {
 namespace {
 
-/// What a place costs besides page, cursor and scopes: the nodes of map and list, and the headers of their allocations.
+/// Memory of an item besides page, cursor and scopes: nodes of the map and the list, and allocation headers.
 constexpr std::size_t bookkeeping_bytes = 384;
 constexpr std::size_t share_of_one = 8;
 
 std::size_t size_of(const std::optional<std::string>& text) noexcept { return text ? text->size() : 0; }
 
-/// In the order of the token: who has the same in another order has a page of their own.
+/// In the order of the token: callers with the same scopes in another order have separate pages.
 std::optional<std::string> scopes_of(const caller& who) {
   if (!who.proof) return std::nullopt;
   std::string all;
-  for (const auto& one : who.proof->scopes) ((all += std::to_string(one.size())) += ' ') += one;  // whatever is in them
+  // lengths, because scopes may contain any character
+  for (const auto& one : who.proof->scopes) ((all += std::to_string(one.size())) += ' ') += one;
   return all;
 }
 
@@ -94,7 +95,7 @@ void kept_pages::keep(const page_key& of, std::string_view page, std::shared_ptr
   if (is_retired_) return;
   if (const auto before = places_.find(&of); before != places_.end()) take_out(before->second, gone);
   shrink_to(most_bytes_ - cost, gone);
-  places_.emplace(&place->of, place);  // the last that may fail
+  places_.emplace(&place->of, place);  // the last statement that can throw
   shelf_.splice(shelf_.begin(), fresh);
   counts_.bytes += cost;
   counts_.entries += 1;
@@ -131,13 +132,13 @@ void kept_pages::take_out(shelf::iterator place, shelf& out) noexcept {
 
 namespace {
 
-// A number of as many digits fits 64 bits.
+// A number of up to 18 digits fits into 64 bits.
 constexpr std::size_t most_digits = 18;
 
 constexpr std::array<std::string_view, 2> openings{R"({"jsonrpc":"2.0","id":)", R"({"jsonrpc": "2.0", "id": )"};
 constexpr std::array<std::string_view, 2> last_members{R"(,"id":)", R"(, "id": )"};
 
-/// Nothing for what is no integer as JSON writes them, or a longer one.
+/// nullopt if it is not a JSON integer, or is longer.
 std::optional<std::int64_t> number_in(std::string_view digits) noexcept {
   if (digits.empty() || digits.size() > most_digits || (digits.front() == '0' && digits.size() > 1)) return std::nullopt;
   std::int64_t out = 0;
@@ -145,7 +146,7 @@ std::optional<std::int64_t> number_in(std::string_view digits) noexcept {
   return out;
 }
 
-/// Of eight bytes at a time: it decides nothing but where to look.
+/// Hashes eight bytes at a time. Only selects a slot.
 std::uint64_t mixed(std::uint64_t hash, std::string_view text) noexcept {
   const auto take = [&hash](std::uint64_t word) {
     hash = (hash ^ word) * 0x9E3779B97F4A7C15u;
@@ -162,7 +163,7 @@ std::uint64_t mixed(std::uint64_t hash, std::string_view text) noexcept {
   return hash;
 }
 
-/// Of what decoding looks at.
+/// Size of the headers that decoding uses.
 std::size_t size_of(const std::optional<rpc::http_headers>& all) {
   if (!all) return 0;
   std::size_t total = 0;
@@ -183,7 +184,7 @@ std::optional<cut_message> cut_id(std::string_view message) noexcept {
     if (!message.starts_with(opening)) continue;
     const auto rest = message.substr(opening.size());
     const auto end = static_cast<std::size_t>(std::find_if_not(rest.begin(), rest.end(), ascii::is_digit) - rest.begin());
-    // A fraction or an exponent would make it another number.
+    // With a fraction or an exponent it would be another number.
     if (end == rest.size() || (rest[end] != ',' && rest[end] != '}')) return std::nullopt;
     const auto id = number_in(rest.substr(0, end));
     if (!id) return std::nullopt;
@@ -239,8 +240,8 @@ void known_requests::put(found what) {
 
 namespace {
 
-/// Encodes what is at hand, or sends again what was written for the same reading. That has all that the encoder looks at: the
-/// reading, the hint, and what the server says of itself; the codec is that of the request.
+/// Encodes cached contents, or reuses the result that was encoded for the same reading. The comparison covers all inputs of the
+/// encoder: the reading, the cache hint, and the server's description. The codec is that of the request.
 rpc::delivery encoded(const context& with, const catalog::held_answer& found, const rpc::request_id& id,
                       const wire::codec& codec, const known_requests::found& known) {
   if (known && known->answer) {
@@ -279,8 +280,8 @@ std::optional<rpc::delivery> answer_at_hand(const context& with, const caller& w
   }
 }
 
-/// Everything that decides whether there may be an answer, and the record of it, has been done before. Nothing can come between
-/// now and the answer, so that nobody can cancel it, and no deadline passes.
+/// Admission and the audit record are complete at this point. The answer follows without interruption, so it can neither be
+/// cancelled nor miss a deadline.
 std::optional<rpc::delivery> page_at_hand(const page_key& wanted, const context& with, const rpc::request_id& id) {
   const auto page = with.pages->find(wanted);
   if (!page) return std::nullopt;

@@ -1,4 +1,4 @@
-/// Streams of changes to a peer: what is still to be sent on each, coalesced until there is room.
+/// Change streams: the notifications that a client has not received yet, coalesced until it can take them.
 #include "server/session/change_stream.hpp"
 
 #include <algorithm>
@@ -61,7 +61,7 @@ bool announcements::watch(const std::string& uri, const std::string& asked, std:
   return true;
 }
 
-/// Under the lock.
+/// Requires the lock.
 announcements::watch_note* announcements::find(const std::string& uri) {
   const auto place = watched_.find(catalog::resource_in(uri));
   if (place == watched_.end()) return nullptr;
@@ -79,7 +79,7 @@ owed announcements::unwatch(const std::string& uri) {
   if (known != nullptr && known->is_pending && !known->is_alias) {
     left = owed::change;
   } else if (known != nullptr && (known->is_pending || known->is_asked_for)) {
-    // What is looked for is told of only where it is found, whatever it is a change of.
+    // A change with a running lookup is sent only if the entry is found, also if it is not for an alias.
     left = owed::change_of_alias;
   }
   watched_count_ -=
@@ -122,7 +122,7 @@ void announcements::close() {
     entries_.reset();
     woken = std::exchange(follower_, {}).lock();
   }
-  if (woken) woken->wake();  // whoever follows looks once more, and lets go
+  if (woken) woken->wake();  // the follower checks once more, and releases this object
 }
 
 std::size_t announcements::watched() const {
@@ -216,7 +216,7 @@ std::optional<std::string> announcements::next_of(bool& has_more) {
   return message;
 }
 
-/// Under the lock.
+/// Requires the lock.
 std::optional<std::string> announcements::make_next() {
   if (!first_.empty()) {
     auto message = std::move(first_.front());
@@ -247,7 +247,7 @@ std::optional<model::change> announcements::take() {
   return model::change{kind::entry, one.asked, one.title, std::exchange(one.now, {})};
 }
 
-/// Of the resource whose turn it is, one note.
+/// Takes one note of the first resource.
 model::change announcements::take_content() {
   auto& [resource, all] = *pending_.front();
   const auto is_pending = [](const auto& note) { return note.is_pending; };
@@ -287,7 +287,7 @@ std::shared_ptr<rpc::follower> announcements::due_wake() {
   return who;
 }
 
-/// Under the lock.
+/// Requires the lock.
 announcements::entry_notes& announcements::entries() {
   if (!entries_) entries_ = std::make_unique<entry_notes>();
   return *entries_;
@@ -308,7 +308,7 @@ bool announcements::watch_entry(const std::string& uri, const std::string& asked
   return true;
 }
 
-/// Under the lock.
+/// Requires the lock.
 announcements::entry_note* announcements::find_entry(const std::string& uri) {
   if (!entries_) return nullptr;
   const auto place = entries_->by_resource.find(catalog::resource_in(uri));
@@ -359,7 +359,7 @@ void announcements::look_up(const model::change& what, const way& by) {
   auto done = [to = weak_from_this(), uri = what.uri, through = by.through](std::shared_ptr<const resource> entry) {
     if (const auto there = to.lock()) there->looked_up(uri, through, std::move(entry));
   };
-  // What was not found is not told then.
+  // Without an entry, nothing is sent in this case, so the lookup must be patient.
   const bool is_unsure = by.through && (what.is_alias || by.through->looks_at_entries());
   if (is_unsure) {
     by.from->ask_patiently(what.uri, by.through, std::move(done));
@@ -381,7 +381,7 @@ void announcements::looked_up(const std::string& uri, const std::shared_ptr<cons
     const auto now = way_now();
     const bool is_told = is_seen(uri);
     const bool is_hidden_or_gone = !entry && now.through && (now.through->looks_at_entries() || one.is_alias);
-    // Told even when another lookup follows: else a resource that never rests would never be told of.
+    // Sent even if another lookup follows: otherwise a resource that changes constantly would never be reported.
     if (is_told && now.through == through && !is_hidden_or_gone) {
       one.now = std::move(entry);
       if (!std::exchange(one.is_pending, true)) entries_->found.push_back(uri);

@@ -1,4 +1,4 @@
-/// Which changes a stream may tell its caller, and what happens when access rules change.
+/// Which changes a stream may send to its callers, and what happens when access rules change.
 
 #include <algorithm>
 #include <utility>
@@ -13,7 +13,7 @@ bool is_one_view(const view* one, const view* other) {
   return one == other || (one != nullptr && other != nullptr && one->id() == other->id());
 }
 
-// Authenticators may make a proof anew for every request.
+// Authenticators may create a new proof object for each request.
 bool is_one_proof(const proof* one, const proof* other) {
   if (one == other) return true;
   return one != nullptr && other != nullptr && one->client == other->client && one->scopes == other->scopes &&
@@ -106,7 +106,7 @@ void announcements::forget_unseen(std::vector<model::change>& asked_again) {
     return std::none_of(place->second.begin(), place->second.end(), [](const auto& one) { return one.is_pending; });
   });
   if (!entries_) return;
-  // Found through another view: what they say is asked for again.
+  // These entries were looked up with another access filter, so they are looked up again.
   for (const auto& uri : std::exchange(entries_->found, {})) {
     auto& one = *find_entry(uri);
     one.is_pending = false;
@@ -120,7 +120,7 @@ bool announcements::is_unsure(const model::change& what) const {
   return seen != nullptr && (seen->looks_at_entries() || what.is_alias);
 }
 
-/// `is_sure`: that it may be told, where the URI alone does not say so.
+/// `is_sure`: an entry was found, so the change may be sent.
 bool announcements::note_content(const model::change& what, bool is_sure) {
   if (!is_sure && is_unsure(what)) return false;
   const auto place = watched_.find(catalog::resource_in(what.uri));
@@ -134,7 +134,7 @@ bool announcements::note_content(const model::change& what, bool is_sure) {
     if ((what.is_exact || !part.empty()) && one.part != part) continue;
     const auto whole = has_view ? place->first + one.part : std::string();
     if (!is_seen(whole)) continue;
-    // A title may stand in the content.
+    // A title may come from the content.
     const bool has_title = !what.title.empty() && is_readable(whole);
     one.title = has_title ? std::make_unique<std::string>(what.title) : nullptr;
     one.is_alias = what.is_alias && (!one.is_pending || one.is_alias);

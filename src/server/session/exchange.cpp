@@ -1,4 +1,4 @@
-/// One received message on its way through a session, and the answers to it joined into one delivery.
+/// A received message on its way through a session, and the collection of its answers into one delivery.
 #include "server/session/exchange.hpp"
 
 #include <utility>
@@ -26,7 +26,7 @@ bool exchange::admit(rpc::delivery& what) {
     const std::lock_guard lock(mutex_);
     if (bytes_ + what.content->bytes_once_settled() > most_bytes) return false;
   }
-  (void)what.content->settle();  // a file that is read while it is sent stays open, and counts as a piece of it
+  (void)what.content->settle();  // a file that is streamed stays open, and counts as one piece
   const auto bytes = what.content->bytes_held();
   const std::lock_guard lock(mutex_);
   if (bytes_ + bytes > most_bytes) return false;

@@ -1,4 +1,4 @@
-/// One received message on its way through a session, and the answers to it joined into one delivery.
+/// A received message on its way through a session, and the collection of its answers into one delivery.
 #pragma once
 
 #include <atomic>
@@ -24,24 +24,24 @@
 
 namespace hondana::session {
 
-/// Collects one answer a slot and delivers when all are in. Threads: any.
+/// Collects one answer per slot, and delivers them when all are complete. Threads: any.
 class exchange {
  public:
-  /// `is_batch` wraps the answers in an array, as JSON-RPC wants even for one; then `http_status` is the array's.
-  /// `of_all`: bytes that the batches of all peers hold, counted here too.
+  /// `is_batch`: wrap the answers in an array, as JSON-RPC requires even for a single one; `http_status` is then that of the
+  /// array. `of_all`: bytes of incomplete batches of all clients.
   exchange(std::shared_ptr<rpc::outlet> out, std::size_t slots, bool is_batch, int http_status = 200,
            std::shared_ptr<std::atomic<std::size_t>> of_all = {});
   ~exchange();
   exchange(const exchange&) = delete;
   exchange& operator=(const exchange&) = delete;
 
-  /// Makes an answer ready to wait for the others of its batch: it keeps nothing that was lent. False when there is no room for
-  /// it.
+  /// Prepares an answer to wait for the rest of its batch; it then holds no borrowed memory. Returns false if it exceeds the
+  /// limits.
   [[nodiscard]] bool admit(rpc::delivery& what);
-  /// What the answers of one batch may have together, and those of all batches that are not complete yet.
+  /// Limits of the answers of one batch, and of all incomplete batches.
   static constexpr std::size_t most_bytes = 32u << 20;
   static constexpr std::size_t most_bytes_of_all = 128u << 20;
-  /// Fills a slot, once; a slot filled with a delivery without content contributes nothing.
+  /// Fills a slot, once. A delivery without content adds nothing to the result.
   void fill(std::size_t slot, rpc::delivery what);
   [[nodiscard]] const std::shared_ptr<rpc::outlet>& out() const noexcept { return out_; }
 
@@ -58,7 +58,7 @@ class exchange {
   std::shared_ptr<std::atomic<std::size_t>> of_all_;
 };
 
-/// What a message without an answer delivers.
+/// The delivery for a message without an answer.
 [[nodiscard]] rpc::delivery nothing_to_say();
 
 struct session::incoming {
@@ -66,21 +66,21 @@ struct session::incoming {
   std::shared_ptr<exchange> answers;
   std::size_t slot;
   bool in_batch;
-  std::string_view text{};  // of a message by itself
+  std::string_view text{};  // of a message that is not in a batch
 
   void answer(rpc::delivery what) const { answers->fill(slot, std::move(what)); }
 };
 
 struct session::admission {
   std::shared_ptr<const context> with;
-  caller who;                   // with its view by the present rules
-  std::shared_ptr<ending> end;  // null: nobody wants to know
+  caller who;                   // with its access filter by the current rules
+  std::shared_ptr<ending> end;  // null: there are no listeners
   result<void> outcome;
-  std::shared_ptr<tracing::live_span> span{};  // null: it is not traced
+  std::shared_ptr<tracing::live_span> span{};  // null: not traced
   std::chrono::steady_clock::time_point since = monotonic_clock::now();
 };
 
-/// A request that came before and was decided about, but whose answer is not at hand.
+/// A request that was decoded before and is admitted, but has no cached answer.
 struct known_request {
   std::shared_ptr<const decoded_request> meaning;
   std::int64_t id;

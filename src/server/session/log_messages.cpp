@@ -1,4 +1,4 @@
-/// Log messages for peers: without secrets, not too long, and not too many.
+/// Log messages for clients: secrets masked, limited in length and rate.
 #include "server/session/log_messages.hpp"
 
 #include <cstddef>

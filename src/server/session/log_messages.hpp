@@ -1,4 +1,4 @@
-/// Log messages for peers: without secrets, not too long, and not too many.
+/// Log messages for clients: secrets masked, limited in length and rate.
 #pragma once
 
 #include <chrono>
@@ -15,16 +15,16 @@
 
 namespace hondana::session {
 
-/// A `notifications/message` with the secrets masked, by the policy for logs. One of more than 64 KiB is a note that says so.
+/// A `notifications/message` with secrets masked, by the policy for logs. A message of more than 64 KiB is replaced by a note.
 /// Spec: server/utilities/logging#security (all revisions): no credentials or secrets.
 [[nodiscard]] std::string log_text(log_level level, std::string_view logger, const value& data);
 
-/// Spec: server/utilities/logging (all revisions). Threads: any.
+/// Sends log messages of one request. Spec: server/utilities/logging (all revisions). Threads: any.
 class log_line {
  public:
   log_line(log_level least, std::shared_ptr<rpc::outlet> out) : least_(least), out_(std::move(out)) {}
 
-  /// Sends at most a hundred messages a second; more are dropped.
+  /// Sends at most a hundred messages per second; further ones are dropped.
   void send(log_level level, const value& data, std::string_view logger) {
     if (level < least_) return;
     auto message = log_text(level, logger, data);
@@ -39,7 +39,7 @@ class log_line {
     out_->send(std::move(message));
   }
 
-  /// Nothing is sent after this.
+  /// Nothing is sent after this call.
   void close() {
     const std::lock_guard lock(mutex_);
     closed_ = true;

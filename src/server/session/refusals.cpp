@@ -1,4 +1,4 @@
-/// Rejections of HTTP requests outside any session, and their lines in the log.
+/// Rejections of HTTP requests outside of sessions, and their lines in the log.
 #include "server/session/refusals.hpp"
 
 #include <algorithm>

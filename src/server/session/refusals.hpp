@@ -1,4 +1,4 @@
-/// Rejections of HTTP requests outside any session, and their lines in the log.
+/// Rejections of HTTP requests outside of sessions, and their lines in the log.
 #pragma once
 
 #include <chrono>
@@ -17,29 +17,29 @@
 
 namespace hondana::session {
 
-/// The text of an error response to something that has no id: without one, or as peers of the revision in `headers` want it.
-/// Spec: basic/transports#sending-messages-to-the-server (4).
+/// The text of an error response without an id, in the form of the revision in `headers`. Spec:
+/// basic/transports#sending-messages-to-the-server (4).
 [[nodiscard]] std::string error_text(int http_status, std::string_view why,
                                      const std::optional<rpc::http_headers>& headers = std::nullopt);
-/// The same of a failure, with what it says of trying again.
+/// The same for a failure, including its retry time.
 [[nodiscard]] std::string error_text(const failure& why, const std::optional<rpc::http_headers>& headers);
-/// The first as a delivery, written as peers of the revision in `headers` want it.
+/// The first form as a delivery.
 [[nodiscard]] rpc::delivery refuse(int http_status, std::string_view why, const rpc::http_headers& headers);
 
-/// Why a request of any kind cannot be taken: its version header names no revision of ours.
+/// The error for an unsupported version header; nullopt if the version is supported.
 [[nodiscard]] std::optional<rpc::delivery> refuse_version(const rpc::http_headers& headers);
-/// Whether a message stands for itself, whatever session its headers name.
+/// Whether a message is stateless, even if its headers name a session.
 [[nodiscard]] bool needs_no_session(const rpc::http_headers& headers) noexcept;
 
-/// Threads: any.
+/// Formats log lines about rejections, and limits their rate. Threads: any.
 class refusal_log {
  public:
   using clock = monotonic_clock;
-  /// Lines at once; after that one a second.
+  /// Size of a burst; after that, one line per second.
   static constexpr std::size_t at_once = 20;
 
-  /// The line to write, without an end; nothing when there were too many lately. The next one says how many were left out.
-  /// `address`: empty where there is none. `identity`: empty where it is not known. Neither it nor `why` may hold a token.
+  /// The line to write, without a newline. nullopt if there were too many; the next line then has the number of omitted ones.
+  /// `address`: empty if there is none. `identity`: empty if unknown. Neither `identity` nor `why` may contain a token.
   [[nodiscard]] std::optional<std::string> line(int status, std::string_view address, std::string_view identity,
                                                 std::string_view why, clock::time_point now = clock::now());
 

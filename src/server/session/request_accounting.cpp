@@ -25,7 +25,7 @@ namespace {
 using counters::head;
 using counters::kind;
 
-// In the order of `model::operation`, and one for all others.
+// In the order of `model::operation`, and one for unknown methods.
 constexpr std::array<std::string_view, request_figures::no_method + 1> method_names{
     "initialize",
     "notifications/initialized",
@@ -74,7 +74,7 @@ std::size_t outcome_of(int code) noexcept {
   return first_code + static_cast<std::size_t>(std::find(codes.begin(), codes.end(), code) - codes.begin());
 }
 
-/// A peer chooses it, and may have put a secret in it by mistake.
+/// A name chosen by a client, shortened, with secrets masked.
 std::string shown_name(std::string_view text) {
   constexpr std::size_t longest = 128;
   auto out = secrets::redact_text(text.substr(0, longest + secrets::margin));
@@ -92,7 +92,7 @@ std::vector<std::string> texts(const std::array<std::string_view, Count>& from) 
 }  // namespace
 
 request_figures& request_figures::here() {
-  // Never destroyed, as the registry.
+  // Never destroyed, like the registry of metrics.
   static auto& all = *new request_figures;
   return all;
 }
@@ -168,10 +168,10 @@ void end(tracing::live_span& one, int code) {
 
 namespace {
 
-// Of a name that a peer chose; whoever keeps a record cuts further.
+// Limit of names chosen by clients; auditors may cut further.
 constexpr std::size_t longest_name = 1024;
 
-/// The first `most` bytes or less, at a whole character.
+/// At most the first `most` bytes, cut at a whole character.
 std::string beginning(std::string text, std::size_t most) {
   if (text.size() <= most) return text;
   while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0) == 0x80) --most;
@@ -179,7 +179,7 @@ std::string beginning(std::string text, std::size_t most) {
   return text;
 }
 
-// A peer chooses how long they are, and masking takes time.
+// Clients choose the length, and masking takes time, so texts are cut first.
 std::string mask_name(std::string_view text) {
   return beginning(secrets::redact_text(text.substr(0, longest_name + secrets::margin)), longest_name);
 }
@@ -187,7 +187,7 @@ std::string mask_uri(std::string_view text) {
   return beginning(secrets::redact_uri(text.substr(0, max_uri_bytes + secrets::margin)), max_uri_bytes);
 }
 
-/// What a thread has masked before: peers ask for the same few things again and again.
+/// A cache of masked texts for each thread, because clients send the same texts repeatedly.
 template <std::string (*mask)(std::string_view)>
 class masked_before {
  public:
@@ -240,11 +240,11 @@ audit_decision decision_of(const caller& who, std::string_view method) {
   return out;
 }
 
-/// What one of the server's own tools is asked for: the resource, and the beginning of those to look through.
+/// The resources that a call of a built-in tool concerns: one URI, and the prefix of a search.
 struct looked_for {
   std::string uri;
   std::string prefix;
-  std::vector<std::string> more{};  ///< Other resources.
+  std::vector<std::string> more{};  ///< Further resources.
 };
 
 looked_for looked_for_by(const handlers::table* offered, const model::operation& what) {
@@ -263,7 +263,7 @@ looked_for looked_for_by(const handlers::table* offered, const model::operation&
   return out;
 }
 
-/// Whether access rules hide what it is about, by URI and name alone: it is then answered as what is not there.
+/// Whether access rules hide the resource or tool of a request, by URI and name alone. Such a request is answered as not found.
 bool is_hidden(const context& with, const caller& who, const gate::subject& about, const model::operation& what,
                const looked_for& by_tool) {
   const bool is_reading = std::holds_alternative<model::read_resource>(what) ||
@@ -274,7 +274,7 @@ bool is_hidden(const context& with, const caller& who, const gate::subject& abou
       })) {
     return true;
   }
-  // A prefix names no resource: what lies behind it may be seen in part.
+  // A prefix is not a resource: a part of its subtree may be visible.
   if (through != nullptr && !by_tool.uri.empty() && !with.gate->may_read(through, by_tool.uri)) return true;
   if (through != nullptr && std::any_of(by_tool.more.begin(), by_tool.more.end(),
                                         [&](const std::string& uri) { return !with.gate->may_read(through, uri); })) {
@@ -285,7 +285,7 @@ bool is_hidden(const context& with, const caller& who, const gate::subject& abou
     return compiled && !through->may_see_some(*compiled);
   }
   if (about.name.empty() || with.handlers == nullptr) return false;
-  // What there is not for anybody is not hidden.
+  // A tool or prompt that does not exist is not hidden.
   if (std::holds_alternative<model::call_tool>(what)) {
     const auto* one = with.handlers->find_tool(about.name);
     return one != nullptr && !may_use(*with.gate, who, one);
@@ -334,7 +334,7 @@ void record_refusal(auditor* by, const caller& who, std::string_view method, std
   what.why = why;
   what.http_status = http_status;
   what.is_request = false;
-  // Nothing was to be served; an auditor that cannot take it keeps count of that itself.
+  // Nothing would be served; an auditor that cannot record it counts it as lost.
   (void)by->decide(what);
 }
 

@@ -26,17 +26,19 @@
 
 namespace hondana::session {
 
+/// How a request ended.
 struct completion {
   audit_outcome how = audit_outcome::answered;
-  int error = 0;            ///< The code of the JSON-RPC error that was the answer; 0: a result, or none.
-  std::uint64_t bytes = 0;  ///< Of the answer's JSON, as far as it was written; a piece of it may not have been taken.
+  int error = 0;  ///< Code of the JSON-RPC error in the answer. 0: a result, or no answer.
+  /// Bytes of the answer's JSON that were written; the client may not have received the last of them.
+  std::uint64_t bytes = 0;
   std::chrono::steady_clock::duration took{};
 };
 
-/// Follows one request and tells its listeners once how it ended: when the answer has left, not when it is made.
+/// Follows one request and notifies its listeners once when it ends: when the answer has been sent, not when it is ready.
 ///
-/// Threads: any, but for `listen`. Listeners are called from whatever thread sends, maybe under its locks: they take a note and
-/// return.
+/// Threads: any, except for `listen`. Listeners are called on the sending thread, possibly under its locks, so they must only
+/// take a note and return.
 class ending : public std::enable_shared_from_this<ending> {
  public:
   using listener = std::function<void(const completion&)>;
@@ -44,12 +46,12 @@ class ending : public std::enable_shared_from_this<ending> {
   ending() = default;
   ending(const ending&) = delete;
   ending& operator=(const ending&) = delete;
-  /// A request that nobody has any more will not be answered.
+  /// A request without an owner will not be answered.
   ~ending() { give_up(audit_outcome::gone); }
 
-  /// Before the request can be answered or cancelled.
+  /// Adds a listener. Call it before the request can be answered or cancelled.
   void listen(listener hears) { hear_.push_back(std::move(hears)); }
-  /// The answer is on its way.
+  /// Waits until the answer is sent.
   void follow(rpc::delivery& answer) {
     if (!answer.content) return tell(audit_outcome::answered, answer.error, 0);
     answer.content->watch(std::make_shared<rpc::receipt>(
@@ -60,7 +62,7 @@ class ending : public std::enable_shared_from_this<ending> {
           self->tell(to, error, bytes);
         }));
   }
-  /// There will be none.
+  /// Ends without an answer.
   void give_up(audit_outcome how) { tell(how, 0, 0); }
 
  private:
@@ -75,38 +77,38 @@ class ending : public std::enable_shared_from_this<ending> {
   std::atomic<bool> is_told_{false};
 };
 
-/// Why a peer was refused by a limit.
+/// The limit that a request exceeded.
 enum class limit : std::uint8_t { rate, concurrency, bytes, scope };
 
-/// Those of all servers of this process. Threads: any; a few instructions a request.
+/// The request metrics of all servers of this process. Threads: any; a few instructions per request.
 class request_figures {
  public:
   [[nodiscard]] static request_figures& here();
 
-  /// The method that an operation is asked for by, as a number; methods that there are not have one together.
+  /// A number for the method of an operation. All unknown methods share `no_method`.
   [[nodiscard]] static std::size_t method_of(const model::operation& what) noexcept { return what.index(); }
   static constexpr std::size_t no_method = std::variant_size_v<model::operation>;
   [[nodiscard]] static std::string_view name_of(std::size_t method) noexcept;
 
-  /// A request was answered with the JSON-RPC error `code`, or 0.
+  /// Counts an answer: the JSON-RPC error `code`, or 0 for a result.
   void answered(std::size_t method, const wire::codec& in, int code) noexcept;
-  /// The same for one that took `time` until its answer began to leave.
+  /// The same with the time until the answer began to be sent.
   void answered(std::size_t method, const wire::codec& in, int code, std::chrono::nanoseconds time) noexcept {
     answered(method, in, code);
     times_->observe(method, time);
   }
-  /// Nobody wants its answer any more.
+  /// Counts a request whose answer no client receives.
   void given_up(std::size_t method, const wire::codec& in, audit_outcome how) noexcept;
   void began() noexcept { under_way_->add(0); }
   void ended() noexcept { under_way_->subtract(0); }
   void refused(limit by) noexcept { refusals_->add(static_cast<std::size_t>(by)); }
-  /// The same where the code says which.
+  /// The same for an error code that stands for a limit; does nothing for others.
   void refused(errc why) noexcept;
   void opened_stream() noexcept { streams_->add(0); }
   void closed_stream() noexcept { streams_->subtract(0); }
-  /// Notifications that were handed to a stream.
+  /// Counts a notification that was passed to a stream.
   void told() noexcept { told_->add(0); }
-  /// Log messages that a peer was too slow for.
+  /// Counts a log message that was dropped because the client reads too slowly.
   void dropped() noexcept { dropped_->add(0); }
 
  private:
@@ -122,22 +124,21 @@ class request_figures {
   const std::shared_ptr<counters::sums> dropped_;
 };
 
-/// A span for a request; null when it is not traced. What it says holds no URI and no argument, which may be secret, and
-/// masks the names of tools and prompts.
+/// Makes the span of a request; null if it is not traced. The span has no URIs and arguments, which may be secret, and secrets
+/// in names of tools and prompts are masked.
 [[nodiscard]] std::shared_ptr<tracing::live_span> span_of(tracer& with, const model::request& what, const wire::codec& in,
                                                           const rpc::facts& facts);
-/// Ends it with what the request was answered with: a JSON-RPC error's code, or 0.
+/// Ends the span with the answer's JSON-RPC error code, or 0 for a result.
 void end(tracing::live_span& one, int code);
 
 struct context;
 
-/// The decision about a request. `method`: as the peer wrote it.
+/// The audit decision about a request. `method`: as the client wrote it.
 [[nodiscard]] audit_decision decision_about(const context& with, const caller& who, std::string_view method,
                                             const model::request& what, const result<void>& admitted);
 [[nodiscard]] audit_completion completion_of(const completion& how, const std::string& trace);
 
-/// Records that somebody was refused before there was a request to decide about; does nothing without an auditor. `why`: see
-/// `audit_decision`.
+/// Records a rejection of a message that is not a request. Does nothing without an auditor. `why`: see `audit_decision`.
 void record_refusal(auditor* by, const caller& who, std::string_view method, std::string_view why, int http_status = 0);
 
 }  // namespace hondana::session

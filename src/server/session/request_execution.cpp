@@ -1,4 +1,4 @@
-/// Runs decoded operations: catalog reads and lists, and tool calls in rounds with client input.
+/// Executes decoded operations: reads and lists of the catalog, and handler calls with questions to the client.
 #include "server/session/request_execution.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace hondana::session {
 namespace {
 
-/// A handler that asks more often than this goes round in circles.
+/// A handler with more rounds is considered to be in an endless loop.
 constexpr int most_rounds = 16;
 constexpr std::size_t most_requests = 64;
 
@@ -43,7 +43,7 @@ rounds::rounds(std::shared_ptr<pending> of, call by, target what, surroundings a
 void rounds::begin(std::shared_ptr<pending> of, call by, target what, surroundings around) {
   const std::shared_ptr<rounds> self(new rounds(std::move(of), std::move(by), std::move(what), std::move(around)));
   auto& round = std::visit([](auto& one) -> model::input_round& { return one.round; }, self->what_);
-  // A legacy peer has no such parameters: what it sends under their names means nothing.
+  // These parameters do not exist for legacy clients, so they are ignored.
   if (!self->of_->codec.asks_by_requests()) {
     if (round.sealed_state) {
       const auto method = self->method();
@@ -171,7 +171,8 @@ void rounds::ask_peer(input_required what) {
       }
     });
   }
-  // Before any answer can come, since that lets go of it. A stop requested already is heard at once.
+  // Registered before any response can arrive, because a response resets it. If the stop was already requested, the callback
+  // runs at once.
   on_stop_.emplace(by_.stop, [gone = weak_from_this()] {
     if (const auto self = gone.lock()) self->withdraw();
   });
@@ -181,7 +182,7 @@ void rounds::ask_peer(input_required what) {
   }
 }
 
-/// The peer will not hear a question, so nobody waits for its answer.
+/// The client cannot receive the question, so there will be no answer.
 void rounds::give_up_asking(rpc::sending how) {
   if (!withdraw()) return;
   if (how == rpc::sending::no_way) {
@@ -260,7 +261,7 @@ struct performer {
     const auto done = [of = of](result<catalog::read_answer> answer) {
       if (answer && answer->is_unmodified) return unmodified(*of, *answer);
       of->finish(std::move(answer), [&of](catalog::read_answer one) {
-        // Of a folder this is its listing: what it has besides are resources of their own.
+        // For a folder, the first content is its listing; the others are resources of their own.
         return of->codec.encode_got(*one.entry, std::move(one.reading.contents.front()), one.home, one.cache, of->with->self);
       });
     };
@@ -327,7 +328,7 @@ struct performer {
   }
 
  private:
-  /// What there is not and what may not be had have one answer, given here before anything else looks at the request.
+  /// Missing and hidden tools and prompts get the same answer, before the request is processed further.
   template <class Offered>
   [[nodiscard]] bool is_there(const Offered* one) const {
     return may_use(*of->with->gate, by.who, one);

@@ -1,4 +1,4 @@
-/// Runs decoded operations: catalog reads and lists, and tool calls in rounds with client input.
+/// Executes decoded operations: reads and lists of the catalog, and handler calls with questions to the client.
 #pragma once
 
 #include <chrono>
@@ -31,7 +31,7 @@
 
 namespace hondana::session {
 
-/// An error answer to a request, or without an id to what was none.
+/// An error answer to a request; without an id, to a message that is not a request.
 [[nodiscard]] inline rpc::delivery refusal(const std::optional<rpc::request_id>& id, const wire::protocol_error& why,
                                            const wire::codec& manners) {
   rpc::delivery out{why.http_status, rpc::body(wire::wrap_error(id, why, manners))};
@@ -39,14 +39,14 @@ namespace hondana::session {
   return out;
 }
 
-/// Everything a request's answer needs, shared with the completions.
+/// Everything that answering a request needs, shared with its callbacks.
 struct pending {
   rpc::reply reply;
   rpc::request_id id;
   const wire::codec& codec;
   std::shared_ptr<const context> with;
-  std::string uri;                 // what errors are about
-  std::optional<page_key> page{};  // what it asks for, where that may be kept
+  std::string uri;                 // for error texts
+  std::optional<page_key> page{};  // the page that it requests, if that is cached
 
   void succeed(rpc::body result) { reply.send({200, wire::wrap_result(id, std::move(result))}); }
   void refuse(const wire::protocol_error& why) { reply.send(refusal(id, why, codec)); }
@@ -64,12 +64,12 @@ struct pending {
   void note(std::string_view line) const {
     if (with->log) with->log(line);
   }
-  /// The URI for the log, which a peer must not fill with a long one.
+  /// The URI for the log, shortened because clients choose it.
   [[nodiscard]] std::string about() const {
     constexpr std::size_t shown = 300;
     return uri.empty() ? uri : ' ' + (uri.size() <= shown ? uri : uri.substr(0, shown) + "...");
   }
-  /// Encodes an answer with `encode` and sends it. What is thrown on the way, such as no memory for it, is an internal error.
+  /// Encodes an answer with `encode` and sends it. An exception becomes an internal error.
   template <class Answer, class Encode>
   void finish(result<Answer> answer, Encode&& encode) {
     if (!answer) return fail(answer.error());
@@ -83,7 +83,7 @@ struct pending {
   void finish(result<Answer> answer) {
     finish(std::move(answer), [this](const Answer& one) { return codec.encode(one, with->self); });
   }
-  /// The same of a page, which is kept for the next who asks for it.
+  /// The same for a page, which is then cached.
   template <class Page>
   void finish_page(result<Page> answer) {
     finish(std::move(answer), [this](const Page& one) {
@@ -101,7 +101,7 @@ struct pending {
   return by.of_prompt(one.entry->name);
 }
 
-/// Whether there is such a tool or prompt for this caller. `one`: null, where there is none for anybody.
+/// Whether a tool or prompt exists for this caller. `one`: null if it does not exist at all.
 template <class Offered>
 [[nodiscard]] bool may_use(const gate::gate& rules, const caller& who, const Offered* one) {
   if (one == nullptr) return false;
@@ -109,19 +109,19 @@ template <class Offered>
   return !granted || granted_of(*granted, *one) >= grant::read;
 }
 
-/// What a call needs of the conversation it belongs to.
+/// What a handler call needs from its session.
 struct surroundings {
   client_abilities client;
-  std::shared_ptr<log_line> log;  ///< Null when the peer wants no messages.
+  std::shared_ptr<log_line> log;  ///< Null if the client wants no messages.
   std::shared_ptr<rpc::outlet> out;
   std::shared_ptr<asked> requests_of_ours;
   std::chrono::milliseconds time;              ///< For each round.
-  std::chrono::steady_clock::time_point last;  ///< For all of them, with what the client takes in between.
+  std::chrono::steady_clock::time_point last;  ///< Deadline of all rounds, including the client's time to answer.
 };
 
-/// Calls a handler; when it returns `input_required`, a modern peer gets that as its answer, and a legacy peer gets requests of
-/// ours, after whose answers the handler is called again. No thread waits meanwhile. Owned by what it waits for: a handler's
-/// completion, or entries of the table of requests of ours.
+/// Calls a handler, possibly in several rounds. If it returns `input_required`, a modern client gets that as the answer. A
+/// legacy client gets requests of the server; after its responses, the handler is called again. No thread waits meanwhile. Its
+/// owner is the pending operation: the handler's completion, or entries of the table of requests to the client.
 class rounds : public std::enable_shared_from_this<rounds> {
  public:
   using target = std::variant<model::call_tool, model::get_prompt>;
@@ -141,7 +141,7 @@ class rounds : public std::enable_shared_from_this<rounds> {
   void take_answer(const std::string& key, peer_answer what);
   void give_up(const failure& why);
   void give_up_asking(rpc::sending how);
-  /// Forgets what is asked, and tells the peer; false when nothing was.
+  /// Withdraws open questions, and notifies the client. Returns false if there were none.
   bool withdraw();
   void refuse_lacking(std::string lacking);
   [[nodiscard]] std::string method() const;
@@ -155,15 +155,15 @@ class rounds : public std::enable_shared_from_this<rounds> {
   input_answers answers_;
   int round_ = 0;
 
-  std::mutex mutex_;  // guards what follows: answers, the timer and a cancellation come on threads of their own
-  std::map<std::string, std::string> waiting_for_;  // key to our id
+  std::mutex mutex_;  // guards the following members: responses, the timer and cancellations arrive on other threads
+  std::map<std::string, std::string> waiting_for_;  // our request id, by key
   value::object arrived_;
   std::vector<std::pair<std::string, std::string>> refused_;
   std::optional<executor::timers::id> timer_;
   std::optional<std::stop_callback<std::function<void()>>> on_stop_;
 };
 
-/// Does `what` and answers through `of`, exactly once, now or later.
+/// Executes `what` and answers through `of`, exactly once, now or later.
 void perform(std::shared_ptr<pending> of, const call& by, const rpc::facts& facts, model::operation what,
              const surroundings& around);
 

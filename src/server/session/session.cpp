@@ -1,4 +1,4 @@
-/// One peer's conversation: its revision, requests under way, and answers. Sans-IO.
+/// A session: one client's revision, requests in progress and answers. It does no I/O.
 #include "server/session/session.hpp"
 
 #include <exception>
@@ -55,7 +55,7 @@ bool asked::answer(const rpc::request_id& id, peer_answer what) {
 }
 
 void asked::drop(const std::string& id) {
-  taker dropped;  // dies without the lock: it may own the last reference to what drops more
+  taker dropped;  // destroyed without the lock: it may own the last reference to an object that calls `drop`
   const std::lock_guard lock(mutex_);
   const auto place = waiting_.find(id);
   if (place == waiting_.end()) return;
@@ -71,7 +71,7 @@ std::size_t asked::size() const {
 namespace {
 
 constexpr std::size_t max_batch = 100;
-constexpr std::size_t longest_note = 1000;  // bytes of one line in the log; peers choose what is in it
+constexpr std::size_t longest_note = 1000;  // bytes of a log line, whose text clients may choose
 
 }  // namespace
 
@@ -135,7 +135,7 @@ void session::receive_batch(const json::array& messages, const incoming& whole) 
   const auto elements = messages.elements();
   if (elements.empty()) return refuse("an empty batch");
   if (elements.size() > max_batch) return refuse("a batch may have at most " + std::to_string(max_batch) + " messages");
-  // Without a session none of them can be taken, and each is told why.
+  // Without a session none of the messages can be accepted; each gets an error with the reason.
   const bool is_refused = whole.facts.http && conversation_.settled == nullptr;
   const auto answers = std::make_shared<exchange>(whole.answers->out(), elements.size(), true, is_refused ? 400 : 200,
                                                   contexts_->current()->batch_bytes);
@@ -187,7 +187,7 @@ void session::refuse(const rpc::malformed& what, const incoming& from) {
   if (!what.is_notification) return turn_down(from, what.id, wire::of_malformed(what), manners);
   auto refused = refusal(what.id, wire::of_malformed(what), manners);
   note("ignored a notification: " + what.text);
-  // Over HTTP the status says so, and may have a body; elsewhere a notification has no answer.
+  // Over HTTP the status reports the error and the answer may have a body. Elsewhere a notification has no answer.
   if (!from.facts.http || from.in_batch) refused.content.reset();
   from.answer(std::move(refused));
 }

@@ -1,4 +1,4 @@
-/// One peer's conversation: its revision, requests under way, and answers. Sans-IO.
+/// A session: one client's revision, requests in progress and answers. It does no I/O.
 #pragma once
 
 #include <atomic>
@@ -35,23 +35,23 @@
 
 namespace hondana::session {
 
-/// What a peer answered: a result, or the text of its error.
+/// A client's response to a request of the server: a result, or the text of its error.
 struct peer_answer {
   std::optional<value> result;
   std::string error;
 };
 
-/// One peer's table. Threads: any; takers are called without the table's lock.
+/// The requests that the server has sent to one client. Threads: any; callbacks run without the lock.
 class asked {
  public:
   using taker = std::function<void(peer_answer)>;
   asked();
 
-  /// Registers a request; the id is unique and not to be guessed. Nothing when too many wait already.
+  /// Registers a request and returns its unique, unguessable id. nullopt if too many requests wait.
   [[nodiscard]] std::optional<std::string> open(taker take);
-  /// Hands an answer to whoever waits for it; false when nobody does.
+  /// Passes a response to its callback. Returns false if no request waits for it.
   bool answer(const rpc::request_id& id, peer_answer what);
-  /// Forgets a request; what comes for it later is nobody's.
+  /// Removes a request; a later response to it is ignored.
   void drop(const std::string& id);
   [[nodiscard]] std::size_t size() const;
 
@@ -62,7 +62,7 @@ class asked {
   std::map<std::string, taker> waiting_;
 };
 
-/// Text that nobody guesses: 128 random bits in hexadecimal digits.
+/// An unguessable name: 128 random bits in hexadecimal digits.
 [[nodiscard]] std::string random_name();
 
 class announcements;
@@ -72,7 +72,7 @@ class known_requests;
 struct known_request;
 struct pending;
 
-/// What every conversation works with; immutable, replaced as a whole when the configuration changes.
+/// The data that every session uses. Immutable; replaced as a whole when the configuration changes.
 struct context {
   std::shared_ptr<const catalog::catalog> catalog;
   std::shared_ptr<const gate::gate> gate;
@@ -82,35 +82,35 @@ struct context {
   std::shared_ptr<const seal::sealer> sealer;
   std::shared_ptr<executor::timers> timers;
   model::self_description self;
-  std::shared_ptr<const rate_limit::meter> meter;  ///< Null: everybody may ask as much as they like.
+  std::shared_ptr<const rate_limit::meter> meter;  ///< Null: no rate limits.
   std::chrono::milliseconds call_deadline{30'000};
-  std::map<std::string, std::chrono::milliseconds, std::less<>> deadlines;  ///< By method, instead of the former.
-  std::chrono::milliseconds longest_call{900'000};                          ///< Whatever a request waits for.
-  std::chrono::milliseconds input_deadline{600'000};  ///< Until a client must have answered what it is asked.
-  std::size_t requests_under_way = 1024;              ///< A peer with more is told so.
-  std::size_t subscriptions = 10'000;                 ///< URIs a peer may watch at once on one stream.
-  /// What batches that wait for their last answer hold, of all peers; shared by all contexts of a server. May be null.
+  std::map<std::string, std::chrono::milliseconds, std::less<>> deadlines;  ///< By method, instead of `call_deadline`.
+  std::chrono::milliseconds longest_call{900'000};                          ///< Longest time until an answer begins.
+  std::chrono::milliseconds input_deadline{600'000};  ///< How long a client may take to answer a question of the server.
+  std::size_t requests_under_way = 1024;              ///< Limit for one client; further requests are rejected.
+  std::size_t subscriptions = 10'000;                 ///< Limit of URIs that a client watches on one stream.
+  /// Bytes of incomplete batch answers of all clients. Shared by all contexts of a server. May be null.
   std::shared_ptr<std::atomic<std::size_t>> batch_bytes;
-  std::shared_ptr<auditor> audit{};  ///< Null: no record is kept.
+  std::shared_ptr<auditor> audit{};  ///< Null: no audit log.
   std::function<void(std::string_view)> log;
-  /// Who was refused lately, in words; shared by all contexts of a server. Never null.
+  /// Rate-limited log lines about rejections. Shared by all contexts of a server. Never null.
   std::shared_ptr<refusal_log> refusals = std::make_shared<refusal_log>();
-  /// Pages of lists that this context has answered with. Never null.
+  /// The page cache of this context. Never null.
   std::shared_ptr<kept_pages> pages = std::make_shared<kept_pages>(0);
-  /// Told of every request that got as far as being decoded how it ended; may be empty. As listeners of `ending`.
+  /// Called at the end of every decoded request; may be empty. Restrictions as for listeners of `ending`.
   std::function<void(const caller&, const completion&)> ended{};
-  std::shared_ptr<tracer> traces{};  ///< Null: nothing is traced.
-  /// Reads that were decoded before; shared by all contexts of a server. May be null.
+  std::shared_ptr<tracer> traces{};  ///< Null: no traces.
+  /// Decoded requests. Shared by all contexts of a server. May be null.
   std::shared_ptr<known_requests> known{};
 
-  /// A line in the log, unless there are too many of them; arguments as those of `refusal_log::line`.
+  /// Logs a rejection, unless there are too many. Arguments as for `refusal_log::line`.
   void note_refusal(int status, std::string_view address, std::string_view identity, std::string_view why) const {
     if (!log) return;
     if (const auto line = refusals->line(status, address, identity, why)) log(*line);
   }
 };
 
-/// Where the current context comes from.
+/// Provides the current context.
 class context_source {
  public:
   context_source() = default;
@@ -121,49 +121,49 @@ class context_source {
   [[nodiscard]] virtual std::shared_ptr<const context> current() const = 0;
 };
 
-/// The caller with the view that it has by the present rules.
+/// The caller with its access filter by the current rules.
 [[nodiscard]] caller as_seen_now(caller who, const context_source& contexts);
 
-/// One conversation. A transport that keeps no peers apart (a modern HTTP POST) makes one for each message.
+/// One session. A transport that does not distinguish clients (a stateless HTTP POST) makes one for each message.
 ///
-/// Threads: `receive` from one thread at a time; answers arrive at the outlet from any thread.
+/// Threads: `receive` from one thread at a time; answers reach the `rpc::outlet` on any thread.
 class session : public std::enable_shared_from_this<session> {
  public:
-  /// What is known of a message before a session looks at it.
+  /// What is known about a message before a session processes it.
   struct beginning {
-    std::optional<rpc::delivery> said;    ///< The answer: nothing has to be waited for, and no session is needed.
-    std::shared_ptr<known_request> rest;  ///< Otherwise what was decided about it. Null: nothing yet.
+    std::optional<rpc::delivery> said;    ///< The answer. If set, no session is needed.
+    std::shared_ptr<known_request> rest;  ///< Otherwise the decision about a known request. Null: the message is not known.
   };
   ~session();
   [[nodiscard]] static std::shared_ptr<session> open(std::shared_ptr<const context_source> contexts);
 
-  /// Takes one message (one JSON text) and answers it through `out`, exactly once: with a message, a batch, or nothing for
-  /// notifications and cancelled requests. Never throws; every malformed input has an answer.
+  /// Processes one message (one JSON text) and answers it through `out`, exactly once: with a message, a batch, or without
+  /// content for notifications and cancelled requests. Never throws; malformed input is answered with an error.
   void receive(std::string_view message, const rpc::facts& facts, const std::shared_ptr<rpc::outlet>& out);
-  /// Looks at a message of a peer without a session: one that stands for itself is often one that came before, whose answer is
-  /// at hand. What it has no answer to goes on with `receive`, of a session made for it. Never throws.
+  /// Looks up a message of a client without a session. Stateless messages are often repeated, and their answers cached. If
+  /// there is no answer, continue with `receive` of a new session. Never throws.
   [[nodiscard]] static beginning begin(const context_source& contexts, std::string_view message, const rpc::facts& facts);
-  /// The same as above of a message that was looked at already.
+  /// As `receive` above, for a message that `begin` has looked up.
   void receive(std::string_view message, const rpc::facts& facts, const std::shared_ptr<rpc::outlet>& out, beginning begun);
-  /// Answers what never became a message: a line or body over the transport's cap.
+  /// Answers a line or body that exceeds the transport's limit.
   void refuse_oversized(std::size_t limit, const rpc::facts& facts, const std::shared_ptr<rpc::outlet>& out);
 
-  /// What belongs to no request of the peer, for whatever stream it has for that. Never null. Threads: any.
+  /// The source of messages that belong to no request, for the stream that the client has for them. Never null. Threads: any.
   [[nodiscard]] std::shared_ptr<rpc::message_source> standing();
-  /// The stream for that is read by `who`, who need not be who asks in this session; how often what it may
-  /// tell has changed by now. Threads: any.
+  /// Sets the reader of that stream, who need not be the caller of this session's requests. Returns how often the access filter
+  /// of the stream has changed. Threads: any.
   std::uint64_t is_read_by(const caller& who);
-  /// The server will be gone soon: ends the peer's streams of changes as the era wants. Threads: any.
+  /// Ends the client's change streams gracefully, because the server is stopping. Threads: any.
   void finish();
-  /// The peer has gone: stops everything under way.
+  /// Stops all requests, because the client has disconnected.
   void close();
-  /// Requests not answered yet.
+  /// Number of requests in progress.
   [[nodiscard]] std::size_t under_way() const;
 
  private:
   explicit session(std::shared_ptr<const context_source> contexts);
-  struct incoming;   // one message being looked at
-  struct admission;  // what was decided about a request
+  struct incoming;   // a message being processed
+  struct admission;  // the decision about a request
   friend struct known_request;
 
   void receive_batch(const json::array& messages, const incoming& whole);
@@ -175,22 +175,22 @@ class session : public std::enable_shared_from_this<session> {
   void accept(const rpc::notification& notification, const incoming& from);
   [[nodiscard]] static beginning begin(const context_source& contexts, std::string_view message, const rpc::facts& facts,
                                        wire::conversation& in, const rpc::in_flight* under_way);
-  /// Answers what is known already; or does nothing, and says so.
+  /// Answers a known message, or returns false without effect.
   [[nodiscard]] bool go_on(beginning begun, const rpc::facts& facts, const std::shared_ptr<rpc::outlet>& out);
-  /// Decides about a request, and has that recorded.
+  /// Decides about a request, and records the decision.
   [[nodiscard]] static admission admit(std::shared_ptr<const context> with, const model::request& what, std::string_view method,
                                        const wire::codec& codec, const rpc::facts& facts, bool is_first);
   void accept(model::request what, const rpc::request& request, const wire::codec& codec, const incoming& from);
   void dispatch(model::request what, const rpc::request_id& id, const wire::codec& codec, const incoming& from,
                 admission granted, std::optional<page_key> page);
-  /// Answers what never became a request with its refusal, which the record of requests has, too.
+  /// Rejects a message that is not a valid request, and records it in the audit log.
   void turn_down(const incoming& from, const std::optional<rpc::request_id>& id, const wire::protocol_error& why,
                  const wire::codec& manners, std::string_view method = {}) const;
   [[nodiscard]] result<void> subscribe(const model::subscribe& what, const caller& who, const context& with);
   [[nodiscard]] result<void> subscribe(const model::subscribe_entries& what, const caller& who, const context& with);
-  /// From now on the standing stream, if there is one, tells what this caller may see.
+  /// Sets the caller whose access filter the standing stream uses.
   void is_asked_by(const caller& who);
-  /// By the present rules, also when they change meanwhile.
+  /// Sets the access filter of a stream by the current rules, and repeats this if they change meanwhile.
   void let_see(announcements& stream, announcements_side as, const caller& who) const;
   void unsubscribe(const std::string& uri, const context& with);
   void listen(const model::listen& what, const std::shared_ptr<pending>& of, const incoming& from);
@@ -200,16 +200,16 @@ class session : public std::enable_shared_from_this<session> {
 
   std::shared_ptr<const context_source> contexts_;
   std::shared_ptr<rpc::in_flight> requests_;
-  // Made when it is first wanted: a request that stands for itself needs none, and may be a stream, of which there are many.
+  // Made on demand: a stateless request does not need it. Many such requests are open streams, so memory counts.
   std::mutex making_;
   std::shared_ptr<announcements> standing_;
   std::shared_ptr<streams> streams_;
-  // Touched by `receive` only:
+  // Used by `receive` only:
   wire::conversation conversation_;
-  client_abilities client_;            // of a legacy peer, as declared by `initialize`
-  std::shared_ptr<asked> asked_;       // of a legacy peer, once it calls something that may ask it
-  caller asker_;                       // who asked last in a session that a legacy peer keeps
-  log_level level_ = log_level::info;  // of a legacy peer; until it sets one, ours to choose
+  client_abilities client_;            // of a legacy client, from `initialize`
+  std::shared_ptr<asked> asked_;       // for a legacy client, after its first call of a handler
+  caller asker_;                       // the last caller in a session of a legacy client
+  log_level level_ = log_level::info;  // of a legacy client; before it sets one, the server chooses
 };
 
 }  // namespace hondana::session

@@ -1,4 +1,4 @@
-/// Requests of a session: admitted, recorded, answered from a cache or executed.
+/// Requests of a session: admission, audit record, and answers from a cache or by execution.
 
 #include <algorithm>
 #include <chrono>
@@ -29,12 +29,12 @@
 
 namespace hondana::session {
 
-/// Spec: basic/utilities/progress (all revisions). Threads: any.
+/// Sends progress notifications of one request. Spec: basic/utilities/progress (all revisions). Threads: any.
 class progress_line {
  public:
   progress_line(model::token token, std::shared_ptr<rpc::outlet> out) : token_(std::move(token)), out_(std::move(out)) {}
 
-  /// Sends at most ten notifications a second, and only when `now.done` has grown.
+  /// Sends at most ten notifications per second, and only if `now.done` has increased.
   void report(const progress& now) {
     const std::lock_guard lock(mutex_);
     const auto at = monotonic_clock::now();
@@ -45,7 +45,7 @@ class progress_line {
     out_->send(wire::progress_notification(token_, now));
   }
 
-  /// Nothing is sent after this.
+  /// Nothing is sent after this call.
   void close() {
     const std::lock_guard lock(mutex_);
     closed_ = true;
@@ -61,20 +61,20 @@ class progress_line {
   std::chrono::steady_clock::time_point last_at_;
 };
 
-/// Counts a request whose answer was there, and ends its span.
+/// Counts a request that was answered from a cache, and ends its span.
 inline void answered_at_hand(const model::request& what, const wire::codec& in, const std::shared_ptr<tracing::live_span>& span,
                              std::chrono::steady_clock::time_point since, const rpc::delivery& said) {
   request_figures::here().answered(request_figures::method_of(what.operation), in, said.error, monotonic_clock::now() - since);
   if (span) end(*span, said.error);
 }
 
-/// Counts a request that was on its way, once it is answered or given up.
+/// Counts a request in progress, and its outcome.
 class counted_request {
  public:
   counted_request(const model::operation& what, const wire::codec& in, std::shared_ptr<tracing::live_span> span,
                   std::chrono::steady_clock::time_point since)
       : method_(request_figures::method_of(what)),
-        // It is answered when the stream ends.
+        // A stream is answered when it ends.
         is_stream_(std::holds_alternative<model::listen>(what)),
         in_(in),
         span_(std::move(span)),
@@ -125,7 +125,7 @@ std::string uri_of(const model::operation& what) {
   return {};
 }
 
-/// Until it is answered with an error.
+/// The time until the request is answered with an error.
 std::chrono::milliseconds time_for(const model::operation& what, const context& with) {
   auto out = with.call_deadline;
   if (!with.deadlines.empty()) {
@@ -136,8 +136,8 @@ std::chrono::milliseconds time_for(const model::operation& what, const context& 
   return std::min(out, with.longest_call);
 }
 
-/// What answers a request, in its dialect. Whoever asks in it once knows it; in the stateless era each request stands for
-/// itself.
+/// The codec for the answer, with the extension if the request uses it. A session that has used the extension once stays with
+/// it; in the stateless era each request decides for itself.
 const wire::codec& manners_of(const model::request& what, const wire::codec& codec, wire::conversation& with) {
   const auto& manners = what.is_versioned ? codec.versioned() : codec;
   if (what.is_versioned && with.settled == &codec) wire::settle(with, manners);
@@ -155,12 +155,12 @@ session::admission session::admit(std::shared_ptr<const context> with, const mod
   auto who = facts.who;
   who.view = with->gate->view_of(facts.who);
   result<void> admitted;
-  // Where addresses count, the message has been counted before it was known who asks: that is its first.
+  // If addresses have limits, the first message was counted for its address before authentication.
   if (with->meter) admitted = with->meter->admit(facts.who, std::holds_alternative<model::complete>(what.operation), is_first);
   if (!admitted) with->note_refusal(429, facts.who.address, facts.who.identity, admitted.error().public_text);
   if (admitted) admitted = with->gate->admit(facts.who, what.operation);
   if (with->audit) {
-    // Before anything is done for it, and before somebody can take it back.
+    // Recorded before anything is done for the request, and before it can be cancelled.
     auto decided = with->audit->decide(decision_about(*with, who, method, what, admitted));
     if (decided) {
       end->listen([by = with->audit, number = *decided, trace = std::string(tracing::trace_in(what.trace.traceparent))](
@@ -177,7 +177,7 @@ session::beginning session::begin(const context_source& contexts, std::string_vi
   return begin(contexts, message, facts, none, nullptr);
 }
 
-/// `under_way`: what the peer waits for already; null: nothing.
+/// `under_way`: the client's requests in progress. Null: none.
 session::beginning session::begin(const context_source& contexts, std::string_view message, const rpc::facts& facts,
                                   wire::conversation& in, const rpc::in_flight* under_way) {
   auto with = contexts.current();
@@ -186,7 +186,7 @@ session::beginning session::begin(const context_source& contexts, std::string_vi
   if (!known) return {};
   const auto& asked = known->meaning->what;
   const auto& manners = manners_of(asked, *known->meaning->codec, in);
-  // Another configuration may offer less.
+  // The current configuration may offer less.
   if (manners.refuse_undeclared(asked.operation, with->self)) return {};
   const rpc::request_id id = cut->id;
   beginning out;
@@ -247,7 +247,7 @@ void session::accept(model::request what, const rpc::request& request, const wir
   const auto& now = *granted.with;
   std::optional<page_key> page;
   if (granted.outcome && !now.pages->is_off()) page = page_asked_for(what.operation, manners, granted.who);
-  // An id that is in use, and too many requests, are refused behind this.
+  // Ids in use, and too many requests, are rejected in `dispatch`.
   if (granted.outcome && requests_->has_room_for(request.id, now.requests_under_way)) {
     auto said = page ? page_at_hand(*page, now, request.id)
                      : answer_at_hand(now, granted.who, what.operation, request.id, manners, nullptr);
@@ -273,17 +273,17 @@ void session::dispatch(model::request what, const rpc::request_id& id, const wir
   const auto slot = from.slot;
   std::shared_ptr<progress_line> progress;
   if (what.progress_token) progress = std::make_shared<progress_line>(*what.progress_token, answers->out());
-  // A legacy peer says once what it wants and can; a modern one with each request.
+  // A legacy client sends its level and capabilities once, a modern one with each request.
   const bool is_legacy = codec.asks_by_requests();
   const auto level = is_legacy ? std::optional(level_) : what.log_level;
   const auto log = level ? std::make_shared<log_line>(*level, answers->out()) : nullptr;
-  // One pointer, since a stream of changes keeps this for as long as it is open.
+  // A single pointer saves memory, because an open change stream holds it.
   const auto lines =
       progress || log ? std::make_shared<const std::pair<decltype(progress), decltype(log)>>(progress, log) : nullptr;
   const auto counted = std::make_shared<counted_request>(what.operation, codec, granted.span, granted.since);
   auto reply = requests_->open(
       id, with->requests_under_way,
-      // The table owns this, and calls it: it outlives the call.
+      // The table owns this callback and calls it, so the table is alive during the call.
       [answers, slot, lines, id, &codec, end, counted, open = std::weak_ptr(streams_),
        table = requests_.get()](std::optional<rpc::delivery> answer) {
         if (lines && lines->first) lines->first->close();
@@ -330,7 +330,7 @@ void session::dispatch(model::request what, const rpc::request_id& id, const wir
   }
   if (const auto* wish = std::get_if<model::subscribe>(&what.operation)) {
     const auto subscribed = subscribe(*wish, from.facts.who, *with);
-    let_see(*own_notes(), announcements::side::asks, from.facts.who);  // as after every beginning to listen
+    let_see(*own_notes(), announcements::side::asks, from.facts.who);  // as after every start of a watch
     return subscribed ? of->succeed(rpc::body(codec.encode_empty(with->self))) : of->fail(subscribed.error());
   }
   if (const auto* wish = std::get_if<model::subscribe_entries>(&what.operation)) {

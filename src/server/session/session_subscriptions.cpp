@@ -1,4 +1,4 @@
-/// Subscriptions of a peer: by requests of a session, or by a stream of its own.
+/// Subscriptions of a client: by requests of a session, or by a stream of its own.
 
 #include <cstddef>
 #include <string>
@@ -30,7 +30,8 @@ caller as_seen_now(caller who, const context_source& contexts) {
 }
 
 void session::let_see(announcements& stream, announcements_side as, const caller& who) const {
-  // Rules that change are told to the streams that the feed knows, maybe before this one: asked again until they stand.
+  // Changed rules are passed to the streams that the feed knows, possibly before this stream joins it. So this repeats until
+  // they are stable.
   for (auto now = contexts_->current();;) {
     stream.see_as(as, who, now->gate, now->lookups);
     auto then = std::exchange(now, contexts_->current());
@@ -56,7 +57,7 @@ result<void> session::subscribe(const model::subscribe& what, const caller& who,
   }
   const auto notes = own_notes();
   let_see(*notes, announcements::side::asks, who);
-  // What was watched as an entry is watched in both ways for a moment, so that no change falls in between.
+  // A URI that was watched with entries is watched both ways for a moment, so that no change is missed.
   if (!notes->watch(what.uri, what.asked_uri, with.subscriptions + (notes->watches(what.uri) ? 1 : 0))) {
     return fail(errc::overloaded, "This client already watches " + std::to_string(with.subscriptions) +
                                       " resources. Unsubscribe from some before subscribing to more.");
@@ -72,7 +73,8 @@ result<void> session::subscribe(const model::subscribe& what, const caller& who,
   return {};
 }
 
-/// Spec: 2026-07-28 basic/patterns/subscriptions. What cannot be served, or is not announced here, is not honoured.
+/// Spec: 2026-07-28 basic/patterns/subscriptions. URIs that no source can serve, and notifications that are off, are not
+/// accepted.
 void session::listen(const model::listen& what, const std::shared_ptr<pending>& of, const incoming& from) {
   const auto& with = *of->with;
   if (from.facts.http && !from.facts.http->accepts_stream) {
@@ -107,16 +109,16 @@ void session::listen(const model::listen& what, const std::shared_ptr<pending>& 
     }
     honoured.entries.push_back(asked);
   }
-  // Before anything can be heard: the acknowledgment is the first message of its stream.
+  // Queued before any change can arrive: the acknowledgment is the first message of its stream.
   stream->say_first(of->codec.encode_acknowledged(honoured, of->id));
   if (honoured.resources || honoured.tools || honoured.prompts) with.feed->join(stream, honoured.resources);
-  // Rules that have changed meanwhile were not told to a stream that the feed did not know yet.
+  // If the rules changed meanwhile, the feed did not know this stream yet.
   let_see(*stream, announcements::side::asks, from.facts.who);
 
   of->reply.settle_in();
   const auto out = from.answers->out();
-  // On one shared channel the stream ends with a notification and a result, over HTTP with a result alone.
-  // Spec: 2026-07-28 basic/patterns/cancellation and basic/patterns/subscriptions#graceful-closure.
+  // On a shared channel, the stream ends with a notification and a result; over HTTP with a result only. Spec: 2026-07-28
+  // basic/patterns/cancellation and basic/patterns/subscriptions#graceful-closure.
   const auto end = [of] { of->succeed(rpc::body(of->codec.encode_listened(of->id, of->with->self))); };
   if (from.facts.http) {
     streams_->open(of->id, stream, end);
@@ -129,7 +131,7 @@ void session::listen(const model::listen& what, const std::shared_ptr<pending>& 
   out->follow(stream);
 }
 
-/// All or none: nothing is taken down before there is room for everything.
+/// Subscribes to all URIs or to none: everything is checked before anything is changed.
 result<void> session::subscribe(const model::subscribe_entries& what, const caller& who, const context& with) {
   for (std::size_t i = 0; i < what.uris.size(); ++i) {
     if (with.catalog->could_serve(what.uris[i])) continue;
@@ -157,7 +159,7 @@ result<void> session::subscribe(const model::subscribe_entries& what, const call
                 "list was subscribed to: subscribe to fewer, or retry later.");
   }
   for (std::size_t i = 0; i < what.uris.size(); ++i) {
-    // In both ways for a moment, as above.
+    // Watched both ways for a moment, as above.
     if (!notes->watch_entry(what.uris[i], what.asked_uris[i], with.subscriptions + 1)) {
       return fail(errc::internal, "Internal error", "the room for URIs that was checked is gone");
     }

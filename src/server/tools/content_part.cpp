@@ -1,4 +1,4 @@
-/// Cuts a part out of a content that has been read, in bounded memory.
+/// Cuts a part out of a content, in bounded memory.
 #include "server/tools/content_part.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t window_bytes = 256 * 1024;
 
-/// Keeps of all bytes that pass by those that are wanted.
+/// Extracts the requested bytes from pieces of a content.
 class cutter {
  public:
   cutter(const std::optional<part>& wanted, const std::optional<extent>& goes_on, std::size_t most)
@@ -38,10 +38,10 @@ class cutter {
     out_.total += piece.size();
   }
 
-  /// Where the lines wanted begin and end, as far as the bytes so far tell.
+  /// Finds where the requested lines begin and end, in the bytes so far.
   void count(std::string_view piece) {
     for (std::size_t at = piece.find('\n'); at != std::string_view::npos; at = piece.find('\n', at + 1)) {
-      const auto next = out_.total + at + 1;  // where the next line begins
+      const auto next = out_.total + at + 1;  // start of the next line
       if (wanted_->last && line_ == *wanted_->last) {
         end_ = next;
         return;
@@ -87,7 +87,7 @@ class cutter {
 
   void end_well() {
     auto& bytes = out_.bytes;
-    // A byte range may begin inside of a character; then it begins with the next.
+    // A byte range may begin inside a character; the result then begins with the next character.
     std::size_t stray = 0;
     while (stray < bytes.size() && stray < 3 && (static_cast<unsigned char>(bytes[stray]) & 0xC0) == 0x80) ++stray;
     bytes.erase(0, stray);
@@ -98,7 +98,7 @@ class cutter {
       if (newline != std::string::npos && newline >= bytes.size() / 2) bytes.resize(newline + 1);
     }
     bytes.resize(bytes.size() - json::incomplete_tail(bytes));
-    // What was asked for may end inside of a character; then it ends before that.
+    // A byte range may end inside a character; the result then ends before it.
     if (!is_cut) out_.end = out_.begin + bytes.size();
   }
 

@@ -1,4 +1,4 @@
-/// Cuts a part out of a content that has been read, in bounded memory.
+/// Cuts a part out of a content, in bounded memory.
 #pragma once
 
 #include <cstddef>
@@ -16,32 +16,33 @@
 
 namespace hondana::tools {
 
-/// Lines counted from 1 or bytes from 0, both ends included; without `last` to the end.
+/// A range of lines, counted from 1, or of bytes, counted from 0. Both ends are included; without `last` it extends to the end.
 struct part {
   bool is_lines = false;
   std::uint64_t first = 0;
   std::optional<std::uint64_t> last;
 };
-/// Reads `lines=10-40`, `lines=10-`, `lines=10` and the same of `bytes`. Errors: invalid_argument, saying what is expected.
+/// Parses `lines=10-40`, `lines=10-`, `lines=10`, and the same with `bytes`. Errors: invalid_argument with the expected form.
 [[nodiscard]] result<part> parse_part(const std::string& text);
 
-/// What was wanted of a content, and what there is.
+/// The extracted bytes, and their position in the content.
 struct pulled {
   std::string bytes;
-  std::uint64_t begin = 0;  ///< Where `bytes` begin in the content;
-  std::uint64_t end = 0;    ///< where what was asked for ends (not included), which may be further than `bytes` go,
-  std::uint64_t total = 0;  ///< and how many bytes the content has.
+  std::uint64_t begin = 0;  ///< Offset of `bytes` in the content.
+  std::uint64_t end = 0;    ///< End of the requested part (exclusive), which may be behind the end of `bytes`.
+  std::uint64_t total = 0;  ///< Size of the content.
 };
 
-/// Takes up to `most` bytes of the part, or from `begin` up to `end` where that is given, which a page before has told.
-///
-/// A stream is gone through to its end and compared with the digest of the first pass, so that what is taken is never a mix.
-/// Of text no code point is cut, and where a page is full it ends after a line if it can.
-/// Errors: invalid_argument for a part that begins beyond the end; content_changed; the reader's; cancelled, timed_out.
+/// A range of bytes: from `begin` to `end` (exclusive).
 struct extent {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
 };
+/// Extracts up to `most` bytes of the part `wanted`, or of `goes_on`, where a previous page ended.
+///
+/// A stream is read to its end and compared with the digest of the first pass, so the result never mixes two versions. In text,
+/// no code point is cut, and a full page ends after a line if possible. Errors: invalid_argument for a part that begins behind
+/// the end; content_changed; those of the reader; cancelled, timed_out.
 [[nodiscard]] result<pulled> pull(const call& by, const surroundings& in, const bytes::prepared& from,
                                   const std::shared_ptr<executor::lane>& home, const std::optional<part>& wanted,
                                   const std::optional<extent>& goes_on, std::size_t most);

@@ -27,7 +27,7 @@ constexpr std::size_t usual_page = 32 * 1024;
 constexpr std::size_t least_page = 1024;
 constexpr std::size_t most_page = 256 * 1024;
 constexpr std::size_t largest_media = 4u << 20;   // pictures and sounds, before base64
-constexpr std::size_t largest_blob = 256 * 1024;  // other bytes, which a model can do little with
+constexpr std::size_t largest_blob = 256 * 1024;  // other blobs, which models cannot use well
 
 value read_input_schema() {
   return value::object{
@@ -50,18 +50,18 @@ value read_input_schema() {
       {"additionalProperties", false}};
 }
 
-/// What is asked for, checked.
+/// The validated arguments of a call.
 struct question {
   std::string uri;
   std::string asked;
   std::string range;
   std::optional<part> wanted;
-  bool is_of_source = false;  ///< The source gives the range, which `uri` names by now.
+  bool is_of_source = false;  ///< The source extracts the range, which was added to `uri`.
   std::size_t most = usual_page;
   std::uint64_t scope = 0;
 };
 
-/// Where an answer goes on: in which content, and what is left of what was wanted of it.
+/// Where the next page begins: the index of a content, and the rest of it.
 struct position {
   std::size_t content = 0;
   std::optional<extent> rest;
@@ -93,7 +93,7 @@ std::string write_position(const question& asked, const position& at) {
   return catalog::write_cursor(asked.scope, json::base64url(key));
 }
 
-/// Reads what `write_position` wrote. Errors: invalid_argument for anything else.
+/// Parses a result of `write_position`. Errors: invalid_argument for any other text.
 result<position> read_position(const question& asked, const std::string& cursor) {
   const auto bad = [] {
     return fail(errc::invalid_argument,
@@ -119,7 +119,7 @@ result<position> read_position(const question& asked, const std::string& cursor)
   return at;
 }
 
-/// What changes when the content does: the version, or where the source knows none the digest of the bytes.
+/// A text that changes with the content: the version, or, if the source has none, the digest of the bytes.
 std::string state_of(const bytes::prepared_reading& from, std::size_t content) {
   if (!from.version.empty() || content >= from.contents.size()) return from.version;
   const auto& data = from.contents[content].data;
@@ -127,7 +127,7 @@ std::string state_of(const bytes::prepared_reading& from, std::size_t content) {
   return bytes::to_hex(whole != nullptr ? bytes::digest_of(**whole) : std::get<bytes::stream>(data).expected);
 }
 
-/// One page of a reading, made content by content.
+/// One page of a reading, built content by content.
 class page {
  public:
   page(const tool_call& call, const surroundings& in, const question& asked, const catalog::read_answer& from)
@@ -152,13 +152,14 @@ class page {
   }
 
  private:
-  /// Whether there is one content only, but for other forms of the same, such as the original of a text: the first is meant.
+  /// Whether there is only one content, apart from other forms of it, such as the original of a text. Then the first one is
+  /// used.
   bool is_of_one(const std::vector<bytes::prepared>& contents) const {
     const auto other_form = [form = asked_.uri + '?'](const bytes::prepared& one) { return one.uri.starts_with(form); };
     return !contents.empty() && std::all_of(contents.begin() + 1, contents.end(), other_form);
   }
 
-  /// Adds one content; what is left of it when the page is full.
+  /// Adds one content. Returns the rest of it if the page is full.
   result<std::optional<extent>> add(const bytes::prepared& one, const std::optional<extent>& rest) {
     if (one.is_text) return add_text(one, rest);
     if (asked_.wanted && asked_.wanted->is_lines) {
@@ -177,7 +178,7 @@ class page {
       answer_.content.emplace_back(
           embedded_block{one.uri, one.mimeType, std::move(found.bytes), content_form::blob, hints(one), one.metadata});
     }
-    left_ = 0;  // what follows has a page of its own
+    left_ = 0;  // further contents get a page of their own
     return std::nullopt;
   }
 
@@ -189,7 +190,7 @@ class page {
       note(one.uri + ": bytes " + std::to_string(found.begin) + " to " + std::to_string(next) + " of " +
            std::to_string(found.total) + ".");
     }
-    const bool is_stuck = found.bytes.empty() && next < found.end;  // no whole character fits any more
+    const bool is_stuck = found.bytes.empty() && next < found.end;  // not even one character fits
     if (!found.bytes.empty() || next == found.end) {
       answer_.content.emplace_back(
           embedded_block{one.uri, one.mimeType, std::move(found.bytes), content_form::text, hints(one), one.metadata});
@@ -216,7 +217,7 @@ class page {
 
   void note(std::string text) { notes_ += (notes_.empty() ? "" : "\n") + std::move(text); }
 
-  /// Whether the entry is that of this content, and not of a folder it is in.
+  /// Whether the entry describes this content, not the folder that contains it.
   bool is_of_entry(const bytes::prepared& one) const { return from_.entry && from_.entry->uri == one.uri; }
 
   annotations hints(const bytes::prepared& one) const { return is_of_entry(one) ? from_.entry->annotations : annotations{}; }
@@ -269,7 +270,7 @@ result<tool_outcome> read(const tool_call& call, const surroundings& in) {
   });
   const bool is_part_of_source = asked.wanted && asked.uri.find_first_of("?#") == std::string::npos;
   if (!found && found.error().code == errc::response_too_large && is_part_of_source) {
-    // The whole is more than a read may bring; the source may have the part by itself.
+    // The whole exceeds the read limit; the source may be able to extract the range.
     asked.uri += '?' + asked.range;
     asked.asked += '?' + asked.range;
     asked.wanted.reset();

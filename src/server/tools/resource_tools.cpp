@@ -1,4 +1,4 @@
-/// The tools list_resources and search_resources, and what they have in common with read_resource.
+/// The tools list_resources and search_resources, and the parts that they share with read_resource.
 #include "server/tools/resource_tools.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace hondana::tools {
 namespace {
 
-/// `text/plain` as it is, `text/` for `text/*`; empty for what is neither.
+/// `text/plain` unchanged, `text/` for `text/*`; empty for other texts.
 std::string type_of(std::string_view asked) {
   auto type = ascii::in_lower_case(asked);
   if (type.ends_with('/')) return {};
@@ -155,7 +155,7 @@ value list_output_schema() {
       {"required", value::array{"resources"}}};
 }
 
-/// As many entries as the caller wants, of several pages where one has fewer.
+/// Up to `limit` entries, from several pages if necessary.
 result<model::resource_page> gather(const tool_call& call, const surroundings& in,
                                     const std::shared_ptr<const catalog::filter>& which, std::size_t limit) {
   model::resource_page page;
@@ -178,7 +178,7 @@ value templates_of(const tool_call& call, const surroundings& in) {
     in.catalog->templates(call, std::nullopt, std::move(done));
   });
   value::array all;
-  if (!page) return all;  // which depends on nothing but the configuration
+  if (!page) return all;  // an error of templates does not fail the list
   for (const auto& one : page->templates) {
     if (all.size() == templates_shown) break;
     value::object members{{"uriTemplate", one.uriTemplate}, {"name", one.name}};

@@ -1,4 +1,4 @@
-/// The tools list_resources and search_resources, and what they have in common with read_resource.
+/// The tools list_resources and search_resources, and the parts that they share with read_resource.
 #pragma once
 
 #include <array>
@@ -19,36 +19,36 @@ namespace hondana::tools {
 
 inline constexpr std::array<std::string_view, 3> tool_names{"list_resources", "read_resource", "search_resources"};
 
+/// A built-in tool and its handler.
 struct offered {
   tool entry;
   tool_handler handler;
 };
 
-/// `list_resources`, `read_resource` and `search_resources`. Their handlers ask the catalog as the caller of the tool, past the
-/// gate for each resource, and block meanwhile. Their failures say what was tried, why not and what to do.
-/// Spec: server/tools, all revisions.
-/// `without_index`: what searches where the place has no engine.
+/// Makes `list_resources`, `read_resource` and `search_resources`. Their handlers use the catalog with the rights of the tool's
+/// caller, check the gate for each resource, and block meanwhile. Their failures say what was attempted, why it failed, and
+/// what to do. `without_index`: the engine for searches if `where` has none. Spec: server/tools, all revisions.
 [[nodiscard]] std::vector<offered> tools(std::shared_ptr<const place> where,
                                          std::shared_ptr<const search_engine> without_index);
 
-// One each.
+// The three tools separately.
 [[nodiscard]] offered list_tool(std::shared_ptr<const place> where);
 [[nodiscard]] offered read_tool(std::shared_ptr<const place> where);
 [[nodiscard]] offered search_tool(std::shared_ptr<const place> where, std::shared_ptr<const search_engine> engine);
 
-/// What is true of all three: they read, change nothing, and stay within what is served.
+/// The annotations of all three tools: they read, change nothing, and stay within the served resources.
 [[nodiscard]] tool_annotations reading_only(const char* title);
 
 /// The properties `uriPrefix`, `mimeType`, `minPriority` and `modifiedSince` of an input schema.
 [[nodiscard]] value::object filter_properties();
-/// Those arguments. Errors: invalid_argument, naming the argument and what was expected.
+/// Reads these arguments. Errors: invalid_argument with the argument and the expected form.
 [[nodiscard]] result<model::resource_filter> filter_of(const value& arguments);
 
-/// The members of an entry that its schema below names; what an entry does not have is left out.
+/// The members of an entry that `entry_properties` describes; empty ones are left out.
 [[nodiscard]] value::object members_of(const resource& entry);
 [[nodiscard]] value::object entry_properties();
 
-/// `{"type":TYPE,"description":DESCRIPTION}` and further members.
+/// `{"type":TYPE,"description":DESCRIPTION}`, followed by `more`.
 [[nodiscard]] value property(const char* type, const char* description, value::object more = {});
 
 }  // namespace hondana::tools

@@ -1,4 +1,4 @@
-/// Searches without an index: scans lists, and the contents of small texts within a budget.
+/// Search without an index: scans lists, and the contents of small texts within a budget.
 #include "server/tools/scanning_search.hpp"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ namespace {
 constexpr std::size_t most_words = 16;
 constexpr std::size_t longest_passage = 400;
 
-/// Where lines begin, and one more: the end.
+/// The offsets of all lines, followed by the end of the text.
 std::vector<std::size_t> line_starts(std::string_view text) {
   std::vector<std::size_t> starts{0};
   for (auto at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1)) starts.push_back(at + 1);
@@ -31,7 +31,7 @@ std::vector<std::size_t> line_starts(std::string_view text) {
   return starts;
 }
 
-/// What fits of a line, with the byte at `around` in it.
+/// Shortens a line to the maximum, around the byte at `around`.
 std::string cut(std::string_view line, std::size_t around) {
   if (line.size() <= longest_passage) return std::string(line);
   constexpr std::size_t before = 100;
@@ -102,7 +102,7 @@ passage best_passage(std::string_view text, const std::vector<std::string>& word
   best.first_line = first + 1;
   best.last_line = last + 1;
   const auto whole = text.substr(starts[first], starts[last + 1] - starts[first]);
-  // A long line before the one that matters would fill the passage.
+  // A long line before the best one would fill the passage, so only the best one is used.
   best.text = whole.size() <= longest_passage
                   ? std::string(whole)
                   : cut(text.substr(starts[best_line], starts[best_line + 1] - starts[best_line]), first_in_line);
@@ -121,20 +121,20 @@ constexpr std::uint64_t largest_content = 256u << 10;
 constexpr std::chrono::milliseconds longest_list{1'000};
 constexpr std::chrono::milliseconds longest_reading{1'500};
 
-// How much a word counts by where it is; a word of the contents counts more when others stand in the same line.
+// Weight of a word by place. In contents it is higher if the same line has other words too.
 constexpr double in_name = 1.0;
 constexpr double in_title = 0.9;
 constexpr double in_description = 0.6;
 constexpr double in_contents = 0.5;
 constexpr double in_uri = 0.4;
-constexpr double inside_a_word = 0.7;  // of the above
+constexpr double inside_a_word = 0.7;  // factor for the weights above
 constexpr double weight_of_priority = 0.1;
 
-/// An entry, and by word how well it fits and where the word was found.
+/// An entry; for each word, its weight and where it was found.
 struct candidate {
   resource entry;
   std::vector<double> weights;
-  std::vector<std::string_view> places;  // "name", or empty
+  std::vector<std::string_view> places;  // "name" and so on; empty if not found in the entry
   double score = 0;
 
   bool operator<(const candidate& other) const noexcept {
@@ -181,7 +181,7 @@ candidate candidate_of(resource entry, const std::vector<std::string>& words) {
   return made;
 }
 
-/// Whether the contents are worth looking at: a small text, as far as the entry says.
+/// Whether to read the contents: the entry describes a small text.
 bool is_small_text(const resource& entry) {
   if (!entry.size || *entry.size == 0 || *entry.size > largest_content) return false;
   const std::string_view type = entry.mimeType;
@@ -191,7 +191,7 @@ bool is_small_text(const resource& entry) {
   return std::any_of(texts.begin(), texts.end(), [type](const char* one) { return type == one; });
 }
 
-/// The text of the first content; nothing when it cannot be had, or is none.
+/// The text of the first content; nullopt if it cannot be read, or is not text.
 std::optional<std::string> text_of(const call& by, const surroundings& in, const resource& entry) {
   auto read = await<catalog::read_answer>(by, [&](catalog::completion<catalog::read_answer> done) {
     in.catalog->read(by, entry.uri, entry.uri, {{}, false, true}, std::move(done));
@@ -208,7 +208,7 @@ std::string quoted(const std::vector<std::string>& words, const std::vector<std:
   return text;
 }
 
-/// `name has "gate"; lines 3-5 have "admit"; nothing has "x"`.
+/// `name has "gate"; the content has "admit"; nothing has "x"`.
 std::string reason(const candidate& of, const std::vector<std::string>& words, const passage& seen) {
   std::string text;
   const auto add = [&](const std::string& subject, const std::vector<std::size_t>& which) {
@@ -247,7 +247,7 @@ search_hit hit_of(candidate from, const std::vector<std::string>& words, passage
   return hit;
 }
 
-/// The candidates that look best by their entries. `is_all` becomes false when there are more than were looked at.
+/// The best candidates by their entries. Sets `is_all` to false if some entries were not examined.
 result<std::vector<candidate>> gather(const call& by, const surroundings& in, const search_query& what,
                                       const std::vector<std::string>& words, bool& is_all) {
   const auto filter = std::make_shared<const catalog::filter>(what.filter);
@@ -263,7 +263,7 @@ result<std::vector<candidate>> gather(const call& by, const surroundings& in, co
       ++looked_at;
       if (!in.gate->admit(by.who, model::read_resource{entry.uri, entry.uri})) continue;
       auto one = candidate_of(std::move(entry), words);
-      // What neither fits nor has a text to look into leaves its place to others.
+      // Entries that neither match nor have a small text are not candidates.
       if (one.score > 0 || is_small_text(one.entry)) best.add(std::move(one));
     }
     if (!page->next_cursor) break;
@@ -281,7 +281,7 @@ result<std::vector<candidate>> gather(const call& by, const surroundings& in, co
 
 result<search_answer> scanning_engine::search(const call& asked, const surroundings& in, const search_query& what) const {
   auto by = asked;
-  by.report = {};  // each content's progress is no progress of the search
+  by.report = {};  // the progress of a read is not that of the search
   const auto words = words_of(what.q);
   if (words.empty()) return fail(errc::invalid_argument, "q: expected at least one word to search for.");
   search_answer answer;

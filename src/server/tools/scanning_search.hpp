@@ -1,4 +1,4 @@
-/// Searches without an index: scans lists, and the contents of small texts within a budget.
+/// Search without an index: scans lists, and the contents of small texts within a budget.
 #pragma once
 
 #include <cstddef>
@@ -11,31 +11,32 @@
 
 namespace hondana::tools {
 
-/// The words of a query, in lower case as `letters` has it, each once, at most sixteen.
+/// The words of a query, with ASCII letters in lower case, without duplicates, at most sixteen.
 [[nodiscard]] std::vector<std::string> words_of(std::string_view query);
 
-/// How a text has a word.
+/// Whether a text contains a word.
 enum class presence : std::uint8_t { absent, inside, at_word_start };
-/// `text` and `word` are in lower case. A word begins where a letter or digit follows something else, or beyond ASCII.
+/// `text` and `word` must be lower-case. A word starts where a letter or digit follows another character. Words that begin with
+/// a non-ASCII character start anywhere.
 [[nodiscard]] presence presence_of(std::string_view text, std::string_view word) noexcept;
 
-/// The lines of a text that show most of the words.
+/// The lines of a text that contain most of the words.
 struct passage {
-  std::size_t first_line = 0;  ///< From 1; 0: no word is there.
+  std::size_t first_line = 0;  ///< From 1. 0: the text contains none of the words.
   std::size_t last_line = 0;
   std::string text;             ///< At most 400 bytes, whole characters.
-  std::vector<bool> in_text;    ///< By word: whether it is anywhere in the whole text;
-  std::size_t in_one_line = 0;  ///< and how many of them the best line has.
+  std::vector<bool> in_text;    ///< For each word: whether the whole text contains it.
+  std::size_t in_one_line = 0;  ///< How many words the best line contains.
 };
-/// Up to three lines: the one with the most words, the first of equals, and its neighbours.
+/// Returns up to three lines: the first of those with the most words, and its neighbours.
 [[nodiscard]] passage best_passage(std::string_view text, const std::vector<std::string>& words);
 
-/// Each word of the query is looked for in names, titles, descriptions and URIs, and in the contents of texts of at most 256
-/// KiB whose size their source tells; ASCII letters match in either case. What has more of the words, in a better place,
-/// comes first; of equals what is more important.
+/// Searches each word in names, titles, descriptions and URIs, and in the contents of texts of at most 256 KiB with a known
+/// size. ASCII case is ignored. Results with more words, in more important places, come first; among equal ones, those with
+/// higher priority.
 ///
-/// A search looks at 50 000 entries or for 1 s, then reads the 5 000 most promising contents, 32 MiB of them, or for 1.5 s.
-/// Contents are read as `resources/read` reads them, past the gate and through the caller's view.
+/// A search examines up to 50 000 entries, for up to 1 s. It then reads the contents of the 5 000 best candidates, up to 32
+/// MiB, for up to 1.5 s. Contents are read as by `resources/read`: checked by the gate and the caller's access filter.
 class scanning_engine final : public search_engine {
  public:
   [[nodiscard]] result<search_answer> search(const call& by, const surroundings& in, const search_query& what) const override;

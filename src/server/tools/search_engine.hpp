@@ -1,4 +1,4 @@
-/// Interfaces of search: an engine that finds resources by words, and an index that replaces the usual one.
+/// Interfaces of search: an engine that finds resources by words, and an index with such an engine.
 #pragma once
 
 #include <chrono>
@@ -20,24 +20,26 @@
 
 namespace hondana::tools {
 
+/// A search request.
 struct search_query {
   std::string q;                  ///< Not empty.
-  std::size_t limit = 10;         ///< Results wanted.
-  model::resource_filter filter;  ///< What does not pass is neither found nor looked at.
+  std::size_t limit = 10;         ///< Number of results.
+  model::resource_filter filter;  ///< Other resources are neither returned nor examined.
 };
 
-/// One result. Empty texts are absent members.
+/// One result. Empty texts are sent as absent members.
 struct search_hit {
   resource entry;
-  std::string range;    ///< The part of it: `lines=10-14`, as the tool read_resource takes it.
-  std::string passage;  ///< Its text, or what else of the resource shows the match.
-  double score = 0;     ///< 0 to 1, comparable within one answer only.
-  std::string why;      ///< What matched, in words.
+  std::string range;    ///< The matching part: `lines=10-14`, in the form of the tool read_resource.
+  std::string passage;  ///< Text of that part, or another text of the resource that shows the match.
+  double score = 0;     ///< 0 to 1; comparable only within one answer.
+  std::string why;      ///< What matched, for people.
 };
 
+/// The results of a search.
 struct search_answer {
-  std::vector<search_hit> hits;  ///< The best first.
-  bool is_complete = true;       ///< Everything that passes the filter was looked at, contents of small texts too.
+  std::vector<search_hit> hits;  ///< Best first.
+  bool is_complete = true;       ///< All resources that pass the filter were examined, including contents of small texts.
 };
 
 /// Threads: any; calls block.
@@ -48,7 +50,7 @@ class search_engine {
   search_engine& operator=(const search_engine&) = delete;
   virtual ~search_engine() = default;
 
-  /// Finds what the caller may list and read, and nothing else. Errors: those of lists; cancelled, timed_out.
+  /// Finds resources that the caller may list and read. Errors: those of lists; cancelled, timed_out.
   [[nodiscard]] virtual result<search_answer> search(const call& by, const surroundings& in,
                                                      const search_query& what) const = 0;
 };
@@ -57,7 +59,7 @@ class search_engine {
 
 namespace hondana::inline v0 {
 
-/// An index with what keeps it up, as `open_search_index` makes it. Threads: any.
+/// An index with its indexer, made by `open_search_index`. Threads: any.
 class search_index {
  public:
   search_index() = default;
@@ -65,16 +67,18 @@ class search_index {
   search_index& operator=(const search_index&) = delete;
   virtual ~search_index() = default;
 
-  /// Begins to index what the server at `where` serves, and to hear of its changes. Once.
+  /// Starts to index the resources of the server at `where`, and to follow its changes. Call once.
   virtual void serve(std::shared_ptr<const tools::place> where, std::shared_ptr<catalog::feed> changes) = 0;
-  /// Stops; the server goes. Waits until the thread has ended: a call of a source or of the embedding service ends at once, one
-  /// of the store when it is done, such as the check of a large file, or a PostgreSQL that has two minutes to answer.
+  /// Stops indexing, because the server is being destroyed. Waits for the indexing thread. Calls of sources and of the
+  /// embedding service end at once. A call of the store is completed first, such as the check of a large file, or a PostgreSQL
+  /// request, for up to two minutes.
   virtual void leave() = 0;
-  /// The source of `search:///`. Always the same.
+  /// The source of `search:///`. Always the same object.
   [[nodiscard]] virtual const std::shared_ptr<hondana::provider>& source() const noexcept = 0;
-  /// What `search_resources` asks.
+  /// The engine of `search_resources`.
   [[nodiscard]] virtual std::shared_ptr<const tools::search_engine> engine() const noexcept = 0;
 
+  /// See `state_of`, `refresh` and `wait_until_complete`.
   [[nodiscard]] virtual search_state now() const = 0;
   virtual void refresh() = 0;
   [[nodiscard]] virtual result<void> wait(std::chrono::steady_clock::time_point until,

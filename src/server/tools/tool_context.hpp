@@ -1,4 +1,4 @@
-/// The context of built-in tools: catalog, access rules, timers and index at the moment of a call.
+/// The context of built-in tools: catalog, access rules, timers and search engine at the time of a call.
 #pragma once
 
 #include <condition_variable>
@@ -19,15 +19,15 @@ namespace hondana::tools {
 
 class search_engine;
 
-/// The sources, and who decides about what is asked of them.
+/// The context of one call.
 struct surroundings {
   std::shared_ptr<const catalog::catalog> catalog;
   std::shared_ptr<const gate::gate> gate;
   std::shared_ptr<executor::timers> timers;
-  std::shared_ptr<const search_engine> engine{};  ///< An index; null: there is none.
+  std::shared_ptr<const search_engine> engine{};  ///< The engine of an index. Null: there is no index.
 };
 
-/// Holds the present surroundings; a call that has begun keeps those it began with. Threads: any.
+/// Holds the current context. A running call uses the context that it started with. Threads: any.
 class place {
  public:
   void put(surroundings next) {
@@ -44,8 +44,9 @@ class place {
   surroundings present_;
 };
 
-/// Starts something that answers through a completion exactly once, by the deadline of its call, and waits for the answer.
-/// Errors: its own; cancelled as soon as `by` is. Threads: one that may block, and that the answer does not need.
+/// Calls `start`, which answers through a completion exactly once, by the deadline of its call; waits for the answer. Errors:
+/// those of the answer; cancelled at once when `by` is cancelled. Threads: one that may block, and that the answer does not
+/// depend on.
 template <class T, class Start>
 [[nodiscard]] result<T> await(const call& by, Start&& start) {
   struct waiting {

@@ -36,7 +36,8 @@
 
 namespace hondana::analyses_source {
 
-/// Ids of analyses that the caller may see, and providers, sessions, tags and digests of those that it may read.
+/// Completion values: ids of analyses that the caller may see; providers, sessions, tags and digests of analyses that it may
+/// read.
 [[nodiscard]] result<complete_result> completed(const complete_request& request, const ground& on, analyses::cache& in);
 
 namespace {
@@ -60,8 +61,8 @@ std::vector<resource_template> analyses_provider::templates() const { return ana
 
 result<list_result> analyses_provider::list(const list_request& request) {
   auto page = page_of(request);
-  // Lists of other sources go on without a store that cannot be had; health, the log, `hondana check` and reads say why. When
-  // it is back, a change of the list is told.
+  // An unavailable store must not break the lists of other sources. Health, the log, `hondana check` and reads report the
+  // reason. When the store is back, clients are notified that the list changed.
   const bool is_out_of_reach = !page && (page.error().code == errc::source_unavailable || page.error().code == errc::timed_out);
   if (!is_out_of_reach || model::is_index(request.who)) return page;
   on_->left_out(page.error());
@@ -191,7 +192,7 @@ result<std::string> text_of(const address& at, const ground& on, const analyses:
   const auto vote =
       std::find_if(whole.votes.begin(), whole.votes.end(), [&](const auto& one) { return one.provider == at.provider; });
   if (vote != whole.votes.end()) return markdown_of_vote(about, *vote);
-  // Says which there are.
+  // Returns the error that names the existing providers.
   return parsed(json).and_then([&](const value& all) { return vote_in(all, at.provider); }).map([](const value& one) {
     return one.to_text();
   });
@@ -221,7 +222,7 @@ result<reading> analyses_provider::read(const read_request& request) {
   const vouching::moment then{kept->generation(), follower_->news()->load()};
   if (at.of != place::by_prompt) return read_analysis(request, at, at.id, true, then, kept);
   HONDANA_TRY(const auto found, find_by_prompt(*on_, *follower_, request, at.prompt, *kept));
-  // Which one it leads to depends on scopes, too.
+  // With scopes, the target of the prompt depends on the caller, so the reading must not be cached for others.
   return read_analysis(request, at, found.about.id, found.is_watched && !request.who.proof, then, kept);
 }
 
@@ -261,7 +262,7 @@ result<reading> analyses_provider::read_index(const read_request& request, const
   std::vector<analyses::summary> all;
   auto behind = at.after;
   bool are_more = true;
-  // What the caller may not know of is left out; that costs time, which has its end.
+  // Entries that the caller may not see are skipped. The number of entries checked is limited.
   for (std::size_t looked = 0; are_more && all.size() <= at.limit && looked < most_looked_at;) {
     if (request.stop.stop_requested()) return fail(errc::cancelled, "The request was cancelled.");
     auto page = in.in().list(which, behind, looked_at_at_once);
@@ -297,14 +298,14 @@ namespace {
 using naming = analyses::store::naming;
 
 constexpr std::size_t most_named = 100;
-/// Of analyses, when each has to be asked whether the caller may see it: the newest.
+/// The newest analyses that are checked, if access must be checked for each.
 constexpr std::size_t most_seen = 2'000;
-/// The same when their contents have to be read, too.
+/// The same limit if contents must be read, too.
 constexpr std::size_t most_opened = 50;
 
 using predicate = std::function<bool(const analyses::summary&)>;
 
-/// Goes through the newest that are `shown` to the caller, until `each` says that it is enough.
+/// Calls `each` for the newest analyses that are `shown` to the caller, until it returns false.
 result<void> each_shown(const complete_request& request, const analyses::cache& in, const predicate& shown,
                         const predicate& each) {
   constexpr std::size_t at_once = 500;
@@ -370,7 +371,7 @@ result<std::vector<std::string>> values_for(const complete_request& request, con
   const bool sees_all = request.who.view == nullptr;
   const auto now = about_now();
   const predicate is_seen = [&](const analyses::summary& one) { return ground::may_see(request.who, entry_of(one, now)); };
-  // All but ids stands in the analyses.
+  // Except for ids, the values come from the contents of analyses, so the caller must be able to read them.
   const predicate is_readable = [&](const analyses::summary& one) {
     return on.may_read(request.who, entry_of(one, now)).has_value();
   };
@@ -386,7 +387,7 @@ result<std::vector<std::string>> values_for(const complete_request& request, con
     if (sees_all && !is_id(request.chosen("id"))) return in.in().names(naming::provider, request.value, most_named);
     return providers_for(request, in, is_readable);
   }
-  // Which analyses have a tag is not told with them, so that nobody who may not see all of them is told tags.
+  // A summary does not contain the tags. So a caller that may not see all analyses gets no tags.
   if (name == "tag") {
     if (sees_all) return in.in().names(naming::tag, request.value, most_named);
     return std::vector<std::string>();
@@ -416,7 +417,7 @@ result<complete_result> analyses_provider::complete(const complete_request& requ
 
 }  // namespace hondana::analyses_source
 
-// The folder's name, as the table of providers has it.
+// This folder's name, as the table of providers spells it.
 namespace hondana::analyses {
 
 result<std::shared_ptr<provider>> configure(config::section& from, const std::function<void(std::string_view)>& log) {
@@ -424,7 +425,7 @@ result<std::shared_ptr<provider>> configure(config::section& from, const std::fu
   if (!how) return tl::unexpected(std::move(how.error()));
   auto needs = analyses_source::needs_of(*how);
   if (!needs) return tl::unexpected(from.wrong(how->redis ? "redis" : "store", needs.error().public_text));
-  // Now, since under the sandbox a folder that is not there at its beginning cannot be written to.
+  // Create the folder now: the sandbox gives write access only to folders that exist when it starts.
   if (!how->redis && !how->path.empty()) {
     const auto folder = std::filesystem::path(how->path).parent_path().string();
     if (auto made = disk::make_private_folder(folder); !made)

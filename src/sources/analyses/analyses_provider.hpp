@@ -1,4 +1,4 @@
-/// The provider of analyses: resources, completion and change notifications.
+/// The provider of a source of Wall-Bounce analyses: resources, completion and change notifications.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,7 @@
 
 namespace hondana::analyses_source {
 
-/// Threads: any.
+/// Serves a cache of analyses as resources and tools. Threads: any.
 class analyses_provider final : public provider, public neighbour {
  public:
   explicit analyses_provider(provider_options from);
@@ -46,13 +46,14 @@ class analyses_provider final : public provider, public neighbour {
 
  private:
   using cache_there = std::shared_ptr<analyses::cache>;
-  /// Errors: also why analyses cannot be had.
+  /// Errors: also the reason why analyses are unavailable.
   [[nodiscard]] result<list_result> page_of(const list_request& request) const;
-  /// `is_vouched`: nobody else decides what it says.
+  /// `is_vouched`: the result does not depend on the caller, so that it may be cached.
   [[nodiscard]] result<reading> read_analysis(const read_request& request, const address& at, const std::string& id,
                                               bool is_vouched, vouching::moment then, const cache_there& in) const;
   [[nodiscard]] result<reading> read_index(const read_request& request, const address& at, analyses::cache& in) const;
   [[nodiscard]] result<reading> read_statistics(const address& at, const analyses::cache& in) const;
+  /// The validity of a reading, for the server's cache; null: it must not be cached.
   [[nodiscard]] std::shared_ptr<const validity> vouch(const cache_there& in, vouching::moment then, const analyses::summary& of,
                                                       bool is_stale) const;
 

@@ -1,4 +1,4 @@
-/// The public class analysis_cache for applications that embed the library.
+/// The public class analysis_cache, for applications that embed the library.
 
 #include <algorithm>
 #include <filesystem>
@@ -29,7 +29,7 @@ analyses::task_policy policy_of(const analysis_task_options& from) {
   return {from.fresh, from.stale, {from.confidence, from.consensus, from.providers}};
 }
 
-/// Checked as the tools check it. Errors: invalid_argument.
+/// Validates the question as the tools do. Errors: invalid_argument.
 result<analyses::question> question_of(const analysis_question& from) {
   value::array models, context;
   for (const auto& one : from.models) models.emplace_back(one);

@@ -1,4 +1,4 @@
-/// Finds and removes analyses for a caller, as far as the caller may read them.
+/// Finds and deletes analyses for a caller, within the caller's access rights.
 #include "sources/analyses/analysis_lookup.hpp"
 
 #include <algorithm>
@@ -23,7 +23,7 @@
 namespace hondana::analyses_source {
 namespace {
 
-/// Of one prompt, the newest ones whose entries are looked at, and of these the ones that are opened for what they rest on.
+/// For one prompt: the newest analyses that are considered, and how many of these are opened to check their context.
 constexpr std::size_t most_of_a_prompt = 20'000;
 constexpr std::size_t most_founded = 200;
 constexpr std::size_t entries_at_once = 200;
@@ -38,7 +38,7 @@ result<foundation> foundation_of(const ground& on, follower& with, const call& b
   const auto& context = whole.asked.context;
   if (context.empty()) return foundation{true, true};
   std::vector<std::string> changed;
-  // Before they are asked for, so that what changes from then on is heard of.
+  // Read before the versions are checked, so that later changes are noticed.
   const bool is_watched = with.watches(context);
   const auto holds = hold(on, with, by, context, changed);
   if (holds && *holds) return foundation{true, is_watched};
@@ -79,8 +79,8 @@ result<by_prompt> find_by_prompt(const ground& on, follower& with, const call& b
       return rests.holds ? std::optional(by_prompt{one, rests.is_watched}) : std::nullopt;
     });
   };
-  // Those that are fresh come first, and then the newest. Others of the prompt, and what this caller may not read, cost only a
-  // look at their entries.
+  // Fresh analyses come first, then the newest. Analyses that are not final, and those that the caller may not read, are judged
+  // by their summary only.
   std::vector<analyses::summary> stale;
   std::size_t opened = 0;
   std::string behind;
@@ -131,12 +131,13 @@ result<std::uint64_t> forget_one(analyses::cache& in, const std::string& id) {
   return in.forget(one);
 }
 
-/// Forgets what a caller may read, as long as its call lasts.
+/// Deletes analyses that a caller may read, until its deadline.
 class forgetter {
  public:
   forgetter(const ground& on, const call& by, analyses::cache& in) : on_(on), by_(by), in_(in) {}
 
-  /// Page by page; `page_behind` reads the one that follows a place. Errors: cancelled; timed_out, saying how many there were.
+  /// Deletes page by page. `page_behind` reads the page after a position. Errors: cancelled; timed_out, saying how many were
+  /// deleted.
   template <class Place, class Reading>
   [[nodiscard]] result<std::uint64_t> forget_pages(const Reading& page_behind) {
     for (Place behind;;) {
@@ -170,14 +171,14 @@ class forgetter {
   std::uint64_t count_ = 0;
 };
 
-/// All that the caller may read of a selection.
+/// Deletes all analyses of a selection that the caller may read.
 result<std::uint64_t> forget_readable(const ground& on, const call& by, const analyses::selection& which, analyses::cache& in) {
   return forgetter(on, by, in).forget_pages<std::string>([&](const auto& behind) {
     return in.in().list(which, behind, forgotten_at_once);
   });
 }
 
-/// The same of what rests on a resource.
+/// Deletes all analyses based on a resource that the caller may read.
 result<std::uint64_t> forget_readable_on(const ground& on, const call& by, const std::string& context, analyses::cache& in) {
   return forgetter(on, by, in).forget_pages<analyses::store::place_in_based>([&](const auto& behind) {
     return in.in().based_on(context, behind, forgotten_at_once);
@@ -237,7 +238,7 @@ result<std::uint64_t> forget(const ground& on, const call& by, const named_analy
   chosen.session = which.session;
   chosen.tag = which.tag;
   chosen.prompt = which.prompt;
-  // By the digest of a prompt the store forgets nothing at once: its keys are those of whole questions.
+  // The store cannot delete by the digest of a prompt: its keys are digests of whole questions.
   if (by.who.view || by.who.proof || !which.prompt.empty())
     return which.context.empty() ? forget_readable(on, by, chosen, in) : forget_readable_on(on, by, which.context, in);
   analyses::forgetting all;

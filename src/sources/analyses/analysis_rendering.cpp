@@ -1,4 +1,4 @@
-/// Analyses as Markdown for people and as JSON for programs.
+/// Renders analyses as Markdown and as JSON.
 #include "sources/analyses/analysis_rendering.hpp"
 
 #include <algorithm>
@@ -84,7 +84,7 @@ std::string quotation_of(std::string_view text) {
   bool begins_line = true;
   for (std::size_t at = 0; at < whole.size(); ++at) {
     char c = whole[at];
-    // A bare carriage return ends lines in Markdown, too.
+    // Markdown treats a lone carriage return as a line end, too.
     if (c == '\r') {
       if (at + 1 < whole.size() && whole[at + 1] == '\n') continue;
       c = '\n';
@@ -123,7 +123,7 @@ value value_of_task(const analyses::task_statistics& of) {
 }  // namespace
 
 result<value> parsed(const std::string& json) {
-  // What is added to a body when it is told is little.
+  // Room for the few members that are added to a stored body.
   constexpr value::limits most{.bytes = analyses::most_bytes + 4096, .values = 2'000'000};
   auto made = value::parse(json, most);
   if (!made)

@@ -1,4 +1,4 @@
-/// Resources of analyses: their URIs, catalog entries, templates and scheme documentation.
+/// Resources of analyses: their URIs, catalog entries, resource templates and scheme documentation.
 #include "sources/analyses/analysis_resources.hpp"
 
 #include <algorithm>
@@ -157,7 +157,7 @@ std::optional<std::string> id_behind(std::string_view key) {
     if (!ascii::is_lower_hex_digit(c)) break;
     out += c;
   }
-  // A whole id is behind itself and its parts; of its beginning, what stands right before all that begin so.
+  // After a whole id comes what follows it. For the prefix of an id, the list continues after the id right before that prefix.
   if (out.size() == id_digits) return out;
   out.resize(id_digits, '0');
   for (auto digit = out.rbegin(); digit != out.rend(); ++digit) {
@@ -187,7 +187,7 @@ std::string described(const summary& of, bool is_stale) {
   return out;
 }
 
-/// Of what is always there, by its kind.
+/// The entry of a resource that always exists.
 resource lasting_entry(std::string_view uri, std::string kind, std::string title, std::string description) {
   resource out;
   out.uri = uri;

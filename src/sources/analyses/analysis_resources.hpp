@@ -1,4 +1,4 @@
-/// Resources of analyses: their URIs, catalog entries, templates and scheme documentation.
+/// Resources of analyses: their URIs, catalog entries, resource templates and scheme documentation.
 #pragma once
 
 #include <cstddef>
@@ -16,6 +16,7 @@
 
 namespace hondana::analyses_source {
 
+/// The kinds of URIs of this source.
 enum class place : std::uint8_t { index, analysis, vote, flow, by_prompt, statistics };
 enum class format : std::uint8_t { markdown, json };
 
@@ -23,18 +24,18 @@ inline constexpr std::size_t usual_index = 50;
 inline constexpr std::size_t most_index = 500;
 inline constexpr std::size_t id_digits = 32;
 
-/// One of the URIs, read.
+/// A parsed URI.
 struct address {
   place of = place::index;
   format as = format::markdown;
   std::string id{};        ///< Of an analysis.
   std::string provider{};  ///< Of a vote.
-  std::string prompt{};    ///< Its digest, 32 bytes.
+  std::string prompt{};    ///< Digest of the prompt, 32 bytes.
   // Of the index.
   std::string session{};
   std::string tag{};
   std::optional<analyses::task_type> task{};
-  std::string after{};  ///< An id; empty: from the newest on.
+  std::string after{};  ///< The list continues after this id; empty: from the newest.
   std::size_t limit = usual_index;
 };
 
@@ -45,8 +46,8 @@ inline constexpr std::string_view by_prompt_claim = "wallbounce://by-prompt";
 inline constexpr std::string_view by_prompt_prefix = "wallbounce://by-prompt/";
 inline constexpr std::string_view statistics_uri = "wallbounce://statistics";
 
-/// Reads a canonical URI. Errors: resource_not_found for what there can never be; invalid_argument, beginning with its name,
-/// for a parameter that there is not, that is given twice or has a wrong value. Linear time.
+/// Parses a canonical URI in linear time. Errors: resource_not_found for URIs that this source never serves; invalid_argument,
+/// naming the parameter, for parameters that are unknown, repeated or invalid.
 [[nodiscard]] result<address> parse_address(std::string_view uri);
 
 [[nodiscard]] std::string analysis_uri(std::string_view id);
@@ -54,31 +55,32 @@ inline constexpr std::string_view statistics_uri = "wallbounce://statistics";
 [[nodiscard]] std::string vote_uri(std::string_view id, std::string_view provider);
 /// `prompt`: the digest, 32 bytes.
 [[nodiscard]] std::string by_prompt_uri(std::string_view prompt);
-/// Of an index, with what is not as usual.
+/// The URI of an index page, with the parameters that differ from the defaults.
 [[nodiscard]] std::string uri_of_index(const address& at);
 
-/// Whether it has the form of an id: 32 lower-case hexadecimal digits.
+/// Whether the text has the form of an id: 32 lower-case hexadecimal digits.
 [[nodiscard]] bool is_id(std::string_view text) noexcept;
-/// Behind which id a list goes on after `key` (see `list_request::after`); nothing: none comes after it. Some of what follows
-/// that id may still stand before the key.
+/// The id after which a list continues at `key` (see `list_request::after`); empty optional: the list ends. Some URIs after
+/// that id may still sort before the key.
 [[nodiscard]] std::optional<std::string> id_behind(std::string_view key);
 
 [[nodiscard]] scheme_documentation describe();
 [[nodiscard]] std::vector<resource_template> templates();
 
-/// How much an analysis matters: for one that is final its confidence, of which 0.6 halves with each week since it was put;
-/// half of that when it is stale, a quarter below its thresholds, and 0.1 while it is computed. Two decimals; whole days count.
+/// The priority of an analysis, with two decimals.
+/// Final: confidence × (0.4 + 0.6 × 2^(−days / 7)), in whole days. Stale: half of that. Below its thresholds: a quarter. Being
+/// computed: 0.1.
 [[nodiscard]] double priority_of(const analyses::summary& of, analyses::instant now);
 
-/// Of an analysis. `now`: whether it is stale, and how old.
+/// The entry of an analysis. `now` determines its age and whether it is stale.
 [[nodiscard]] resource entry_of(const analyses::summary& of, analyses::instant now);
-/// Of a part of it, or of what a digest of a prompt leads to.
+/// The entry of a part of an analysis, or of a by-prompt URI.
 [[nodiscard]] resource entry_of(const address& at, const analyses::summary& of, analyses::instant now);
 [[nodiscard]] resource index_entry();
 [[nodiscard]] resource statistics_entry();
 
 [[nodiscard]] std::string_view mime_of(format as) noexcept;
-/// Changes with all that a reading of it says.
+/// A version that changes with every change of the reading.
 [[nodiscard]] std::string version_of(const analyses::summary& of, bool is_stale);
 
 }  // namespace hondana::analyses_source

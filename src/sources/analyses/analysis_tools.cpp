@@ -22,14 +22,14 @@
 namespace hondana::analyses_source {
 namespace {
 
-/// What is ours and tested.
+/// Parses a schema from this file; an error is a programming mistake.
 value schema_of(const std::string& text) {
   auto made = value::parse(text);
   if (!made) throw std::logic_error("a schema is not valid JSON: " + made.error().public_text);
   return std::move(*made);
 }
 
-/// Of what is asked. Members of an object, without its braces.
+/// The members of a question. The schemas below are members of an object, without its braces.
 constexpr std::string_view question_members = R"(
 "prompt":{"type":"string","minLength":1,"description":"The prompt for the models. Differences in width, compatibility forms and white space are ignored"},
 "options":{"type":"object","description":"Other inputs that affect the answer, such as temperature; part of the key"},
@@ -39,14 +39,14 @@ constexpr std::string_view question_members = R"(
 constexpr std::string_view task_member =
     R"("task":{"type":"string","enum":["basic","premium","critical"],"default":"basic","description":"How much depends on the answer. Decides how long it is cached, and its thresholds"})";
 
-// What several tools take: a schema without its braces.
+// Schemas of values that several tools take, without braces.
 constexpr std::string_view session_text = R"("type":"string","minLength":1,"maxLength":256)";
 constexpr std::string_view tag_text = R"("type":"string","minLength":1,"maxLength":128)";
 constexpr std::string_view digest_text = R"("type":"string","pattern":"^[0-9a-f]{64}$")";
 constexpr std::string_view uri_text = R"("type":"string","minLength":1,"maxLength":8192)";
 constexpr std::string_view lease_span = R"("type":"integer","minimum":1000,"maximum":3600000)";
 
-/// `"NAME":{TYPE,"description":"…"}`; an empty description: none.
+/// `"NAME":{TYPE,"description":"…"}`. An empty description is omitted.
 std::string schema_member(std::string_view name, std::string_view type, std::string_view description) {
   std::string out = '"' + std::string(name) + R"(":{)" + std::string(type);
   if (!description.empty()) out += R"(,"description":")" + std::string(description) + '"';
@@ -62,7 +62,7 @@ constexpr std::string_view definitions = R"("$defs":{
 "consensus":{"type":"object","properties":{"content":{"type":"string"},"confidence":{"$ref":"#/$defs/share"},"reasoning":{"type":"string"}},"required":["content","confidence"],"additionalProperties":false},
 "vote":{"type":"object","properties":{"provider":{"$ref":"#/$defs/name"},"model":{"type":"string","maxLength":128},"content":{"type":"string"},"confidence":{"$ref":"#/$defs/share"},"reasoning":{"type":"string"},"cost":{"type":"number","minimum":0},"tokens":{"type":"integer","minimum":0},"agreement":{"$ref":"#/$defs/share","description":"Agreement with the consensus"}},"required":["provider","content","confidence"],"additionalProperties":false}})";
 
-/// Of an analysis, behind what is asked.
+/// The members of an analysis after those of the question.
 constexpr std::string_view analysis_members = R"(
 "thresholds":{"type":"object","description":"Thresholds in addition to those of the server for the task type","properties":{"confidence":{"$ref":"#/$defs/share"},"consensus":{"$ref":"#/$defs/share"},"providers":{"type":"integer","minimum":1}},"additionalProperties":false},
 "consensus":{"$ref":"#/$defs/consensus"},
@@ -205,7 +205,7 @@ namespace {
 
 using analyses::answer;
 
-/// What the handlers stand on.
+/// What the tool handlers share.
 struct desk {
   std::shared_ptr<ground> on;
   std::shared_ptr<follower> with;
@@ -226,7 +226,7 @@ analyses::task_type task_in(const value& arguments) {
   return analyses::task_named(text_at(arguments, "task")).value_or(analyses::task_type::basic);
 }
 
-/// What is asked, with the present versions of its context. Errors: as `decode_question` and `resolve`.
+/// Reads the question, and resolves its context to the current versions. Errors: as `decode_question` and `resolve`.
 result<analyses::question> question_in(const desk& at, const tool_call& call) {
   value::object asked;
   for (const auto* name : {"prompt", "options", "models", "context"})
@@ -237,7 +237,7 @@ result<analyses::question> question_in(const desk& at, const tool_call& call) {
   return question;
 }
 
-/// An analysis as a caller is shown it.
+/// The JSON of an analysis, with secrets masked.
 result<value> shown(const desk& at, const analyses::entry& from) { return parsed(at.on->shown(from)); }
 
 value value_of_context(const std::vector<analyses::basis>& all) {
@@ -277,7 +277,7 @@ bool may_read(const desk& at, const caller& who, const analyses::summary& of) {
   return at.on->may_read(who, entry_of(of, about_now())).has_value();
 }
 
-/// Until when, and when it is worth while to ask again.
+/// Adds the end of the lease, and the delay before a retry.
 result<void> add_times(value::object& to, analyses::instant until, const analyses::cache& in) {
   constexpr analyses::milliseconds usual{1'000};
   HONDANA_TRY(const auto now, in.in().now());
@@ -286,7 +286,7 @@ result<void> add_times(value::object& to, analyses::instant until, const analyse
   return {};
 }
 
-/// What there is for a question, but for what the caller may not read.
+/// Adds the state of a question's answer, without analyses that the caller may not read.
 result<void> add_answer(value::object& to, const desk& at, const tool_call& call, const answer& there,
                         const analyses::cache& in) {
   if (there.found && may_read(at, call.who, there.found->about)) {
@@ -324,7 +324,7 @@ result<tool_outcome> claim(const desk& at, const tool_call& call) {
   const auto* force = call.arguments.find("force");
   wanted.is_forced = force != nullptr && force->as_boolean().value_or(false);
   wanted.stop = call.stop;
-  // What it may not read is not there for this caller, who computes its own.
+  // An analysis that the caller may not read does not exist for it, so it computes its own.
   wanted.is_hidden = [&](const analyses::summary& of) { return !may_read(at, call.who, of); };
   HONDANA_TRY(auto got, kept->claim(wanted));
   value::object out{{"outcome", got.by ? "claimed" : outcome_of(got.there)}};
@@ -403,7 +403,7 @@ result<tool_outcome> put(const desk& at, const tool_call& call) {
   return structured(std::move(out));
 }
 
-/// One that is named. Errors: resource_not_found.
+/// Returns one analysis by id. Errors: resource_not_found.
 result<tool_outcome> get_one(const desk& at, const tool_call& call, const std::string& id, const analyses::cache& in) {
   HONDANA_TRY(const auto found, in.get(id));
   if (!found) return tl::unexpected(no_analysis());
@@ -467,7 +467,7 @@ result<tool_outcome> invalidate(const desk& at, const tool_call& call) {
   return structured({{"forgotten", count}});
 }
 
-/// The resources that arguments name: an analysis, and a context. A ticket is no resource.
+/// The resources that the arguments name: an analysis and its context. A ticket is not a resource.
 std::vector<std::string> uris_in(const value& arguments) {
   std::vector<std::string> out;
   const auto add = [&out](const std::string& text) {
@@ -479,7 +479,7 @@ std::vector<std::string> uris_in(const value& arguments) {
     if (const auto* text = context->as_string()) add(*text);
     const auto* all = context->as_array();
     if (all == nullptr) return;
-    // Nothing of it has been checked yet; with more than may be it is refused.
+    // The arguments are not validated yet; too many contexts are rejected later.
     for (std::size_t i = 0; i < std::min(all->size(), analyses::most_bases); ++i) add(text_at((*all)[i], "uri"));
   };
   add(text_at(arguments, "uri"));

@@ -12,10 +12,10 @@
 
 namespace hondana::analyses_source {
 
-/// `analysis_claim`, `analysis_put`, `analysis_get` and `analysis_invalidate`.
+/// Creates the tools `analysis_claim`, `analysis_put`, `analysis_get` and `analysis_invalidate`.
 [[nodiscard]] std::vector<source_tool> make_tools(const std::shared_ptr<ground>& on, const std::shared_ptr<follower>& with);
 
-// One each, but for its handler.
+// The definition of each tool, without its handler.
 [[nodiscard]] tool claim_entry();
 [[nodiscard]] tool put_entry();
 [[nodiscard]] tool get_entry();

@@ -1,4 +1,4 @@
-/// Watches the resources that analyses are based on, and expires analyses when these resources change.
+/// Watches the resources that analyses are based on, and deletes analyses when these resources change.
 #include "sources/analyses/context_watcher.hpp"
 
 #include <algorithm>
@@ -32,8 +32,8 @@ failure explained(failure why, const std::string& at, const std::string& uri) {
   return why;
 }
 
-/// Of what is made for each caller anew, such as a folder of which rules hide a part: what this caller was given, and what
-/// there is, of which only its digest shows.
+/// Prefix of versions of resources that differ by caller, such as a folder with hidden parts. The version has digests of the
+/// caller's version and of the version of the whole.
 constexpr std::string_view own_view = "view-";
 constexpr std::size_t digest_digits = 64;
 
@@ -43,13 +43,13 @@ std::string version_in_view(std::string_view given, std::string_view whole) {
   return std::string(own_view) + digest_of_version(given) + '-' + digest_of_version(whole);
 }
 
-/// The version that an analysis of this caller rests on.
+/// The version that an analysis of this caller is based on.
 result<std::string> version_for(const neighbourhood& there, const call& by, const std::string& uri) {
   auto given = there.version_of(by, uri);
   if (!given || (!by.who.view && !by.who.proof)) return given;
   auto whole = there.version_for_itself(by, uri);
   if (!whole || *whole == *given) return whole;
-  // Asked once more, since it may have changed in between; when it does so from now on, the whole is another one than here.
+  // Read again, since the resource may have changed in between. A change from now on also changes the version of the whole.
   given = there.version_of(by, uri);
   if (!given || *given == *whole) return given;
   return version_in_view(*given, *whole);
@@ -96,7 +96,7 @@ result<bool> hold(const ground& on, const follower& with, const call& by, const 
   if (!there) return true;
   bool are_all_there = true;
   for (const auto& one : all) {
-    // Our own are asked for on other threads than these: the look that is made every while sees to them.
+    // Analyses themselves are read on other threads. The periodic check covers them.
     if (one.uri.starts_with(std::string(scheme_name) + ':')) continue;
     const auto version = there->version_for_itself(by, one.uri);
     if (version) {
@@ -121,11 +121,11 @@ constexpr std::size_t most_events = 10'000;
 constexpr std::size_t most_news = 10'000;
 constexpr std::size_t most_attached = 100'000;
 constexpr std::size_t bases_of_a_page = 500;
-/// Resources of which something rests on an unknown version; changes of more of them do not show.
+/// Resources with analyses based on an unknown version. Changes of further ones are not noticed.
 constexpr std::size_t most_found = 10'000;
 constexpr std::chrono::seconds longest_ask{10};
 constexpr std::chrono::seconds until_opened_again{2};
-/// What could not be asked for is asked for again, so much at a time, and after longer and longer.
+/// Versions that could not be read are requested again in batches, with back-off.
 constexpr std::size_t most_again = 32;
 constexpr std::chrono::milliseconds first_pause{1'000};
 
@@ -204,7 +204,7 @@ bool follower::watches(const std::vector<analyses::basis>& all) const {
 void follower::heard_of(std::string_view uri) {
   news_count_->fetch_add(1);
   const std::lock_guard lock(mutex_);
-  // What stands behind a question mark changes with the whole.
+  // A change of a resource also changes its URIs with a query or a fragment.
   for (auto one = watched_.lower_bound(uri); one != watched_.end() && one->first.starts_with(uri); ++one) {
     const auto rest = std::string_view(one->first).substr(uri.size());
     if (!rest.empty() && rest.front() != '?' && rest.front() != '#') continue;
@@ -227,7 +227,7 @@ bool follower::takes(const std::string& uri, const std::string& version) {
   const std::lock_guard lock(mutex_);
   const auto known = found_.find(uri);
   if (known != found_.end()) {
-    // What rests on it may have come behind where a look is, which must not take it for left over then.
+    // Analyses may have been added behind the position of the current check, which must not remove this entry as unused.
     known->second.look = look_;
     return known->second.version == version;
   }
@@ -238,7 +238,7 @@ bool follower::takes(const std::string& uri, const std::string& version) {
 result<std::vector<std::string>> follower::versions_still(const analyses::cache& in, const std::string& uri,
                                                           const std::string& present) {
   std::vector<std::string> out{present};
-  // What follows its neighbour is it: no URI is in between.
+  // `bases` returns URIs after the given one, so pass the nearest URI before this one.
   auto before = uri;
   if (!before.empty()) --before.back(), before += '\x7f';
   const auto known = in.in().bases(before, 1);
@@ -250,7 +250,7 @@ result<std::vector<std::string>> follower::versions_still(const analyses::cache&
     if (one.version.empty() ? takes(uri, present) : is_still(one.version, present)) out.push_back(one.version);
   }
   if (is_unknown_somewhere) return out;
-  // What is put from now on may rest on the present one.
+  // Analyses stored from now on may be based on the current version.
   out.emplace_back();
   const std::lock_guard lock(mutex_);
   found_.erase(uri);
@@ -270,7 +270,7 @@ void follower::watch(const std::string& uri) {
       return;
     }
     if (watched_.size() >= on_->how.most_watched) return;
-    // Before it is heard of, so that nothing of that is passed over.
+    // Registered before the source watches it, so that no change is lost.
     watched_.emplace(uri, watched{look_ + 1});
   }
   const bool is_heard = there->watch(uri);
@@ -316,7 +316,7 @@ follower::work follower::wait(const std::stop_token& stop, bool is_opened) {
   out.news.swap(news_);
   if (!again_.empty() && follow_clock::now() >= again_at_) {
     for (std::size_t i = 0; i < most_again && !again_.empty(); ++i) out.news.insert(again_.extract(again_.begin()));
-    // Doubled until one of them can be asked for.
+    // The pause doubles until one version can be read.
     again_at_ = follow_clock::now() + pause_;
     pause_ = std::min(2 * pause_, std::max(first_pause, on_->how.check_every));
   }
@@ -342,7 +342,7 @@ void follower::run(const std::stop_token& stop) {
       if (auto opened = on_->kept()) {
         in = std::move(*opened);
         listening = in->listen([this](const analyses::change* what) { hear(what); });
-        // What has happened since somebody first wanted to hear, and before this, was not heard.
+        // Changes between the first subscription and this moment were not received.
         hear(nullptr);
       }
     }
@@ -352,13 +352,13 @@ void follower::run(const std::stop_token& stop) {
       take_bases(now.events, *in);
       tell(now.events, now.are_events_missing, *in);
     }
-    // A source may take its time for each, and who waits for an analysis hears of it before all have been asked.
+    // A source may be slow, and callers that wait for an analysis must be notified before all versions are read.
     while (!unknown_.empty() && !stop.stop_requested()) {
       check(unknown_.extract(unknown_.begin()).value(), &no_version, by::look, *in, stop);
       if (has_news()) break;
     }
     while (!now.news.empty()) {
-      auto next = now.news.upper_bound(news_at_);  // each has its turn, however often those before it change
+      auto next = now.news.upper_bound(news_at_);  // in turn, even if earlier ones change often
       if (next == now.news.end()) next = now.news.begin();
       news_at_ = *next;
       check(now.news.extract(next).value(), nullptr, by::news, *in, stop);
@@ -410,7 +410,7 @@ void follower::tell(const std::vector<analyses::change>& all, bool are_some_miss
         add_all(by_prompt_prefix);
       }
     } else if (one.what == what::gone || one.what == what::failed) {
-      // Which prompt it was of is not known any more.
+      // The prompt of a deleted analysis is unknown.
       add_all(by_prompt_prefix);
     }
   }
@@ -420,7 +420,7 @@ void follower::tell(const std::vector<analyses::change>& all, bool are_some_miss
     to->list_changed();
   }
   for (const auto& one : changed) {
-    // Who sees a prompt's URI need not see the analysis behind it.
+    // A caller that may see the URI of a prompt need not have access to its analysis.
     if (one.starts_with(by_prompt_prefix)) {
       to->alias_changed(one, {});
     } else {
@@ -472,7 +472,7 @@ void follower::check(const std::string& uri, const std::string* known, by why, a
   const auto forgotten = in.changed(uri, std::move(holding));
   if (!forgotten) return on_->say("cannot delete the analyses based on " + uri + ": " + forgotten.error().public_text);
   if (!version || has_changed) {
-    // What rested on an unknown version has gone; what comes now rests on another.
+    // Analyses based on an unknown version are deleted. New ones are based on another version.
     const std::lock_guard lock(mutex_);
     found_.erase(uri);
   }
@@ -521,11 +521,11 @@ void follower::look(analyses::cache& in, const std::stop_token& stop) {
     check(one.uri, &one.version, by::look, in, stop);
     look_at_ = one.uri;
     ++looked_;
-    // As with news, these may take their time.
+    // As with changes, a source may be slow.
     if (page_at_ < page_.size() && has_news()) return;
   }
   if (page_.size() < bases_of_a_page) return end_look(true);
-  // The rest has its turn with the next look, and this one does not know what nobody is based on any more.
+  // The next check covers the rest. An incomplete check does not know which resources are unused.
   if (looked_ >= on_->how.most_checked) is_looking_ = false, looked_ = 0;
 }
 

@@ -1,4 +1,4 @@
-/// Watches the resources that analyses are based on, and expires analyses when these resources change.
+/// Watches the resources that analyses are based on, and deletes analyses when these resources change.
 #pragma once
 
 #include <atomic>
@@ -28,18 +28,17 @@
 
 namespace hondana::analyses_source {
 
-/// Holds while nothing in the store has changed, nor anything that is watched for its sake, and for a second at most: what
-/// another process writes is noticed a little later where it shares a file, and not at all while a server that keeps it is not
-/// to be reached.
+/// The validity of a cached reading. It holds for one second at most, until the store or a watched resource changes. Changes by
+/// another process are noticed slightly later with a shared file, and not at all while a Redis server is unreachable.
 class vouching final : public validity {
  public:
   using counter = std::atomic<std::uint64_t>;
-  /// What it was before it was read.
+  /// The state before the reading.
   struct moment {
     std::uint64_t generation = 0;
     std::uint64_t news = 0;
   };
-  /// `news`: goes up with whatever is heard of what analyses are based on. `until`: from when on it says something else.
+  /// `news`: increases with each notified change of a context. `until`: when the content changes without an event.
   vouching(std::weak_ptr<const analyses::cache> of, std::shared_ptr<const counter> news, moment then,
            std::chrono::steady_clock::time_point until)
       : of_(std::move(of)), news_(std::move(news)), then_(then), until_(until) {}
@@ -57,8 +56,9 @@ class vouching final : public validity {
   const std::chrono::steady_clock::time_point until_;
 };
 
-/// One thread: what has happened in the store, by whichever process, is told to the server; of a resource that has changed the
-/// version is asked for, and what was based on another is forgotten; and every while all versions are asked for. Threads: any.
+/// Keeps analyses consistent with the resources they are based on, with one thread.
+/// It notifies the server of changes in the store, by all processes. When a resource changes, it reads the version and deletes
+/// analyses based on another one. At intervals it checks all versions. Threads: any.
 class follower {
  public:
   explicit follower(std::shared_ptr<ground> on) : on_(std::move(on)) {}
@@ -66,56 +66,57 @@ class follower {
   follower(const follower&) = delete;
   follower& operator=(const follower&) = delete;
 
-  /// Null: nobody is told any more. Does not block.
+  /// Sets the listener for changes. Null: none is notified any more. Does not block.
   void tell_to(std::shared_ptr<change_listener> to);
-  /// The server's other sources can be asked from now on; null: no more, and the thread has ended then.
+  /// Gives access to the server's other sources. Null: no access; the thread has ended when the call returns.
   void settle(std::shared_ptr<neighbourhood> in);
   void attach(const std::string& uri);
   void detach(const std::string& uri);
-  /// A resource has changed; its version is asked for, and what has no other one is left alone.
+  /// Reports a change of a resource. Its version is read, and analyses based on the same version stay.
   void heard_of(std::string_view uri);
-  /// Whether what is based on an unknown version of a resource may be based on this one: none was found before, or this.
+  /// Whether analyses based on an unknown version of a resource may be based on this one. True if it is the first version
+  /// found, or if none was found yet.
   [[nodiscard]] bool may_rest_on(std::string_view uri, std::string_view version) const;
-  /// From now on changes of a resource are heard of, where there is room for that.
+  /// Subscribes to changes of a resource, unless the limit is reached.
   void watch(const std::string& uri);
-  /// Whether changes of all of them are heard of.
+  /// Whether changes of all these resources are notified.
   [[nodiscard]] bool watches(const std::vector<analyses::basis>& all) const;
-  /// Goes up with everything that is heard.
+  /// Increases with every notified change.
   [[nodiscard]] const std::shared_ptr<const vouching::counter>& news() const noexcept { return told_news_; }
   void end();
 
  private:
   struct watched {
-    std::uint64_t look = 0;  ///< The last one that saw it, or that began after it came.
-    bool is_heard = false;   ///< From now on.
+    std::uint64_t look = 0;  ///< The last check that saw it, or the first check after it was added.
+    bool is_heard = false;   ///< The subscription is active.
   };
-  /// Of a resource that something is based on an unknown version of: the version that was there when that was first seen.
+  /// The version of a resource when an analysis based on an unknown version was first seen.
   struct first_found {
     std::string version{};
-    std::uint64_t look = 0;  ///< The last one that saw it.
+    std::uint64_t look = 0;  ///< The last check that saw it.
   };
   enum class by : std::uint8_t { news, look };
 
   void begin();
   void run(const std::stop_token& stop);
   void hear(const analyses::change* what);
-  /// What is to be done now.
+  /// The work that is due.
   struct work;
   [[nodiscard]] work wait(const std::stop_token& stop, bool is_opened);
   void tell(const std::vector<analyses::change>& all, bool are_some_missing, analyses::cache& in);
-  /// Has what new ones are based on watched, and that asked for of which they give no version.
+  /// Watches the context of new analyses, and schedules resources without a version to be read.
   void take_bases(const std::vector<analyses::change>& all, analyses::cache& in);
-  /// Asks for a version; what is based on another goes. Of what is not there only news says that it has gone: a source may
-  /// be yet to come.
+  /// Reads a version, and deletes analyses based on another one. Only a change notification can report that a resource is gone:
+  /// at a periodic check its source may not be ready yet.
   void check(const std::string& uri, const std::string* known, by why, analyses::cache& in, const std::stop_token& stop);
-  /// `may_rest_on`, which remembers the first.
+  /// Like `may_rest_on`, and stores the first version.
   [[nodiscard]] bool takes(const std::string& uri, const std::string& version);
-  /// The versions of a resource that hold with this one: those that were made of it for callers, too, and the unknown one.
+  /// The stored versions that are current if `present` is: also versions for single callers, and the unknown one.
   [[nodiscard]] result<std::vector<std::string>> versions_still(const analyses::cache& in, const std::string& uri,
                                                                 const std::string& present);
-  /// Whether something has happened that is to be told or asked about.
+  /// Whether there are events to notify or versions to read.
   [[nodiscard]] bool has_news() const;
-  /// A part of a look at everything, which ends where something has happened meanwhile.
+  /// A part of a periodic check; returns early if events arrive.
   void look(analyses::cache& in, const std::stop_token& stop);
   void stop_watching(const std::vector<std::string>& all);
 
@@ -125,21 +126,21 @@ class follower {
   std::mutex starting_;
   std::jthread thread_;
 
-  // Of the thread.
-  std::string look_at_;  // behind which URI a look goes on
+  // Used by the thread only.
+  std::string look_at_;  // the URI after which a check continues
   std::vector<analyses::basis> page_;
-  std::size_t page_at_ = 0;  // what is next of it
+  std::size_t page_at_ = 0;  // the next element
   std::size_t looked_ = 0;
   bool is_looking_ = false;
-  bool is_look_whole_ = false;  // it began at the beginning
+  bool is_look_whole_ = false;  // it began at the first URI
   std::chrono::steady_clock::time_point next_look_{};
-  std::set<std::string, std::less<>> unknown_;  // whose first version is to be found
-  std::string news_at_;                         // behind which URI the next of the news is taken
-  std::set<std::string, std::less<>> again_;    // of the news, what could not be asked for
+  std::set<std::string, std::less<>> unknown_;  // resources whose first version is to be read
+  std::string news_at_;                         // the URI after which the next change is taken
+  std::set<std::string, std::less<>> again_;    // changed resources whose version could not be read
   std::chrono::steady_clock::time_point again_at_{};
   std::chrono::milliseconds pause_{0};
 
-  // Held while one is asked for or given up, so that neither overtakes the other; taken before `mutex_`.
+  // Held during a subscribe or unsubscribe call, so that these stay in order. Lock before `mutex_`.
   std::mutex watching_;
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
@@ -154,23 +155,23 @@ class follower {
   bool is_look_wanted_ = false;
 };
 
-/// Gives the context of a question the versions that its resources have now, as the caller may read them, and has them watched
-/// from before that. In a source that never was in a server they stay as they are. Of what is made for each caller anew it is
-/// a version of what this caller is given and of the whole.
+/// Fills in the current versions of a question's context, as the caller may read them. Starts to watch each resource before
+/// reading its version. Without a server, the versions stay unchanged. If a resource differs by caller, its version covers both
+/// the caller's content and the whole.
 ///
-/// `path`: what errors call the context. Errors: resource_not_found for what is not served to this caller; content_changed
-/// where a version is given that is not the present one; invalid_argument for what is no URI or stands there twice;
-/// scope_missing; those of the sources, and of `ground::neighbours`.
+/// `path`: the name of the context in errors. Errors: resource_not_found: not served to this caller; content_changed: a given
+/// version is not the current one; invalid_argument: an invalid or repeated URI. Also scope_missing, and those of the sources
+/// and of `ground::neighbours`.
 [[nodiscard]] result<void> resolve(const ground& on, follower& with, const call& by, analyses::question& asked,
                                    std::string_view path);
 
-/// Whether all of them still have those versions; of an unknown one, whether the follower has found no other one before.
-/// `changed`: those that have another one. What no source serves does not hold, and a source may be yet to come. Errors: why
-/// one could not be asked for, so that nothing is known of it.
+/// Whether all resources still have the given versions. An unknown version counts as current unless the follower found another
+/// one before. A resource that no source serves is not current, but its source may be added later. `changed`: receives the
+/// resources with another version. Errors: why a version could not be read.
 [[nodiscard]] result<bool> hold(const ground& on, const follower& with, const call& by, const std::vector<analyses::basis>& all,
                                 std::vector<std::string>& changed);
 
-/// Whether a version that `resolve` gave still holds where `present` is what `neighbourhood::version_for_itself` says.
+/// Whether a version from `resolve` is current. `present`: as returned by `neighbourhood::version_for_itself`.
 [[nodiscard]] bool is_still(std::string_view known, std::string_view present);
 
 }  // namespace hondana::analyses_source

@@ -28,7 +28,7 @@ result<std::shared_ptr<analyses::cache>> ground::kept() {
   there = present();
   if (!there || *there) return there;
   auto made = how.open();
-  // What is configured wrongly is no fault of a peer's, and nothing that it may not see.
+  // A configuration error is not the client's fault, and its details are not for clients.
   if (!made && !is_passing(made.error().code) && made.error().code != errc::source_unavailable) {
     auto& why = made.error();
     why.private_text = why.public_text + (why.private_text.empty() ? "" : " (" + why.private_text + ')');
@@ -110,7 +110,7 @@ analyses::summary ground::shown(analyses::summary of) const {
 std::string ground::shown(const analyses::entry& of) const {
   auto out = of.to_json();
   if (!how.redact || secrets::redactor(secrets::policy::text, out).mask(out) == 0 || parsed(out)) return out;
-  // A mask that has gone over an escape is put into each text by itself instead; what cannot be read at all says so later.
+  // A mask that broke a JSON escape is applied to each string separately instead. Invalid JSON is reported later.
   const auto whole = parsed(of.to_json());
   return whole ? secrets::redact_value(*whole, secrets::policy::text).to_text() : out;
 }

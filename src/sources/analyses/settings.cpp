@@ -1,4 +1,4 @@
-/// The [[source]] table of analyses, and opening the cache it describes.
+/// Reads the [[source]] table of analyses, and opens the cache it describes.
 #include "sources/analyses/settings.hpp"
 
 #include <filesystem>
@@ -20,7 +20,7 @@ constexpr milliseconds a_century = std::chrono::hours(24 * 36'500);
 constexpr std::uint64_t least_size = 1u << 20;
 constexpr std::int64_t most_entries = 1'000'000'000;
 
-/// A length of time within bounds.
+/// Reads a duration, and checks its limits.
 void take_span(config::section& from, config::table_reader& reader, std::string_view key, milliseconds& into,
                milliseconds least, milliseconds most) {
   const auto text = reader.text(key);
@@ -65,14 +65,14 @@ result<redis_settings> read_redis(config::section& from, config::table_reader& r
   return out;
 }
 
-/// What is said of a Redis where there is none would be passed over.
+/// Rejects Redis keys without `redis`, which would have no effect.
 void refuse_redis_keys(config::table_reader& reader) {
   for (const auto* const key :
        {"redis_password_file", "redis_password_env", "redis_ca", "redis_cert", "redis_key", "redis_prefix", "redis_timeout"})
     if (reader.text(key)) reader.wrong(key, "it requires redis, which is not set; set redis, or remove this key");
 }
 
-/// What a Redis is reached by: host:port, or the path of a socket.
+/// The address of a Redis server: host:port, or the path of a socket.
 std::string place_of(const analyses::redis_address& at) {
   if (!at.socket.empty()) return at.socket;
   return (at.host.find(':') == std::string::npos ? at.host : '[' + at.host + ']') + ':' + std::to_string(at.port);
@@ -130,7 +130,7 @@ result<hondana::needs> needs_of(const settings& what) {
   }
   HONDANA_TRY(const auto at, analyses::redis_address_of(what.redis->at.url));
   out.sockets.push_back(place_of(at));
-  // Whoever exchanges a file puts another in its place.
+  // A file may be replaced by a new one, so the folder is needed.
   for (const auto& one :
        {what.redis->password_file, what.redis->at.authorities, what.redis->at.certificate, what.redis->at.key})
     if (!one.empty()) out.folders.push_back({std::filesystem::path(one).parent_path().string(), false});
@@ -142,7 +142,7 @@ result<std::shared_ptr<analyses::cache>> open_cache(const settings& what, std::f
   if (what.redis) {
     auto at = what.redis->at;
     auto password = analyses::redis_password(what.redis->password_file, what.redis->password_variable);
-    // Nobody asks for the file: what it lacks is a matter of the configuration.
+    // No caller named this file: a problem with it is a configuration error.
     if (!password) return fail(errc::invalid_argument, password.error().public_text, password.error().private_text);
     at.password = std::move(*password);
     at.log = log;

@@ -1,4 +1,4 @@
-/// The [[source]] table of analyses, and opening the cache it describes.
+/// Reads the [[source]] table of analyses, and opens the cache it describes.
 #pragma once
 
 #include <chrono>
@@ -18,14 +18,15 @@
 namespace hondana::analyses_source {
 
 struct redis_settings {
-  analyses::redis_options at{};     ///< But for the password.
+  analyses::redis_options at{};     ///< Without the password.
   std::string password_file{};      ///< Empty: none.
-  std::string password_variable{};  ///< Of the environment; empty: none.
+  std::string password_variable{};  ///< Name of an environment variable; empty: none.
 };
 
+/// The `[[source]]` table.
 struct settings {
   std::string path{};                     ///< Of the embedded store; empty: in memory.
-  std::optional<redis_settings> redis{};  ///< Otherwise the embedded one.
+  std::optional<redis_settings> redis{};  ///< Without a value, the embedded store is used.
   analyses::policy by{};
   bool redact = true;
   bool watch = true;
@@ -35,8 +36,8 @@ struct settings {
 /// Errors: invalid_argument, naming file, line and key.
 [[nodiscard]] result<settings> read_settings(config::section& from);
 
-/// Where the store is unless a source says so: `$XDG_STATE_HOME/hondana/analyses.db`, of `~/.local/state` where that is not
-/// set; nothing where there is no home either.
+/// The default path of the store: `$XDG_STATE_HOME/hondana/analyses.db`, or in `~/.local/state` if that is unset. Empty without
+/// a home folder.
 [[nodiscard]] std::optional<std::string> usual_store();
 
 /// What the store needs of the machine. Errors: invalid_argument.

@@ -105,7 +105,7 @@ void read_unix(section from, std::vector<std::string>& users, collector& errors)
   errors.check(from.finish());
 }
 
-/// What a rule says under each of its keys, looked at alone, so that an error names its line.
+/// Checks each key of a rule separately, so that an error names its line.
 void check_rule(const section& from, const scope_rule& rule, collector& errors) {
   const auto look = [&](std::string_view key, scope_rule alone) {
     if (alone.scopes.empty()) alone.scopes = {"any"};
@@ -146,7 +146,7 @@ void read_scopes(section& from, scope_rules& into, std::vector<section>& tables,
     }
     into.implied.insert_or_assign(std::move(scope), std::move(others));
   }
-  // Several lines make a circle.
+  // A cycle can span several lines.
   if (const auto whole = check({.implied = into.implied}); is_sound && !whole)
     errors.note(from.wrong("implies", whole.error().public_text));
 }
@@ -181,7 +181,7 @@ void take_names(section& from, std::string_view key, std::vector<std::string>& i
   into = std::move(*all);
 }
 
-/// An empty list means all to a program, and nobody to whoever writes one.
+/// In the rules' code an empty list means "all", but an author would expect "none". So it is rejected.
 void take_some(section& from, std::string_view key, std::vector<std::string>& into, collector& errors) {
   take_names(from, key, into, errors);
   if (!from.has(key) || !into.empty()) return;
@@ -220,7 +220,7 @@ void take_grant(section& from, grant& into, collector& errors) {
   into = has("read") ? grant::read : has("list") ? grant::list : grant::none;
 }
 
-/// What a rule says under each of its keys, looked at alone, so that an error names its line.
+/// Checks each key of a rule separately, so that an error names its line.
 void check_rule(const section& from, const access_rule& rule, collector& errors) {
   const auto look = [&](std::string_view key, const access_rule& alone) {
     if (const auto sound = access::check_rule(alone); !sound) errors.note(from.wrong(key, sound.error().public_text));

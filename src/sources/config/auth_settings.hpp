@@ -15,7 +15,7 @@
 
 namespace hondana::config {
 
-/// Whom to ask about tokens. The secret stands in a file, or is a text with `${env:NAME}`.
+/// The introspection endpoint for tokens. The secret is in a file, or a text with `${env:NAME}`.
 struct introspection_settings {
   std::string endpoint;
   std::string client_id;
@@ -26,6 +26,7 @@ struct introspection_settings {
   friend bool operator==(const introspection_settings&, const introspection_settings&) = default;
 };
 
+/// Tokens of an authorization server.
 struct oauth_settings {
   std::string issuer;
   std::string resource;
@@ -39,6 +40,7 @@ struct oauth_settings {
   friend bool operator==(const oauth_settings&, const oauth_settings&) = default;
 };
 
+/// Client certificates.
 struct certificate_settings {
   std::string name = "subject";  ///< Or "dns", "email", "uri".
   std::vector<std::string> scopes;
@@ -46,20 +48,22 @@ struct certificate_settings {
   friend bool operator==(const certificate_settings&, const certificate_settings&) = default;
 };
 
+/// The table `[auth]`.
 struct auth_settings {
-  bool is_given = false;  ///< The table is there. If it names no way to tell callers apart, it means tokens in the usual file.
-  std::string tokens;     ///< A path; empty: as said above.
+  /// The table is present. If it configures no method of authentication, tokens in the default file are used.
+  bool is_given = false;
+  std::string tokens;  ///< A path; empty: see `is_given`.
   std::optional<oauth_settings> oauth;
   std::optional<certificate_settings> certificates;
-  std::vector<std::string> users;  ///< Of a Unix socket: names or numbers; empty: not looked at.
+  std::vector<std::string> users;  ///< Users of a Unix socket: names or numbers; empty: not checked.
   friend bool operator==(const auth_settings&, const auth_settings&) = default;
 };
 
-/// Reads the table; what it says of scopes goes into `scopes`, and the table of each rule into `rules`, in that order. Errors:
+/// Reads the table. Scopes go into `scopes`, and the table of each rule into `rules`, in the same order. Errors:
 /// invalid_argument, "FILE:LINE: auth.KEY: what was expected".
 [[nodiscard]] result<auth_settings> read_auth(section from, scope_rules& scopes, std::vector<section>& rules);
 
-/// Reads the table, and the tables of its rules for errors about them that show only later. Errors: invalid_argument,
+/// Reads the table. `tables` receives the table of each rule, for errors that are found later. Errors: invalid_argument,
 /// "FILE:LINE: access.KEY: what was expected".
 [[nodiscard]] result<access_rules> read_access(section from, std::vector<section>& tables);
 

@@ -64,7 +64,7 @@ bool is_literal(const std::string& address) {
   return ::inet_pton(AF_INET, address.c_str(), &bytes) == 1 || ::inet_pton(AF_INET6, address.c_str(), &bytes) == 1;
 }
 
-/// The port matters, the host must be an address and no name.
+/// Requires a port, and an address instead of a host name.
 bool is_literal_with_port(const std::string& text) {
   const auto where = uri::parse_host_port(text);
   if (!where || !where->port) return false;
@@ -92,7 +92,7 @@ void take_size(section& from, std::string_view key, std::size_t low, std::size_t
   into = *size;
 }
 
-/// Of a file: three or four octal digits, of which its owner must be let in.
+/// Reads a file mode: three or four octal digits, which must give the owner access.
 void read_mode(section& from, unsigned& into, collector& errors) {
   std::optional<std::string> text;
   errors.take(from.string("socket_mode"), text);

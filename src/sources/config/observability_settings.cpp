@@ -67,7 +67,7 @@ std::optional<Number> number_in(std::string_view text) {
   return out;
 }
 
-/// The part of requests that are traced. Spec: OpenTelemetry, general SDK configuration.
+/// The fraction of requests that are traced. Spec: OpenTelemetry, general SDK configuration.
 result<double> sample_by(const std::string& sampler, const std::string& argument) {
   if (sampler.empty() || sampler == "always_on" || sampler == "parentbased_always_on") return 1;
   if (sampler == "always_off" || sampler == "parentbased_always_off") return 0;
@@ -131,7 +131,7 @@ result<std::optional<tracing_options>> tracing_by(const std::function<std::strin
     return out.empty() ? variable(then) : out;
   };
   tracing_options out;
-  // That of traces alone is used as it is. Spec: OTLP exporter, endpoint URLs for OTLP/HTTP.
+  // This variable is used unchanged. Spec: OTLP exporter, endpoint URLs for OTLP/HTTP.
   out.url = variable("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT");
   if (auto base = variable("OTEL_EXPORTER_OTLP_ENDPOINT"); out.url.empty() && !base.empty())
     out.url = traces_url(std::move(base));

@@ -14,25 +14,27 @@
 
 namespace hondana::config {
 
-/// Reads and checks the table; the path is made absolute. Errors: invalid_argument, "FILE:LINE: audit.KEY: what was expected".
+/// Reads and checks the table, and makes the path absolute. Errors: invalid_argument, "FILE:LINE: audit.KEY: what was
+/// expected".
 [[nodiscard]] result<audit_file_options> read_audit(section from);
 
-/// Reads and checks the table; the path of the token's file is made absolute. Errors: invalid_argument, "FILE:LINE:
+/// Reads and checks the table, and makes the path of the token file absolute. Errors: invalid_argument, "FILE:LINE:
 /// tracing.KEY: what was expected".
 [[nodiscard]] result<tracing_options> read_tracing(section from);
 
-/// Whether they would have the same sent.
+/// Whether both export the same traces to the same place.
 [[nodiscard]] bool says_the_same(const std::optional<tracing_options>& one, const std::optional<tracing_options>& other);
 
-/// The URL that traces are POSTed to on a collector of this base URL: `/v1/traces` below it, unless it ends so already, before
-/// its query.
+/// The URL for POSTing traces to a collector with this base URL: appends `/v1/traces`, before the query, unless the URL already
+/// ends with it.
 [[nodiscard]] std::string traces_url(std::string base);
 
-/// What the environment says, as OpenTelemetry's specification has it, where the configuration says nothing; nothing: no
-/// traces. `variable`: its value, empty where it is not set. Heard: OTEL_SDK_DISABLED, OTEL_TRACES_EXPORTER,
-/// OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_TRACES_TIMEOUT,
-/// OTEL_EXPORTER_OTLP_TIMEOUT, OTEL_SERVICE_NAME, OTEL_TRACES_SAMPLER, OTEL_TRACES_SAMPLER_ARG. Errors: invalid_argument,
-/// naming the variable.
+/// Reads the tracing options from the environment, as OpenTelemetry specifies. Used if the configuration has none. Empty: no
+/// traces. `variable`: returns the value of a variable; empty if it is not set.
+/// Read: OTEL_SDK_DISABLED, OTEL_TRACES_EXPORTER, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, OTEL_EXPORTER_OTLP_ENDPOINT,
+/// OTEL_EXPORTER_OTLP_TRACES_TIMEOUT, OTEL_EXPORTER_OTLP_TIMEOUT, OTEL_SERVICE_NAME, OTEL_TRACES_SAMPLER,
+/// OTEL_TRACES_SAMPLER_ARG.
+/// Errors: invalid_argument, naming the variable.
 [[nodiscard]] result<std::optional<tracing_options>> tracing_by(const std::function<std::string(const char* name)>& variable);
 
 }  // namespace hondana::config

@@ -10,11 +10,11 @@
 
 namespace hondana::config {
 
-/// Reads and checks the table and `[search.embeddings]`; paths are made absolute. Errors: invalid_argument, "FILE:LINE:
+/// Reads and checks `[search]` and `[search.embeddings]`, and makes paths absolute. Errors: invalid_argument, "FILE:LINE:
 /// search.KEY: what was expected".
 [[nodiscard]] result<search_options> read_search(section from);
 
-/// Whether they would have the same indexed in the same place.
+/// Whether both build the same index in the same place.
 [[nodiscard]] bool says_the_same(const std::optional<search_options>& one, const std::optional<search_options>& other);
 
 }  // namespace hondana::config

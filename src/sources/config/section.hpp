@@ -21,15 +21,15 @@ struct value;
 using list = std::vector<value>;
 using table = std::map<std::string, value, std::less<>>;
 
-/// A value with the line it stands on. Date and time values are not configuration and are refused when loading.
+/// A value with its line. Dates and times are rejected when the file is loaded.
 struct value {
   std::variant<bool, std::int64_t, double, std::string, list, table> data;
   std::size_t line = 0;
 };
 
-/// A table being read. Every known key is asked for once; `finish` refuses what was never asked for.
+/// A table that is being read. The caller reads each known key once; `finish` rejects keys that were not read.
 ///
-/// Accessors return nothing for an absent key. Errors: invalid_argument, "FILE:LINE: KEY: what was expected".
+/// Accessors return an empty result for a missing key. Errors: invalid_argument, "FILE:LINE: KEY: what was expected".
 class section {
  public:
   section(std::string file, std::string name, std::size_t line, table members);
@@ -42,46 +42,45 @@ class section {
   /// Bytes: an integer, or a string such as "64MiB", "512KiB", "1GiB".
   [[nodiscard]] result<std::optional<std::uint64_t>> bytes(std::string_view key);
   [[nodiscard]] result<std::vector<std::string>> strings(std::string_view key);
-  /// The same, or one string without an array around it.
+  /// The same, or a single string instead of an array.
   [[nodiscard]] result<std::vector<std::string>> string_or_strings(std::string_view key);
   /// A table of strings under names of the user's choice, such as headers, by name.
   [[nodiscard]] result<std::vector<std::pair<std::string, std::string>>> strings_by_name(std::string_view key);
-  /// This whole table, as one of arrays of strings under names of the user's choice, by name.
+  /// Reads this whole table as arrays of strings under names of the user's choice, by name.
   [[nodiscard]] result<std::vector<std::pair<std::string, std::vector<std::string>>>> string_lists_by_name();
-  /// The same of integers within [low, high].
+  /// The same for integers within [low, high].
   [[nodiscard]] result<std::vector<std::pair<std::string, std::int64_t>>> integers_by_name(std::int64_t low, std::int64_t high);
-  /// An array of tables, e.g. `[[source]]`.
+  /// An array of tables, such as `[[source]]`.
   [[nodiscard]] result<std::vector<section>> sections(std::string_view key);
-  /// A table, e.g. `[http]`.
+  /// A table, such as `[http]`.
   [[nodiscard]] result<std::optional<section>> subsection(std::string_view key);
   [[nodiscard]] bool has(std::string_view key) const { return members_.find(key) != members_.end(); }
-  /// Refuses keys nobody asked for, naming those that exist.
+  /// Rejects keys that were not read, and names the known ones.
   [[nodiscard]] result<void> finish() const;
 
-  /// An error about a key of this table, in the form of all others.
+  /// Makes an error about a key of this table, in the common form.
   [[nodiscard]] failure wrong(std::string_view key, std::string_view what) const;
-  /// The same about a key of a table inside: "http.tls.key". Where it is not there, the line is that of the innermost table.
+  /// The same for a key of a nested table: "http.tls.key". If the key is missing, the line is that of the innermost table.
   [[nodiscard]] failure wrong_inside(std::string_view path, std::string_view what) const;
   [[nodiscard]] const std::string& file() const noexcept { return file_; }
-  /// A path of this table as it is meant: relative ones are relative to the folder of the file they stand in.
+  /// Resolves a path from this table. Relative paths are relative to the folder of the configuration file.
   [[nodiscard]] std::string path_from(const std::string& written) const;
-  /// Paths of files that this table, and all tables in it, name for the server alone: keys, tokens, credentials and stores.
-  /// They are found by the names of keys: `key`, `redis_key`, `tokens`, `credentials`, `client`, `store`, and names that end
-  /// with
-  /// `_file`; among the variables of a child, absolute paths in names that end with `_FILE` or `_CREDENTIALS`. Some may not
-  /// exist.
+  /// Paths of the server's own files that this table, and all tables in it, name: keys, tokens, credentials and stores. Some
+  /// may not exist.
+  /// They are recognized by key: `key`, `redis_key`, `tokens`, `credentials`, `client`, `store`, and keys that end with
+  /// `_file`. Among the variables of a child process: absolute paths in names that end with `_FILE` or `_CREDENTIALS`.
   [[nodiscard]] std::vector<std::string> own_files() const;
-  /// Where the table begins; 0 when it stands in no file.
+  /// The line where the table begins; 0 if it is not from a file.
   [[nodiscard]] std::size_t line() const noexcept { return line_; }
-  /// What the program itself adds to the table of a source: absolute paths of what must not be served.
+  /// Absolute paths that must not be served. The program adds them to the table of a source.
   void keep_back(std::vector<std::string> paths) { kept_back_ = std::move(paths); }
   [[nodiscard]] const std::vector<std::string>& kept_back() const noexcept { return kept_back_; }
-  /// Whether both tables say the same, wherever they stand.
+  /// Whether both tables have the same content, regardless of their place.
   [[nodiscard]] bool says_the_same_as(const section& other) const;
 
  private:
   const value* ask(std::string_view key);
-  /// What a key of this table is called in errors: with the tables it stands in.
+  /// The full name of a key for errors, with the tables that contain it.
   [[nodiscard]] std::string below(std::string_view key) const;
 
   std::string file_;
@@ -92,10 +91,10 @@ class section {
   std::vector<std::string> kept_back_;
 };
 
-/// Parses "64MiB", "10 KiB", "1GiB" or plain bytes; nothing when it is not a size.
+/// Parses "64MiB", "10 KiB", "1GiB" or plain bytes; empty if it is not a size.
 [[nodiscard]] std::optional<std::uint64_t> parse_size(std::string_view text);
 
-/// Parses a TOML document. Errors: invalid_argument, "FILE:LINE: what is wrong"; nesting beyond 32 is wrong too.
+/// Parses a TOML document. Errors: invalid_argument, "FILE:LINE: what is wrong". Nesting beyond 32 levels is rejected, too.
 [[nodiscard]] result<section> parse_toml(std::string_view text, const std::string& file);
 
 }  // namespace hondana::config

@@ -1,4 +1,4 @@
-/// The whole configuration file as one value, with the tables [limits] and [sandbox].
+/// Reads the whole configuration file, including the tables [limits] and [sandbox].
 #include "sources/config/settings.hpp"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ constexpr std::int64_t most_calls = 1024;
 constexpr std::int64_t most_waiting = 1'000'000;
 constexpr std::int64_t longest_ms = 86'400'000;
 
-/// A rate that is given alone has the burst that goes with it, and not that of the default.
+/// A rate without a burst gets the burst that fits it, not that of the default rate.
 void read_rate(section& from, const std::string& name, rate& into, collector& errors) {
   std::optional<double> given;
   errors.take(from.number(name, 0, most_per_second), given);
@@ -176,7 +176,7 @@ void read_sources(section& root, std::vector<source>& into, collector& errors) {
   }
 }
 
-/// Why a link cannot be served; nothing when it can. Never repeats the address, which may have a password in it.
+/// Why a link cannot be served; empty if it can. Never contains the address, which may include a password.
 std::optional<std::string> fault_of_link(const std::optional<std::string>& uri) {
   const std::string remedy = " Give the https:// address that clients should fetch, e.g. uri = \"https://example.com/manual\"";
   if (!uri || uri->empty()) return "missing." + remedy;

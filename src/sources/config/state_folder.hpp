@@ -5,8 +5,8 @@
 
 namespace hondana::config {
 
-/// `$XDG_STATE_HOME/hondana`, of `~/.local/state` where that is not set; empty where HOME is not set either. Asked before there
-/// are threads that would change the environment. Spec: XDG Base Directory; relative paths are invalid.
+/// `$XDG_STATE_HOME/hondana`, or in `~/.local/state` if that is unset; empty if HOME is not set either. Call it before other
+/// threads change the environment. Spec: XDG Base Directory; relative paths are invalid.
 [[nodiscard]] std::string state_folder();
 
 }  // namespace hondana::config

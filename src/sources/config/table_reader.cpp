@@ -1,4 +1,4 @@
-/// Helpers that read many keys of a table and keep the first error.
+/// Helpers that read many keys of a table and collect the first error.
 #include "sources/config/table_reader.hpp"
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-/// Helpers that read many keys of a table and keep the first error.
+/// Helpers that read many keys of a table and collect the first error.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,7 @@
 
 namespace hondana::config {
 
-/// Collects the first error of a row of reads.
+/// Collects the first error of several reads.
 class collector {
  public:
   template <class Read, class To>
@@ -31,7 +31,7 @@ class collector {
       }
     }
   }
-  /// Milliseconds from 1 to an hour.
+  /// Reads a time in milliseconds, from 1 to an hour.
   void take_time(section& from, std::string_view key, std::chrono::milliseconds& into) {
     auto ms = into.count();
     take(from.integer(key, 1, 3'600'000), ms);
@@ -49,7 +49,7 @@ class collector {
   std::optional<failure> first_;
 };
 
-/// What is wrong or missing is read as if it were not there; `finish` says so.
+/// Reads the keys of a table. Invalid values are treated as missing; `finish` returns the first error.
 class table_reader {
  public:
   explicit table_reader(section& from) : from_(from) {}
@@ -68,19 +68,19 @@ class table_reader {
   }
   std::optional<std::string> text(std::string_view key) { return take(from_.string(key)); }
   bool truth(std::string_view key, bool otherwise) { return take(from_.boolean(key)).value_or(otherwise); }
-  /// An array of strings, or one.
+  /// An array of strings, or a single one.
   std::vector<std::string> texts(std::string_view key) { return take(from_.string_or_strings(key)); }
-  /// From `low` to `high`.
+  /// A size within [low, high].
   std::uint64_t bytes(std::string_view key, std::uint64_t low, std::uint64_t high, std::uint64_t otherwise);
-  /// Absolute, without a slash at the end. `written`: what stands under the key.
+  /// Makes a path absolute, without a final slash. `written`: the value of the key.
   std::string path(std::string_view key, const std::string& written);
-  /// A name of a source as it stands in URIs; nothing: there is none.
+  /// A name of a source for URIs; empty if it is missing.
   std::optional<std::string> slug(std::string_view key);
   void wrong(std::string_view key, std::string_view what) { note(from_.wrong(key, what)); }
   void note(failure why) {
     if (!why_) why_ = std::move(why);
   }
-  /// Errors: the first; a key that nobody asked for.
+  /// Errors: the first one; a key that was not read.
   [[nodiscard]] result<void> finish();
 
  private:

@@ -79,7 +79,7 @@ bool may_use_layers(const file_set& from, std::string_view set, const caller& wh
     if (path.empty()) continue;
     if (!may_read_file(set, path, who) || (also_seen && !may_see_file(set, path, who))) return false;
     if (!who.view->looks_at_entries()) continue;
-    // What cannot be looked at now may be known from before; then its bare entry has decided.
+    // A file that cannot be read now may be cached. The check of its path above has decided then.
     const auto file = from.see(path);
     if (file && !who.view->may_read_entry(entry_of(set, path, *file))) return false;
   }

@@ -14,21 +14,21 @@ namespace hondana::config_files {
 
 class file_set;
 
-/// Whether a file may be seen, or read, by its path and by what is known of it without looking at it.
+/// Whether the caller may see or read a file, judged by its path only.
 [[nodiscard]] bool may_see_file(std::string_view set, const std::string& path, const caller& who);
 [[nodiscard]] bool may_read_file(std::string_view set, const std::string& path, const caller& who);
 
-/// Whether what a link leads to may be read; `behind` as in `seen_file`. Errors: resource_not_found where it may not be seen,
-/// with the link's own name; access_denied.
+/// Checks that the caller may read the target of a link. `behind`: as in `seen_file`. Errors: resource_not_found, with the
+/// link's name, if the caller may not see the target; access_denied.
 [[nodiscard]] result<void> may_read_behind(std::string_view set, const std::string& path, const std::string& behind,
                                            const caller& who);
 
-/// Whether the caller may read all files that are layers; `also_seen`: and see them. The first looks at what is there now, the
-/// second at where layers were read from.
+/// Whether the caller may read all files that are layers; with `also_seen`, also see them. `may_use_layers` checks the
+/// configured files, `may_use` the targets that layers were read from.
 [[nodiscard]] bool may_use_layers(const file_set& from, std::string_view set, const caller& who, bool also_seen = false);
 [[nodiscard]] bool may_use(const layer_states& read, std::string_view set, const caller& who, bool also_seen = false);
 
-/// Who sees links only where what they lead to may be seen, too. The scene is kept alive.
+/// A caller that sees links only if it may see their targets. Keeps the snapshot alive.
 [[nodiscard]] caller mindful_of_links(const caller& who, std::string_view set, std::shared_ptr<const scene> now);
 
 }  // namespace hondana::config_files

@@ -49,7 +49,7 @@ namespace {
 
 constexpr std::uint64_t most_described = 64ull << 20;
 
-/// Whether an answer may hold what stands in a folder instead of a file.
+/// Whether the error allows that the path names a folder instead of a file.
 bool is_missing(const failure& why) { return why.code == errc::resource_not_found; }
 
 }  // namespace
@@ -67,10 +67,10 @@ set_provider::set_provider(std::shared_ptr<watched_set> set, const options& all)
     const auto there = of.lock();
     if (!there) return true;
     const auto now = there->refreshed(by);
-    return now.has_value() && (*now)->unreachable.empty();  // why not, the log says
+    return now.has_value() && (*now)->unreachable.empty();  // the log has the reason
   };
   watching_ = std::make_unique<watch::lookout>(std::move(paths), look, std::move(with));
-  // Not the watching itself: a thread that is within a look must not become its last owner.
+  // Passes a handle, not the watcher itself: the watcher's own thread must not become its last owner.
   set_->cover_with(watching_->coverer());
 }
 
@@ -229,11 +229,11 @@ hondana::masking set_provider::masking() const noexcept { return redacts_ ? mask
 
 namespace {
 
-/// Of all keys of a file or of merged layers, so many are offered.
+/// Limits of the keys that completion considers.
 constexpr std::size_t most_keys = 20'000;
 constexpr std::size_t most_key_bytes = 4u << 20;
 
-/// Keys, level by level, so that of more than are offered those near the top are.
+/// Collects keys level by level, so that the limit drops the deepest ones.
 class key_list {
  public:
   void add_below(const std::string& key, const located::node& of) {
@@ -282,7 +282,7 @@ class key_list {
   std::size_t bytes_ = 0;
 };
 
-/// As a value of `{+path}`: what has a meaning in URIs is escaped.
+/// Writes a path as a value of `{+path}`: escapes characters that have a meaning in URIs.
 std::string written_in_template(std::string_view path) {
   std::string value;
   for (const char c : path) {
@@ -347,7 +347,7 @@ result<std::vector<std::string>> set_provider::values_of(const complete_request&
     }
     const auto said = files.values(*path);
     if (said && !may_read_behind(set_->name(), *path, said->behind, request.who)) return values;
-    if (!said) return values;  // there is nothing to offer of what is not there or cannot be read
+    if (!said) return values;  // an unreadable file has no keys to suggest
     key_list keys;
     keys.add_below({}, said->what->shown.root);
     return keys.take();
@@ -370,7 +370,7 @@ bool is_layer_name(std::string_view name) noexcept {
   });
 }
 
-/// A folder's or file's name made of what names of sets are made of.
+/// Makes the name of a set from the name of a folder or file.
 std::string slug_of(const std::string& path) {
   auto made = ascii::slug_of(std::filesystem::path(path).stem().string());
   return made.empty() ? "config" : made;
@@ -386,7 +386,7 @@ result<layer_options> read_layer(config::section& from) {
   const bool has_values = from.has("values");
   made.flags = reader.take(from.strings("flags"));
   made.values = reader.take(from.strings_by_name("values"));
-  // A key that is not known is said first: it may be one of these, misspelt.
+  // Report unknown keys first: one may be a misspelling of the keys checked below.
   HONDANA_TRY(reader.finish());
   if (!is_layer_name(made.name) || made.name == merged_name) {
     reader.wrong("name", "expected 1 to 64 letters, digits, - and _, and not merged");

@@ -22,7 +22,7 @@ namespace hondana::config_files {
 /// Serves `config://SET`. Threads: any.
 class set_provider final : public provider {
  public:
-  /// Errors: invalid_argument for settings that make no sense, source_unavailable for what cannot be opened.
+  /// Errors: invalid_argument for inconsistent settings; source_unavailable for paths that cannot be opened.
   [[nodiscard]] static result<std::shared_ptr<set_provider>> open(options all);
   ~set_provider() override;
 

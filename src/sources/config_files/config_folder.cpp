@@ -28,9 +28,9 @@
 
 namespace hondana::config_files {
 
-/// What a path leads to, as a path without links below the folder. The error is an errno: EXDEV for a link that is absolute or
-/// leads out, be it for a moment; ELOOP for too many of them. What a path without links is opened by afterwards must not follow
-/// any, since they may be exchanged meanwhile.
+/// Resolves the links in a path to a path without links. The error is an errno: EXDEV for a link that is absolute or leaves the
+/// folder at any step; ELOOP for too many links. Links may change afterwards, so the result must be opened without following
+/// links.
 [[nodiscard]] tl::expected<std::string, int> without_links(int folder, const std::string& below);
 
 namespace {
@@ -38,7 +38,7 @@ namespace {
 constexpr std::size_t most_links = 16;
 constexpr std::size_t most_names = 256;
 
-/// Puts the names of a path before those that are still to be followed, which are kept with the next at the end.
+/// Prepends the names of a path to the stack of names that are still to be resolved. The last element is the next name.
 bool put_before(std::vector<std::string>& rest, std::string_view path) {
   std::vector<std::string_view> names;
   while (!path.empty()) {
@@ -91,12 +91,13 @@ constexpr std::size_t deepest = 32;
 constexpr std::size_t most_looked_at = 100'000;
 constexpr int most_tries = 4;
 constexpr int folder_flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-// Not to wait for a writer, should the name be a pipe's by now.
+// O_NONBLOCK: the name may meanwhile be a pipe's, and opening must not wait for a writer.
 constexpr int file_flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 
 std::string words_of(int error) { return std::error_code(error, std::generic_category()).message(); }
 
-/// A place only, so that a source that the sandbox would not let read can still be made, and be asked what it needs.
+/// Opens the folder as a path only (O_PATH). So a source that the sandbox would not let read can still be created, to report
+/// what it needs.
 disk::handle open_root(const std::string& path) {
   disk::handle at(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (at.is_open() && ::faccessat(at.get(), ".", R_OK | X_OK, AT_EACCESS) != 0) return {};
@@ -114,7 +115,7 @@ bool is_plain(std::string_view below) {
   }
 }
 
-/// Tells of the folder that a path leads into.
+/// Calls `entering` with the folder that a path is in.
 void tell_of_folder(int root, const std::string& path, const entering_folder& entering) {
   if (!entering) return;
   const std::string above(folder_of(path));
@@ -122,13 +123,13 @@ void tell_of_folder(int root, const std::string& path, const entering_folder& en
   if (folder.is_open()) entering(above, folder.get());
 }
 
-/// Whether a folder on the way to a name is a link, or gone by now.
+/// Whether a folder in the path is a link, or no longer exists.
 bool is_below_link(int root, const std::string& below) {
   const std::string above(folder_of(below));
   return !above.empty() && !disk::open_without_links(root, above, O_PATH | O_DIRECTORY | O_CLOEXEC).is_open();
 }
 
-/// One walk on its way.
+/// The state of a walk.
 struct walking {
   const call& by;
   const entering_folder& entering;
@@ -185,14 +186,14 @@ struct walking {
     }
     disk::handle inner(::openat(at, name, folder_flags));
     if (inner.is_open()) return enter(std::move(inner), path + '/', depth + 1);
-    if (errno == ENOTDIR || errno == ELOOP) return {};  // it has just been replaced
+    if (errno == ENOTDIR || errno == ELOOP) return {};  // it was just replaced
     return left_out(std::move(path), "it cannot be opened: ");
   }
 
-  /// What the last system call has refused. Permissions are a reason to leave it out; what may pass ends the walk.
+  /// Handles a failed system call. Missing permission leaves the entry out; temporary errors end the walk.
   result<void> left_out(std::string path, const char* why) {
     const int error = errno;
-    if (error == ENOENT) return {};  // it has just gone
+    if (error == ENOENT) return {};  // it was just removed
     if (error != EACCES && error != EPERM) return refused_by_system(error, path);
     refused(std::move(path), why + words_of(error));
     return {};
@@ -292,7 +293,7 @@ result<std::int64_t> ground::enter(const entering_folder& entering) const {
 result<std::int64_t> ground::walk(const call& by, const entering_folder& entering, const std::function<bool(found)>& take,
                                   const std::function<void(std::string, std::string)>& refused) const {
   HONDANA_TRY(const auto in, held());
-  // A descriptor of its own, since its position is that of the walk.
+  // A separate descriptor, since the walk changes its position.
   disk::handle again(::openat(in->at.get(), ".", folder_flags));
   if (!again.is_open()) {
     return fail(errc::source_unavailable, "A folder of this configuration set cannot be read. Retry later.",
@@ -301,7 +302,7 @@ result<std::int64_t> ground::walk(const call& by, const entering_folder& enterin
   walking one{by, entering, take, refused, in->own};
   if (auto done = one.enter(std::move(again), {}, 1); !done) {
     auto why = std::move(done.error());
-    // Whatever it is for a file, for the whole it is that the source does not work.
+    // An error for one file is an error of the whole source here.
     if (why.code == errc::resource_not_found || why.code == errc::access_denied) why.code = errc::source_unavailable;
     return tl::unexpected(std::move(why));
   }
@@ -312,7 +313,7 @@ namespace {
 
 constexpr int most_attempts = 3;
 
-/// What it holds now; the state goes with it. Nothing when it changed meanwhile.
+/// Reads the current content and state. False if the file changed in between.
 result<bool> read_once(const opened_file& from, std::string_view name, file_text& into) {
   struct stat before{};
   struct stat after{};
@@ -338,7 +339,7 @@ result<file_text> read_text(const opened_file& from, std::string_view name) {
     const auto begun = disk::wall_clock();
     HONDANA_TRY(const auto whole, read_once(from, name, read));
     if (!whole) continue;
-    // As of before it was read: a thread may be held up after that for longer than a tick.
+    // Compare with the time before the read: the thread may be delayed after it for longer than a clock tick.
     read.is_racy = is_racy(read.state, begun);
     if (!read.is_racy) return read;
     file_text again;

@@ -24,31 +24,30 @@ namespace hondana::config_files {
 struct opened_file {
   disk::handle file;
   disk::stamp state;
-  std::string real;            ///< Where it is below the folder, all links followed.
-  bool is_below_link = false;  ///< A folder on the way to its name is a link.
+  std::string real;            ///< Its path in the folder, with all links resolved.
+  bool is_below_link = false;  ///< A folder in its path is a link.
 };
 
-/// Hears of each folder that is looked at, by its path below and a descriptor, before it is read.
+/// Called with the path and descriptor of each folder before it is read.
 using entering_folder = std::function<void(const std::string&, int)>;
 
-/// Opened once, and again when its path has come to name another folder.
+/// A folder that is opened once, and again when its path names another folder.
 ///
-/// Links below it are followed as long as they do not lead out of it, not even for a moment, and are not absolute: so are files
-/// whose folder is exchanged by exchanging a link (`..data`). What is no regular file is neither read nor waited
-/// for. Threads: any.
+/// Links in it are followed unless they are absolute or leave the folder at any step. So a folder can be replaced atomically by
+/// replacing a link, as with Kubernetes' `..data`. Only regular files are read. Threads: any.
 class ground {
  public:
-  /// Errors: source_unavailable for what is no folder or cannot be opened.
+  /// Errors: source_unavailable if the path is not a folder or cannot be opened.
   [[nodiscard]] static result<std::shared_ptr<const ground>> open(const std::string& path, std::vector<std::string> kept_back);
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
-  /// Errors: resource_not_found for what is not there, leads out or is no regular file; access_denied; source_unavailable. The
-  /// texts name what follows the folder. The folders that the file and what it leads to are in are told to `entering` (may be
-  /// empty).
+  /// Opens a file. Errors: resource_not_found if it is missing, outside of the folder or not a regular file; access_denied;
+  /// source_unavailable. Texts contain the relative path. `entering` is called for the folders of the file and of its target;
+  /// may be null.
   [[nodiscard]] result<opened_file> open_file(const std::string& below, const entering_folder& entering = {}) const;
 
-  /// One thing in a folder.
+  /// An entry of a folder.
   struct found {
     std::string path;
     bool is_folder = false;
@@ -56,17 +55,17 @@ class ground {
     bool is_file = false;
     disk::stamp state{};
   };
-  /// Goes through everything below, no link followed. `take` is asked of each thing whether it is to be looked into, which
-  /// matters for folders; and `refused` told of folders that cannot be. Returns when the folder that had changed last had, by
-  /// the kernel's clock. Errors: cancelled, timed_out, source_unavailable.
+  /// Walks the whole folder without following links. `take` is called for each entry, and decides for folders whether to enter
+  /// them. `refused` is called for folders that cannot be read. Returns the latest change time of all folders, by the kernel's
+  /// clock. Errors: cancelled, timed_out, source_unavailable.
   [[nodiscard]] result<std::int64_t> walk(const call& by, const entering_folder& entering,
                                           const std::function<bool(found)>& take,
                                           const std::function<void(std::string, std::string)>& refused) const;
-  /// Has the folder itself told to `entering`, and returns when it changed last. Errors: source_unavailable.
+  /// Calls `entering` with the folder itself, and returns its change time. Errors: source_unavailable.
   [[nodiscard]] result<std::int64_t> enter(const entering_folder& entering) const;
 
  private:
-  /// What is open; shared with calls that began before it was opened again.
+  /// The open folder, shared with calls that began before it was opened again.
   struct place {
     disk::handle at;
     disk::own_files own;
@@ -81,21 +80,22 @@ class ground {
   mutable std::shared_ptr<const place> now_;
 };
 
-/// The error of a system call about a file that is called `name`.
+/// Converts the error of a system call. `name`: of the file.
 [[nodiscard]] tl::unexpected<failure> refused_by_system(int error, std::string_view name);
 
-/// Files of configuration are no larger.
+/// Larger files are rejected.
 inline constexpr std::size_t most_file_bytes = 8u << 20;
 
+/// The content of a file.
 struct file_text {
   std::string bytes;
   disk::stamp state;
-  bool is_racy = false;  ///< A further change may leave the stamp as it is.
+  bool is_racy = false;  ///< A following change may leave `state` unchanged.
   std::string behind{};  ///< As in `seen_file`.
 };
 
-/// Reads all of it, twice where the time stamps may not show that it is a mix. Errors: response_too_large, content_changed,
-/// source_unavailable. `name`: what the texts call it.
+/// Reads a whole file. If timestamps may hide a concurrent change, reads it twice and compares. Errors: response_too_large,
+/// content_changed, source_unavailable. `name`: of the file, for error texts.
 [[nodiscard]] result<file_text> read_text(const opened_file& from, std::string_view name);
 
 }  // namespace hondana::config_files

@@ -1,4 +1,4 @@
-/// URIs and templates of configuration, parsed and built.
+/// Parses and builds URIs and templates of configuration.
 #include "sources/config_files/config_uri.hpp"
 
 #include <utility>
@@ -18,7 +18,7 @@ tl::unexpected<failure> no_such_resource() {
               "diff/FROM..TO.");
 }
 
-/// Fills in the parameters. `has_key` and `has_format`: those that the form has.
+/// Parses the parameters. `has_key` and `has_format`: whether the URI form allows them.
 result<void> read_parameters(std::string_view query, bool has_key, bool has_format, address& into) {
   bool is_format_given = false;
   while (!query.empty()) {
@@ -88,7 +88,7 @@ result<address> address_of(std::string_view set, std::string_view uri) {
     return with_parameters(std::move(made), parts.query, true, false);
   }
   if (take("/file/")) {
-    // An escaped slash is in no name.
+    // No name contains an escaped slash.
     if (rest.empty() || rest.find("%2F") != std::string_view::npos) return no_such_resource();
     HONDANA_TRY(auto path, percent_decode(rest));
     made.what = topic::file;

@@ -1,4 +1,4 @@
-/// URIs and templates of configuration, parsed and built.
+/// Parses and builds URIs and templates of configuration.
 #pragma once
 
 #include <cstdint>
@@ -11,36 +11,37 @@
 
 namespace hondana::config_files {
 
-/// What it is about.
+/// The kinds of URIs of a set.
 enum class topic : std::uint8_t {
   folder,  ///< `config://SET`, `config://SET/layers` or `config://SET/file`.
-  file,    ///< `config://SET/file/PATH`: as it is; with a key or a format what it says. May be a folder of files, too.
+  file,    ///< `config://SET/file/PATH`: the file as it is; with a key or format, its values. May also be a folder of files.
   merged,  ///< `config://SET/merged`
   layer,   ///< `config://SET/layers/NAME`
   diff,    ///< `config://SET/diff/FROM..TO`
 };
 
+/// A parsed URI of a set.
 struct address {
   topic what = topic::folder;
   std::string path{};                ///< Of a file, decoded.
-  std::string layer{};               ///< Of a layer; of a diff the first.
-  std::string to{};                  ///< Of a diff the second.
+  std::string layer{};               ///< Of a layer; for a diff, the first one.
+  std::string to{};                  ///< For a diff, the second layer.
   std::optional<std::string> key{};  ///< As written.
   bool as_json = false;              ///< `format=json`
 };
 
-/// `config://SET`, what all URIs of a set begin with.
+/// `config://SET`, the prefix of all URIs of a set.
 [[nodiscard]] std::string claim_of(std::string_view set);
 [[nodiscard]] std::string uri_of_file(std::string_view set, std::string_view path);
 [[nodiscard]] std::string uri_of_layer(std::string_view set, std::string_view layer);
 [[nodiscard]] std::string uri_of_merged(std::string_view set);
 [[nodiscard]] std::string uri_of_diff(std::string_view set, std::string_view from, std::string_view to);
 
-/// Takes a canonical URI apart. Errors: resource_not_found for what is none of the forms; invalid_argument for parameters that
-/// the form does not have.
+/// Parses a canonical URI. Errors: resource_not_found if it has none of the forms; invalid_argument for parameters that the
+/// form does not have.
 [[nodiscard]] result<address> address_of(std::string_view set, std::string_view uri);
 
-/// The templates of a set; those of layers only where it has some.
+/// The templates of a set. Those of layers are included only if it has some.
 [[nodiscard]] std::vector<resource_template> templates_of(const std::string& set, bool has_layers);
 
 }  // namespace hondana::config_files

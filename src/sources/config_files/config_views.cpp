@@ -19,7 +19,7 @@
 namespace hondana::config_files {
 namespace {
 
-/// JSON while it is written.
+/// Writes JSON up to a size limit.
 class page {
  public:
   page(const layer_states& all, budget within) : all_(all), within_(within) {}
@@ -34,7 +34,7 @@ class page {
   void write(const blend& shown) {
     if (!shown.is_table) return write(*shown.from.shown);
     out_.begin_object();
-    // Names that are masked may look the same; the first of them stands for all, as it does where keys are looked for.
+    // Masked names may be equal. Only the first is written, which is also the one that a key finds.
     std::unordered_set<std::string_view> written;
     for (const auto& one : shown.members) {
       if (is_full()) break;
@@ -45,7 +45,7 @@ class page {
     out_.end_object();
   }
 
-  /// Where a value comes from, as members of an object.
+  /// Writes where a value comes from, as members of an object.
   void write_place(const layered_value& of, std::uint32_t line) {
     const auto& layer = all_[of.layer];
     out_.member("layer", layer.of->name);
@@ -59,10 +59,10 @@ class page {
   }
   void write_place(const layered_value& of) { write_place(of, of.shown->at.line); }
 
-  /// Where each value of a tree comes from, and what it overrides.
+  /// Writes where each value of a tree comes from, and what it overrides.
   void write_origins(std::string& key, const blend& of, bool with_values) {
     if (is_full()) return;
-    const bool is_nothing = key.empty() && of.is_table && of.members.empty();  // no layer says anything
+    const bool is_nothing = key.empty() && of.is_table && of.members.empty();  // no layer has a value
     if ((!of.is_table || of.members.empty() || !of.overrides.empty()) && !is_nothing) {
       out_.begin_object().member("key", key);
       write_place(of.from);
@@ -118,7 +118,7 @@ class page {
   json::writer out_{text_};
 };
 
-/// Whether a difference does not show, since both values are masked.
+/// Whether a difference is invisible, because both values are masked.
 bool looks_the_same(const difference& one) {
   return !one.before->is_table && !one.after->is_table &&
          located::json_text(*one.before->from.shown) == located::json_text(*one.after->from.shown);
@@ -234,7 +234,7 @@ constexpr std::string_view remarks_key = "dev.hondana/remarks";
 constexpr std::size_t most_nearby = 1000;
 constexpr std::size_t most_remarks = 10;
 
-/// Of a text and of what is said besides.
+/// The digest of a text and its metadata.
 std::string digest_of(std::string_view text, const metadata& facts = {}) {
   bytes::sha256 digest;
   digest.feed(text);
@@ -248,7 +248,7 @@ std::string digest_of(std::string_view text, const metadata& facts = {}) {
   return digest.finish();
 }
 
-/// What is said besides the values.
+/// The metadata of a file's values.
 metadata facts_of(const kept& from) {
   metadata facts;
   if (!from.stale.empty()) facts.emplace_back(stale_key, from.stale);
@@ -264,7 +264,7 @@ given json_of(std::string text, std::string kind, std::string name) {
   return {std::move(text), std::string(made_type), std::move(kind), std::move(name), std::move(version)};
 }
 
-/// Why a text is not given in which nothing can be found.
+/// The error for a text that can be neither parsed nor masked.
 tl::unexpected<failure> not_masked(const std::string& path, const read_file& file) {
   const auto again = located::read(file.how, file.text.bytes);
   return fail(errc::source_unavailable, '"' + path + "\" is not UTF-8 or UTF-16 text, so secrets in it cannot be masked" +
@@ -278,7 +278,7 @@ result<given> give_raw(file_set& from, std::string_view set, const std::string& 
   given made{std::move(file->text.bytes), std::string(media_type_of(file->how)), "file", path, {}};
   made.is_racy = file->text.is_racy;
   if (redacts) {
-    // What keys say of the values below them shows in the tree only.
+    // Secrets that are recognized by the keys above them are known from the parsed tree only.
     read_file whole{{made.text, file->text.state, file->text.is_racy, file->text.behind}, file->how, file->turn};
     const auto values = from.values_of(path, whole);
     auto masked = mask_text(made.text, values.get());
@@ -363,7 +363,7 @@ result<given> give_of_layers(file_set& from, std::string_view set, const address
   std::optional<std::size_t> layer;
   side before;
   side after;
-  // Names are looked up first, since they cost nothing.
+  // Check names first, since that is cheap.
   if (what.what == topic::layer) {
     layer = layer_called(from.layer_settings(), what.layer);
     if (!layer) return no_such_layer(from, what.layer);

@@ -17,30 +17,29 @@
 
 namespace hondana::config_files {
 
-/// A text of more bytes than this is of no use to who asked, so that nothing is written beyond it; what was written then is no
-/// whole JSON.
+/// A size limit in bytes. Rendering stops beyond it, and the text is then incomplete JSON.
 struct budget {
   std::size_t most = 0;
 };
 
-/// `{"key", "value", "file", "line"}`, with `"stale"` where the file is taken as it was before.
+/// `{"key", "value", "file", "line"}`, with `"stale"` if the last valid version of the file is used.
 [[nodiscard]] std::string render_value(const located::node& shown, std::string_view key, std::string_view file,
                                        std::string_view stale);
 
-/// All layers merged, or what is below a key of them: `{"set", "key", "value", "from", "layers"}`.
+/// All merged layers, or the part below a key: `{"set", "key", "value", "from", "layers"}`.
 [[nodiscard]] std::string render_merged(std::string_view set, const layer_states& all, const sought_in_blend& what,
                                         bool is_whole, budget within);
 
 /// One layer: `{"set", "layer", …, "value", "from"}`.
 [[nodiscard]] std::string render_layer(std::string_view set, const layer_states& all, std::size_t which, budget within);
 
-/// One side of a difference: a layer, or nothing for all of them merged.
+/// One side of a difference: the index of a layer, or empty for the merged view.
 using side = std::optional<std::size_t>;
 
 /// `{"set", "from", "to", "added", "removed", "changed", "layers"}`.
 [[nodiscard]] std::string render_difference(std::string_view set, const layer_states& all, side from, side to, budget within);
 
-/// One of them, not masked any further.
+/// A rendered content. It needs no further masking.
 struct given {
   std::string text;
   std::string type;
@@ -51,12 +50,12 @@ struct given {
   bool is_racy = false;
 };
 
-/// Reads what an address, which is of no folder, asks for. `most`: bytes; `uri` is named in errors. Errors: as
-/// `provider::read`; access_denied, too, where layers need a file that the caller's view does not let be read.
+/// Renders the content of an address, which is not a folder. `most`: bytes. `uri`: for errors. Errors: as `provider::read`;
+/// also access_denied if layers use a file that the caller may not read.
 [[nodiscard]] result<given> give(file_set& from, std::string_view set, const address& what, const caller& who, bool redacts,
                                  const std::string& uri, std::uint64_t most);
 
-/// What is wrong with a key: nothing stands below `found`, which is among `names`.
+/// The error for an unknown key. `found`: the key of the innermost existing value. `names`: the names below it.
 [[nodiscard]] tl::unexpected<failure> no_such_key(std::string_view where, const key_path& asked, std::string_view found,
                                                   std::size_t used, std::vector<std::string> names);
 

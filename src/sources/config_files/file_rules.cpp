@@ -71,7 +71,7 @@ std::optional<located::format> rules::format_of(std::string_view path) const {
 std::string rules::credential(std::string_view path, bool is_folder) const {
   const auto* rule = secrets::find_secret(path, is_folder);
   if (rule == nullptr || matches(allow_, path, is_folder, false)) return {};
-  // What stands in environment files is known, and masked.
+  // Environment files are parsed, so their secrets are masked.
   if (!is_folder && redact_ && format_of(path) == located::format::dotenv) return {};
   return "it has the name of a file with credentials (" + std::string(rule->reason) + "); add it to allow to serve it anyway";
 }

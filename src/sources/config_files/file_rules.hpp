@@ -16,23 +16,22 @@
 
 namespace hondana::config_files {
 
-/// Threads: immutable.
+/// Immutable. Threads: any.
 class rules {
  public:
   /// Errors: invalid_argument for a pattern that can match nothing.
   [[nodiscard]] static result<rules> from(const options& all);
 
-  /// Nothing when it is none that is known.
+  /// The format of a file by its name; empty if unknown.
   [[nodiscard]] std::optional<located::format> format_of(std::string_view path) const;
 
-  /// Why a folder is not looked into or a file not served, in words for people; empty when it is. Those above are not looked
-  /// at.
+  /// Why a folder is not entered or a file not served, for display; empty if it is. Ignores the folders above.
   [[nodiscard]] std::string refusal(std::string_view path, bool is_folder) const;
-  /// The same, with those above looked at first.
+  /// The same, but checks the folders above first.
   [[nodiscard]] std::string refusal_of_all(std::string_view path) const;
-  /// The same of what a link leads to, for which its format and `include` do not count.
+  /// The same for the target of a link, whose format and `include` patterns do not count.
   [[nodiscard]] std::string refusal_of_target(std::string_view path) const;
-  /// Whether it lies in a folder that only links lead to: those of Kubernetes' volumes, whose names begin with two dots.
+  /// Whether a path is in a folder that only links use: one of a Kubernetes volume, whose name begins with two dots.
   [[nodiscard]] bool is_of_volume(std::string_view path) const noexcept;
 
  private:
@@ -56,7 +55,7 @@ class rules {
 
 /// The last name of a path.
 [[nodiscard]] std::string_view last_name(std::string_view path) noexcept;
-/// Everything before its last `/`; empty when there is none.
+/// Everything before its last `/`; empty if there is none.
 [[nodiscard]] std::string_view folder_of(std::string_view path) noexcept;
 
 }  // namespace hondana::config_files

@@ -153,7 +153,7 @@ namespace fs = std::filesystem;
 
 failure bad_setting(std::string what) { return {errc::invalid_argument, std::move(what), {}}; }
 
-/// A folder without links, as far as that can be found out.
+/// Resolves the links of a folder's path, if possible.
 std::string without_links_above(const std::string& folder) {
   std::error_code problem;
   const auto real = fs::canonical(folder, problem);
@@ -230,7 +230,7 @@ result<std::string> file_set::name_file(const std::string& path, bool must_be_th
   for (const auto& [known, one] : named_) {
     if (one.ground == made.ground && one.below == made.below) return known;
   }
-  // Of two files of one name the second is called by its folder, too.
+  // Of two files with the same name, the second is served with its folder in the path.
   if (served.empty()) {
     served = last;
     for (auto from = whole.parent_path(); named_.contains(served) && from.has_filename(); from = from.parent_path()) {
@@ -291,7 +291,7 @@ result<std::int64_t> file_set::look_at_ground(std::size_t which, const call& by,
     into.left_out.push_back({std::move(path), std::move(why)});
   };
   const auto take = [&](ground::found one) {
-    if (is_named(which, one.path)) return false;  // looked at before
+    if (is_named(which, one.path)) return false;  // was handled before
     auto why = rules_.refusal(one.path, one.is_folder);
     if (!why.empty()) {
       leave_out(std::move(one.path), std::move(why));
@@ -325,7 +325,7 @@ result<std::int64_t> file_set::look_at_ground(std::size_t which, const call& by,
 result<scene> file_set::look(const call& by, const entering_ground& entering) const {
   scene now;
   std::optional<failure> why;
-  // Folders of files that are named are covered before those are looked at.
+  // Watch the folders of configured files before reading these files.
   for (std::size_t i = 0; i < grounds_.size(); ++i) {
     if (is_walked_[i]) continue;
     const auto changed = look_at_ground(i, by, now, entering);

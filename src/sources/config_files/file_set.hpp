@@ -24,40 +24,40 @@
 
 namespace hondana::config_files {
 
-/// A file with all it is now.
+/// A file with its content.
 struct read_file {
   file_text text;
   located::format how = located::format::toml;
-  std::uint64_t turn = 0;  ///< As of `kept_values::turn`.
+  std::uint64_t turn = 0;  ///< As returned by `kept_values::turn`.
 };
 
-/// Threads: any.
+/// The files and layers of a set. Threads: any.
 class file_set {
  public:
-  /// No more files are served.
+  /// Limit of served files.
   static constexpr std::size_t most_files = 10'000;
-  /// Hears of each folder that is looked at, by its place among `grounds`.
+  /// Called with each folder before it is read. The first argument is an index of `grounds`.
   using entering_ground = std::function<void(std::size_t, const std::string&, int)>;
 
-  /// Errors: invalid_argument for settings that make no sense; source_unavailable for what cannot be opened.
+  /// Errors: invalid_argument for inconsistent settings; source_unavailable for paths that cannot be opened.
   [[nodiscard]] static result<std::unique_ptr<file_set>> open(const options& all, std::function<void(const std::string&)> log);
 
-  /// Goes through all folders. Folders that cannot be looked at are named in the answer. Errors: cancelled, timed_out;
-  /// source_unavailable when none can be looked at.
+  /// Scans all folders. The result names folders that cannot be read. Errors: cancelled, timed_out; source_unavailable if no
+  /// folder can be read.
   [[nodiscard]] result<scene> look(const call& by, const entering_ground& entering) const;
 
-  /// The state of one file, without reading it, or all of it. Errors: as `ground::open_file` and `read_text`.
+  /// `see`: the state of one file, without reading it. `read`: its content. Errors: as `ground::open_file` and `read_text`.
   [[nodiscard]] result<seen_file> see(const std::string& path) const;
   [[nodiscard]] result<read_file> read(const std::string& path);
-  /// What it says, or said when it could last be read. Errors: resource_not_found for what is not there; for all else that
-  /// keeps it from being read only where nothing is known of before.
+  /// The values of a file. If it cannot be read or parsed, its last valid values. Errors: resource_not_found if it is missing;
+  /// other errors only if no values are cached.
   [[nodiscard]] result<kept> values(const std::string& path);
-  /// The values of a text that was just read, null when they are not those of this text.
+  /// The values of a text that was just read; null if other values are cached by now.
   [[nodiscard]] shared_values values_of(const std::string& path, const read_file& file);
 
-  /// What all layers say. Errors: of a file that cannot be read, naming its layer.
+  /// The values of all layers. Errors: those of an unreadable file, naming its layer.
   [[nodiscard]] result<layer_states> layers();
-  /// The path that the file of a layer is served as; empty: it has none.
+  /// The path that the file of a layer is served by; empty: it has none.
   [[nodiscard]] const std::string& file_of_layer(std::size_t which) const noexcept { return files_of_layers_[which]; }
   [[nodiscard]] const std::vector<layer_options>& layer_settings() const noexcept { return layers_; }
 
@@ -87,7 +87,7 @@ class file_set {
                                                     const entering_ground& entering) const;
   void take_seen(scene& into, std::string path, const disk::stamp& state, located::format how, std::string behind = {}) const;
   [[nodiscard]] std::string behind_link(std::size_t ground, std::string_view below, const std::string& real) const;
-  /// Why what a link leads to is not served.
+  /// Why the target of a link is not served.
   [[nodiscard]] std::string refusal_of_target(std::size_t ground, const std::string& real) const;
   [[nodiscard]] shared_values variables_of_layer(std::size_t which, const shared_values& file);
   [[nodiscard]] bool is_named(std::size_t ground, std::string_view below) const;
@@ -96,12 +96,12 @@ class file_set {
   const std::vector<std::string> kept_back_;
   const rules rules_;
   std::vector<std::shared_ptr<const ground>> grounds_;
-  std::vector<bool> is_walked_;                           // by ground; of others only named files are served
-  std::map<std::string, named_file, std::less<>> named_;  // by the path they are served as
+  std::vector<bool> is_walked_;                           // by ground; in other folders, only configured files are served
+  std::map<std::string, named_file, std::less<>> named_;  // by the path that they are served by
   std::vector<layer_options> layers_;
   std::vector<std::string> files_of_layers_;
   std::vector<named_values> fixed_;  // of layers that never change, by layer
-  /// What the variables of a file were made into.
+  /// The values that the variables of a file were converted to.
   struct made_of_file {
     shared_values from;
     shared_values made;

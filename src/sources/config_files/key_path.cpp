@@ -1,4 +1,4 @@
-/// Keys within configuration as people write them, such as server.tls.port.
+/// Keys within configuration as users write them, such as server.tls.port.
 #include "sources/config_files/key_path.hpp"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ tl::unexpected<failure> bad_key(std::size_t at, std::string_view why) {
                   ". Separate names by dots, such as server.port, and write names that contain dots as [\"app.name\"].");
 }
 
-/// Reads one key from left to right.
+/// Parses one key from left to right.
 class key_reader {
  public:
   explicit key_reader(std::string_view text) noexcept : text_(text) {}
@@ -84,7 +84,7 @@ bool needs_brackets(std::string_view name) noexcept {
   return name.empty() || name.find_first_of(".[]\"\\") != std::string_view::npos;
 }
 
-/// How many letters must be put in, left out or exchanged, whatever their case.
+/// The edit distance of two names, ignoring case.
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   for (std::size_t i = 0; i <= b.size(); ++i) row[i] = i;
@@ -157,7 +157,7 @@ std::vector<std::string> names_in(const located::node& of, std::size_t most) {
 std::vector<std::string> nearest(std::string_view asked, std::vector<std::string> names) {
   if (names.size() > most_compared) names.resize(most_compared);
   asked = asked.substr(0, longest_compared);
-  std::vector<std::pair<std::size_t, std::size_t>> ranked;  // how far, and which
+  std::vector<std::pair<std::size_t, std::size_t>> ranked;  // distance and index
   ranked.reserve(names.size());
   for (std::size_t i = 0; i < names.size(); ++i) {
     ranked.emplace_back(distance(asked, std::string_view(names[i]).substr(0, longest_compared)), i);

@@ -1,4 +1,4 @@
-/// Configuration values with secrets masked, also of texts that cannot be parsed.
+/// Masks secrets in configuration values, and in texts that cannot be parsed.
 #include "sources/config_files/masked_values.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ std::size_t weight_of(const located::node& of) {
   return bytes;
 }
 
-/// Writes asterisks over a place; says whether there was anything else.
+/// Writes asterisks over a span. Returns whether it contained anything else.
 bool blot(std::string& text, const secrets::span& at) {
   bool is_new = false;
   for (auto i = at.begin; i < std::min(at.end, text.size()); ++i) {
@@ -36,8 +36,8 @@ bool blot(std::string& text, const secrets::span& at) {
   return is_new;
 }
 
-/// A text with what its escapes stand for, what stands in double quotes in lines of its own, and where each of its bytes stood:
-/// so texts are looked at by themselves that could not be read, such as a key over several lines that is written in one.
+/// A text with escapes resolved and with each double quote as a line end, and the original offset of each byte. So secrets are
+/// found in strings of texts that cannot be parsed, such as a multi-line private key in one JSON string.
 struct unescaped {
   std::string bytes;
   std::vector<std::uint32_t> places;
@@ -69,7 +69,7 @@ struct unescaped {
   }
 };
 
-/// The places of secrets that show only once escapes have been read.
+/// The spans of secrets that are recognizable only after escapes are resolved.
 std::vector<secrets::span> escaped_secrets(std::string_view text) {
   if (text.find('\\') == std::string_view::npos) return {};
   const unescaped plain(text);
@@ -151,13 +151,13 @@ bool is_letter_of_key(char c) noexcept {
          is_any_of(c, "_-./$@+*~<");
 }
 
-/// Whether a backslash that is none of another stands at the end.
+/// Whether a text ends with an unescaped backslash.
 bool ends_with_backslash(std::string_view text) noexcept {
   const auto last = text.find_last_not_of('\\');
   return (text.size() - (last == std::string_view::npos ? 0 : last + 1)) % 2 == 1;
 }
 
-/// How often a mark stands in a text, not counted behind a backslash.
+/// Counts a mark in a text, except after a backslash.
 std::size_t count_of(std::string_view mark, std::string_view in) noexcept {
   std::size_t count = 0;
   for (std::size_t i = 0; i < in.size();) {
@@ -220,13 +220,13 @@ class outliner {
     take_entry(whole.begin, body);
   }
 
-  /// A line that goes on with a value, or is nothing else.
+  /// Masks a line that continues a value, or consists of one.
   void hide(stretch what) {
     look_for_its_end(what);
     blot(what);
   }
 
-  /// Whether the value goes on in the next line.
+  /// Determines whether the value continues on the next line.
   void look_for_its_end(stretch value) {
     const auto said = at(value);
     is_joined_ = how_ != format::json && ends_with_backslash(said);
@@ -268,14 +268,14 @@ class outliner {
            std::all_of(said.begin(), said.end(), [](char c) { return is_letter_of_key(c) || is_any_of(c, "[]"); });
   }
 
-  /// What is there for the sake of others.
+  /// Whether a line consists of document markers or brackets only.
   [[nodiscard]] bool is_marker(stretch line) const noexcept {
     const auto said = at(line);
     if (how_ == format::yaml && (said == "---" || said == "...")) return true;
     return std::all_of(said.begin(), said.end(), [](char c) { return is_blank(c) || is_any_of(c, brackets); });
   }
 
-  /// A key with its value, in a list or not, or a value alone.
+  /// Handles a key with its value, in a list or not, or a value alone.
   void take_entry(std::size_t begin_of_line, stretch body) {
     auto column = body.begin;
     bool is_item = false;
@@ -319,7 +319,7 @@ class outliner {
     hide(value);
   }
 
-  /// Whether what is written is none of a value: tags, anchors and a comment.
+  /// Whether a text consists of tags, anchors and a comment, without a value.
   static bool is_property_or_comment(std::string_view said) noexcept {
     while (!said.empty()) {
       if (said.front() == '#') return true;
@@ -331,7 +331,7 @@ class outliner {
     return true;
   }
 
-  /// Where the value of the key begins that a line begins with.
+  /// The offset of the value after the key at the beginning of a line.
   [[nodiscard]] std::size_t behind_key(stretch body) const noexcept {
     if (body.empty()) return std::string::npos;
     auto at = body.begin;
@@ -364,12 +364,12 @@ class outliner {
   const format how_;
   std::size_t count_ = 0;
   bool is_joined_ = false;        // the line before ends with a backslash
-  std::string_view closing_;      // the quote that a value is within
-  std::size_t limit_ = no_limit;  // lines that are indented so deep go on with a value
-  bool is_in_brackets_ = false;   // of TOML
+  std::string_view closing_;      // the quote that closes the current value
+  std::size_t limit_ = no_limit;  // lines with at least this indentation continue a value
+  bool is_in_brackets_ = false;   // in TOML
 };
 
-/// A text of characters of two bytes: one byte for each is looked at.
+/// Masks UTF-16: examines one byte per character.
 std::size_t mask_wide(std::string& text, format how) {
   const std::size_t low = text[0] == '\xFF' ? 0 : 1;
   std::string narrow;

@@ -1,4 +1,4 @@
-/// Configuration values with secrets masked, also of texts that cannot be parsed.
+/// Masks secrets in configuration values, and in texts that cannot be parsed.
 #pragma once
 
 #include <cstddef>
@@ -14,33 +14,33 @@
 
 namespace hondana::config_files {
 
-/// Two trees of one shape, members and items in the same places.
+/// The values of a file: two trees with the same structure.
 struct values {
-  located::document raw;    ///< Only to be compared; nothing of it is sent.
-  located::document shown;  ///< Its secrets are asterisks.
-  /// Where secrets are in the text it was read from, in order and apart: no less than is masked in the tree.
+  located::document raw;    ///< Unmasked. Only for comparisons; never sent.
+  located::document shown;  ///< With secrets masked.
+  /// The spans of secrets in the original text, ordered and disjoint. Covers everything that is masked in the tree.
   std::vector<secrets::span> in_text{};
-  std::size_t bytes = 0;  ///< About how much memory both take.
+  std::size_t bytes = 0;  ///< Approximate memory use of both.
 };
 using shared_values = std::shared_ptr<const values>;
 
-/// `text`: what the tree was read from.
+/// `text`: the source of the tree.
 [[nodiscard]] shared_values values_of(located::document raw, std::string_view text, bool masks);
-/// Of two trees that have been made already.
+/// From two existing trees.
 [[nodiscard]] shared_values values_of(located::document raw, located::document shown);
 
-/// Masks the secrets of a text: those it gives away itself, and whatever its tree was masked for (null: it could not be read).
-/// Lengths and line ends stay. Returns how many there were.
+/// Masks the secrets of a text: those that the text shows, and those masked in its tree (null: it could not be parsed). Lengths
+/// and line ends stay. Returns how many there were.
 std::size_t mask_text(std::string& text, const values* known);
 
-/// Whether two values say the same, whatever the order of members. `as_texts`: numbers and truths are compared as they are
-/// written, since one side knows texts only.
+/// Whether two values are equal, regardless of the order of members. `as_texts`: compares numbers and booleans by their
+/// spelling, since one side has strings only.
 [[nodiscard]] bool says_the_same(const located::node& a, const located::node& b, bool as_texts);
 
-/// Writes asterisks over all that may be a value: over what stands behind a key, and over lines that are no comments, sections,
-/// brackets or keys, or that may go on with the value of a line before. Where it is not certain that something is a key, it is
-/// masked. Indentation, dashes of lists, ends of lines and lengths stay. Returns how many places were masked; nothing for a
-/// text that is neither UTF-8 nor UTF-16 with a mark of its order, which stays as it is. Time: linear.
+/// Masks everything that may be a value: the text after a key, and lines that may continue a value. Also all lines that are not
+/// comments, sections, brackets or keys. In doubt, text is not a key, and is masked. Indentation, list dashes, line ends and
+/// lengths stay. Returns how many places were masked. Empty, with the text unchanged, if the text is neither UTF-8 nor UTF-16
+/// with a byte order mark. Linear time.
 [[nodiscard]] std::optional<std::size_t> mask_values(std::string& text, located::format how);
 
 }  // namespace hondana::config_files

@@ -1,4 +1,4 @@
-/// Layers of configuration merged into one tree, and differences between two trees.
+/// Merges layers of configuration into one tree, and finds differences between two trees.
 #include "sources/config_files/merged_layers.hpp"
 
 #include <algorithm>
@@ -13,14 +13,14 @@ namespace {
 
 bool is_table(const located::node& of) noexcept { return of.is == located::kind::table; }
 
-/// Members of a table found by their raw keys, quickly where there are many.
+/// Finds members of a table by raw key, in constant time for large tables.
 class member_index {
  public:
   explicit member_index(const std::vector<blend_member>& members) : members_(members) {
     if (members.size() <= few) return;
     for (std::size_t i = 0; i < members.size(); ++i) places_.emplace(members[i].raw_key, i);
   }
-  /// The number of members there were when it was made, where there is none.
+  /// Returns `count` if there is none. `count`: the number of members at construction.
   [[nodiscard]] std::size_t place_of(std::string_view key, std::size_t count) const {
     if (places_.empty()) {
       for (std::size_t i = 0; i < count; ++i) {
@@ -38,7 +38,7 @@ class member_index {
   std::unordered_map<std::string_view, std::size_t> places_;
 };
 
-/// Takes a value as it is.
+/// Replaces `into` by a value.
 void take_over(blend& into, const layered_value& from) {
   into.from = from;
   into.is_table = is_table(*from.raw);
@@ -131,7 +131,7 @@ const located::node& empty_table() {
   return one;
 }
 
-/// Whether it says anything: an empty YAML file is null.
+/// Whether a layer has a value: an empty YAML file is null.
 bool has_something(const layer_state& of) { return of.what && of.what->raw.root.is != located::kind::null; }
 
 layered_value root_of(const layer_states& all, std::size_t which) {

@@ -1,4 +1,4 @@
-/// Layers of configuration merged into one tree, and differences between two trees.
+/// Merges layers of configuration into one tree, and finds differences between two trees.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace hondana::config_files {
 
-/// A value of a layer; `raw` is only compared. Lives as long as the values of the layer.
+/// A value of a layer. `raw` is for comparisons only. Valid as long as the values of the layer.
 struct layered_value {
   std::size_t layer = 0;
   const located::node* shown = nullptr;
@@ -25,74 +25,76 @@ struct layered_value {
 
 struct blend_member;
 
-/// A merged value. Tables are merged member by member; everything else, lists too, is replaced as a whole.
+/// A merged value. Tables are merged member by member; all other values, including lists, are replaced.
 struct blend {
   bool is_table = false;
-  layered_value from;                      ///< The strongest that gave it; of a table the last that has it.
-  std::vector<layered_value> overrides{};  ///< What it replaced, the strongest first.
-  std::vector<layered_value> merged{};     ///< The other tables it is made of, the strongest first.
-  std::vector<blend_member> members;       ///< Of a table, in the order the layers bring them.
+  layered_value from;                      ///< The strongest layer's value; for a table, the last table.
+  std::vector<layered_value> overrides{};  ///< The values that it replaced, strongest first.
+  std::vector<layered_value> merged{};     ///< The other tables that it consists of, strongest first.
+  std::vector<blend_member> members;       ///< Of a table, in the order in which layers add them.
 };
 
+/// A member of a merged table.
 struct blend_member {
-  std::string_view key;      ///< As it is shown.
-  std::string_view raw_key;  ///< What it is told apart by.
+  std::string_view key;      ///< For display, with secrets masked.
+  std::string_view raw_key;  ///< For comparison.
   blend value;
 };
 
-/// Lays a tree over what has been merged so far. Time: linear in both.
+/// Merges a value over the layers merged so far. Linear time.
 void lay_over(blend& below, const layered_value& above);
-/// One layer alone.
+/// The merged view of a single layer.
 [[nodiscard]] blend blend_of(const layered_value& only);
 
-/// Where a search in merged values has come to.
+/// The result of a search in merged values.
 struct sought_in_blend {
   const blend* at = nullptr;              ///< The innermost merged value that was found.
-  const located::node* inside = nullptr;  ///< Within its list, what was found; null: it itself.
-  std::string key;                        ///< As `append_part` writes it.
-  std::size_t used = 0;                   ///< Of the parts; all of them when the value was found.
+  const located::node* inside = nullptr;  ///< The value found in its list; null: `at` itself.
+  std::string key;                        ///< As written by `append_part`.
+  std::size_t used = 0;                   ///< Number of parts that were followed; all of them if the value was found.
 };
 [[nodiscard]] sought_in_blend seek(const blend& in, const key_path& along);
 
-/// The names below where a search has come to.
+/// The names below the result of a search.
 [[nodiscard]] std::vector<std::string> names_in(const sought_in_blend& of, std::size_t most);
 
-/// One of them.
+/// One layer with its values.
 struct layer_state {
   const layer_options* of = nullptr;
-  std::string file{};                ///< As the set serves it; empty: none.
-  shared_values what{};              ///< Null: its file is not there.
+  std::string file{};                ///< The path that the set serves it by; empty: none.
+  shared_values what{};              ///< Null: its file is missing.
   std::vector<std::string> names{};  ///< Of variables, by line.
-  std::string stale{};               ///< Why its file is taken as it was before.
+  std::string stale{};               ///< Why the last valid version of its file is used.
   std::string behind{};              ///< As in `seen_file`.
 };
 using layer_states = std::vector<layer_state>;
 
-/// What stands for all layers together where a layer is named.
+/// Stands for the merged view where a layer is named.
 inline constexpr std::string_view merged_name = "merged";
 
-/// The number of a layer; nothing when none is called so.
+/// The index of a layer; empty if no layer has this name.
 [[nodiscard]] std::optional<std::size_t> layer_called(const std::vector<layer_options>& among, std::string_view name);
 
-/// All of them merged; a table where none has anything.
+/// All layers merged; an empty table if none has values.
 [[nodiscard]] blend merged(const layer_states& all);
-/// One of them; a table where it has nothing.
+/// One layer; an empty table if it has no values.
 [[nodiscard]] blend alone(const layer_states& all, std::size_t which);
 
-/// Whether a layer knows texts only, so that 80 and "80" are no difference.
+/// Whether all values of a layer are strings, so that 80 and "80" count as equal.
 [[nodiscard]] bool has_texts_only(const layer_options& of) noexcept;
 /// "file", "environment", …
 [[nodiscard]] std::string_view name_of(layer_options::kind is) noexcept;
 
-/// A key whose value differs. A table that only one side has counts value by value, unless it stands against something else.
+/// A key with different values. A table on one side only is reported value by value, unless the other side has another value
+/// there.
 struct difference {
   std::string key;
   const blend* before = nullptr;  ///< Null: it was added.
   const blend* after = nullptr;   ///< Null: it was removed.
 };
 
-/// In the order of `before`, then of `after`. `as_texts` says whether values of two layers are compared as they are written.
-/// Nothing more is looked for once `take` returns false.
+/// Reports differences in the order of `before`, then of `after`. `as_texts`: whether values of two layers are compared by
+/// their spelling. Stops when `take` returns false.
 void find_differences(const blend& before, const blend& after, const std::function<bool(std::size_t, std::size_t)>& as_texts,
                       const std::function<bool(const difference&)>& take);
 

@@ -1,4 +1,4 @@
-/// The cache of the last values of each file that could be read.
+/// Caches the last valid values of each file.
 #include "sources/config_files/value_cache.hpp"
 
 #include <utility>
@@ -85,7 +85,7 @@ result<kept> kept_values::read(const std::string& path, located::format how, con
 kept kept_values::late(const std::string& path, record known, record made) {
   if (!made.good) return {known.good, known.stale, known.behind, true};
   kept answer{made.good, {}, made.behind};
-  // What came later was broken, and this is the newest that was not.
+  // The newer text was invalid, and this is the newest valid one.
   if (made.good_changed > known.good_changed) {
     known.good = std::move(made.good);
     known.behind = std::move(made.behind);

@@ -1,4 +1,4 @@
-/// The cache of the last values of each file that could be read.
+/// Caches the last valid values of each file.
 #pragma once
 
 #include <atomic>
@@ -22,56 +22,55 @@
 
 namespace hondana::config_files {
 
-/// What a file says, or said.
+/// The values of a file.
 struct kept {
   shared_values what;
-  std::string stale;      ///< Why this is not what is there now: "line 3: …"; empty when it is.
-  std::string behind{};   ///< Of where it was read from, as in `seen_file`.
-  bool is_other = false;  ///< It is of a newer text than the one that was to be read.
+  std::string stale;      ///< Why these are not the current values: "line 3: …"; empty if they are.
+  std::string behind{};   ///< The target of the link that they were read from, as in `seen_file`.
+  bool is_other = false;  ///< They are from a newer text than the one passed to `read`.
 };
 
-/// Keeps the newest good values of each file, and what is wrong with what has come since. Threads: any.
+/// Caches the newest valid values of each file, and the error of a newer text. Threads: any.
 class kept_values {
  public:
-  /// All files together; beyond, those are let go of that were asked for the longest ago, and one that is larger is not kept.
+  /// Limits of all files together. The least recently used are removed first; larger values are not cached.
   static constexpr std::size_t most_bytes = 128u << 20;
   static constexpr std::size_t most_files = 4096;
 
-  /// `log` receives a line when a file cannot be read any more, and when it can again.
+  /// `log` receives a line when a file becomes invalid, and when it is valid again.
   kept_values(bool masks, std::function<void(const std::string&)> log, std::size_t most = most_bytes)
       : masks_(masks), log_(std::move(log)), most_(most) {}
 
-  /// The values of a file whose state is this, if they are known and no change can have gone unnoticed.
+  /// The values of a file in this state, if they are cached and no change can have gone unnoticed.
   [[nodiscard]] std::optional<kept> of(const std::string& path, const disk::stamp& state);
-  /// To be asked for before a text is read from the disk.
+  /// A number that increases with each call. Call it before reading a text from disk, and pass it to `read`.
   [[nodiscard]] std::uint64_t turn() noexcept { return turns_.fetch_add(1) + 1; }
-  /// Reads a text, which does not take the place of a newer one that has been read since its turn began: of readings at the
-  /// same time the file's change time says which is newer. Where it cannot be read,
-  /// or seems to be about to be written, what was there before with the reason. Errors: source_unavailable, when there was
-  /// nothing before.
+  /// Parses a text, and caches its values unless a newer text was read since `begun`. Of concurrent reads, the file's change
+  /// time decides which is newer. If the text is invalid, or seems to be incomplete, returns the last valid values with the
+  /// reason. Errors: source_unavailable if there are none.
   [[nodiscard]] result<kept> read(const std::string& path, located::format how, const file_text& text, std::uint64_t begun);
-  /// The last good values, for what cannot be opened any more; `why` goes with them.
+  /// The last valid values of a file that cannot be opened; `why` is returned with them.
   [[nodiscard]] std::optional<kept> before(const std::string& path, const std::string& why);
-  /// The file is gone: so is what it said.
+  /// Removes the values of a file that no longer exists.
   void forget(const std::string& path);
 
   [[nodiscard]] bool knows(const std::string& path) const;
-  /// What cannot be read now, for people: "app.toml: line 3: …"; at most three.
+  /// Files that cannot be read now, for display: "app.toml: line 3: …"; at most three.
   [[nodiscard]] std::vector<std::string> troubles() const;
 
  private:
   struct record {
     shared_values good;
-    std::string behind{};  ///< Of what is good.
+    std::string behind{};  ///< Of `good`.
     std::string stale;
     disk::stamp state;
     bool is_racy = true;
-    std::uint64_t turn = 0;         ///< When the latest reading was done.
-    std::int64_t good_changed = 0;  ///< When the file had changed that was good.
+    std::uint64_t turn = 0;         ///< When the latest text was read.
+    std::int64_t good_changed = 0;  ///< The change time of the file that `good` was read from.
     std::uint64_t used = 0;
   };
   void put(const std::string& path, record one);
-  /// What a text says that was read before another which is known already.
+  /// Handles a text that is older than the cached one.
   [[nodiscard]] kept late(const std::string& path, record known, record made);
   void make_room(const std::string& for_path);
 

@@ -17,7 +17,7 @@ namespace {
 using parts_of_key = std::vector<std::string>;
 constexpr std::size_t most_parts = 50;
 
-/// A table of texts that are read from a text of lines "NAME=value", which is made on the way.
+/// Builds a table of strings, together with a text of lines "NAME=value" as its source.
 class flat_table {
  public:
   flat_table() { made_.root.is = located::kind::table; }
@@ -42,17 +42,17 @@ class flat_table {
   std::string text_;
 };
 
-/// Two trees of one shape that grow value by value, members found by their names in constant time.
+/// Two trees with the same structure, built value by value. Finds members by name in constant time.
 class growing_trees {
  public:
   growing_trees(located::node& raw, located::node& shown) : raw_(raw), shown_(shown) {}
 
-  /// Puts a value below the parts of its key; what stands in the way is replaced.
+  /// Adds a value below the parts of its key. Replaces values that are in the way.
   void put(const parts_of_key& parts, const located::node& raw_value, const located::member& shown_value, bool is_key_masked) {
     auto* in = &raw_;
     auto* shown_in = &shown_;
     std::size_t table = 0;
-    auto* number = &table;  // of the table that is looked into
+    auto* number = &table;  // of the current table
     for (const auto& part : parts) {
       if (in->is != located::kind::table) {
         for (auto* one : {in, shown_in}) {
@@ -77,8 +77,8 @@ class growing_trees {
 
  private:
   struct known {
-    std::size_t place;  // among the members
-    std::size_t table;  // its number, where it is one; those that were replaced have others
+    std::size_t place;  // index among the members
+    std::size_t table;  // its number if it is a table; replaced tables have other numbers
   };
   located::node& raw_;
   located::node& shown_;
@@ -86,7 +86,7 @@ class growing_trees {
   std::size_t tables_ = 0;
 };
 
-/// Names made into keys by `parts`, which gives nothing for what is left out.
+/// Converts names to keys with `parts`, which returns nothing for names to skip.
 template <class Parts>
 shared_values below_keys(const values& flat, Parts&& parts) {
   located::document raw{{}, flat.raw.remarks};

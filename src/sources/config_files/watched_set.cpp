@@ -95,7 +95,7 @@ watched_set::changes watched_set::changes_between(const scene& before, const sce
   const auto came_or_went = [&](const std::string& path) {
     is_other_list = true;
     add_change(all, path);
-    // A folder's content is the list of what is in it.
+    // The content of a folder is the list of its entries.
     for (auto above = folder_of(path); !above.empty(); above = folder_of(above)) all.insert(uri_of_file(name_, above));
     all.insert(claim_of(name_) + "/file");
   };
@@ -127,7 +127,7 @@ watched_set::changes watched_set::changes_missed(const scene& now, std::int64_t 
 }
 
 void watched_set::read_anew(const scene* before, const scene& now) {
-  // So that what is good now is known when it is broken later.
+  // Reads valid files now, so that their values are available if they become invalid later.
   std::set<std::string> wanted;
   for (std::size_t i = 0; i < files_->layer_settings().size(); ++i) {
     if (!files_->file_of_layer(i).empty()) wanted.insert(files_->file_of_layer(i));
@@ -136,7 +136,7 @@ void watched_set::read_anew(const scene* before, const scene& now) {
     if (!wanted.contains(path) && !files_->known().knows(path)) continue;
     const auto known = before == nullptr ? now.files.end() : before->files.find(path);
     const bool is_new = before == nullptr || known == before->files.end();
-    // Why it cannot be read is in the log, and told whoever asks for it.
+    // The log has the reason of an error, and a read reports it.
     if (is_new || differs(known->second, file)) static_cast<void>(files_->values(path));
   }
   if (before == nullptr) return;
@@ -158,12 +158,12 @@ void watched_set::tell_of_folders(const scene& now) {
 result<std::shared_ptr<const scene>> watched_set::refreshed(const call& by) {
   const auto arrived = clock::now();
   std::unique_lock looking(looking_, std::defer_lock);
-  // Longer than a day would overflow what the system's clock can wait for.
+  // At most a day, since the system clock cannot wait for arbitrarily long.
   if (!monotonic_clock::try_lock_until(looking, std::min(by.deadline, arrived + std::chrono::hours(24)))) {
     return fail(errc::timed_out, "The configuration is still being read. Retry later.");
   }
   if (begun_ > arrived) {
-    if (auto made = latest()) return made;  // somebody looked since
+    if (auto made = latest()) return made;  // another caller has refreshed since
   }
   const auto begun = clock::now();
   auto found = files_->look(by, entering_);

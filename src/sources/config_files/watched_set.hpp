@@ -19,12 +19,12 @@
 
 namespace hondana::config_files {
 
-/// Writes lines as long as somebody reads them. Threads: any.
+/// A log that can be stopped. Threads: any.
 class quiet_log {
  public:
   explicit quiet_log(std::function<void(std::string_view)> to) : to_(std::move(to)) {}
   void say(const std::string& line);
-  /// Nothing is written any more when this returns.
+  /// Stops logging: when this returns, the log is no longer used.
   void be_silent();
 
  private:
@@ -32,7 +32,7 @@ class quiet_log {
   std::function<void(std::string_view)> to_;
 };
 
-/// Threads: any.
+/// Holds the newest snapshot of a set, and notifies changes. Threads: any.
 class watched_set {
  public:
   /// Errors: as `file_set::open`.
@@ -41,15 +41,15 @@ class watched_set {
   [[nodiscard]] file_set& files() noexcept { return *files_; }
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
 
-  /// What there is now; made by one caller for all who wait. What has changed since the last time is told. Errors: as
-  /// `file_set::look`.
+  /// Returns a snapshot of the current state, and notifies changes since the last one. Concurrent callers share one scan.
+  /// Errors: as `file_set::look`.
   [[nodiscard]] result<std::shared_ptr<const scene>> refreshed(const call& by);
-  /// The newest that was made; null before the first.
+  /// The newest snapshot; null before the first.
   [[nodiscard]] std::shared_ptr<const scene> latest() const;
 
-  /// From now on tells of changes; null: nobody.
+  /// Sets the listener for changes; null: none.
   void watch(std::shared_ptr<change_listener> to);
-  /// Changes from now on are told, also those that come before the first look.
+  /// From now on, notifies changes, including changes before the first snapshot.
   void attach(const std::string& uri);
   void detach(const std::string& uri);
   void attach_list();
@@ -61,10 +61,10 @@ class watched_set {
  private:
   watched_set(std::string name, std::shared_ptr<quiet_log> log, std::unique_ptr<file_set> files)
       : name_(std::move(name)), log_(std::move(log)), files_(std::move(files)) {}
-  /// URIs of which a change is told.
+  /// URIs to notify.
   using changes = std::set<std::string>;
   [[nodiscard]] changes changes_between(const scene& before, const scene& now, bool& is_other_list) const;
-  /// What may have changed between the first who wanted to hear of it and the first look.
+  /// The possible changes between the first subscription and the first snapshot.
   [[nodiscard]] changes changes_missed(const scene& now, std::int64_t since, const changes& attached,
                                        bool& is_other_list) const;
   void add_change(changes& to, const std::string& path) const;
@@ -76,7 +76,7 @@ class watched_set {
   const std::unique_ptr<file_set> files_;
   file_set::entering_ground entering_;
 
-  std::timed_mutex looking_;  // held while the folders are looked at
+  std::timed_mutex looking_;  // held during a scan
   std::chrono::steady_clock::time_point begun_;
   std::vector<std::string> told_unreachable_;
 
@@ -84,7 +84,7 @@ class watched_set {
   std::shared_ptr<const scene> latest_;
   std::shared_ptr<change_listener> listener_;
   std::set<std::string> attached_;
-  std::optional<std::int64_t> told_since_;  // by `wall_clock`; absent: nobody hears of anything
+  std::optional<std::int64_t> told_since_;  // by `wall_clock`; empty: nothing is subscribed
 };
 
 }  // namespace hondana::config_files

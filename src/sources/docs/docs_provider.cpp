@@ -31,11 +31,11 @@
 namespace hondana::docs {
 namespace {
 
-/// For how long what was seen of the folder is taken to be so, where nobody tells of changes.
+/// How long a listing of the folder counts as current if changes are not watched.
 constexpr std::chrono::milliseconds seen_lately{1000};
 constexpr std::uint64_t most_described = 256ull << 20;
 
-/// URIs by what a read of them finds.
+/// Compares URIs by the document that a read of them finds.
 model::watched_spellings::key_of comparing_in(const std::string& set) {
   return [set](std::string_view uri) {
     const auto what = address_of(set, uri);
@@ -43,7 +43,8 @@ model::watched_spellings::key_of comparing_in(const std::string& set) {
   };
 }
 
-/// Names may differ in case or width alone: who watches one of these documents, and may not see the other, hears nothing of it.
+/// Names may differ in case or width only. A caller that watches one of two such documents, and may not see the other, must not
+/// be notified of the other.
 model::watched_spellings::is_listed_as listed_in(std::weak_ptr<const library> in) {
   return [in = std::move(in)](std::string_view uri) {
     const auto there = in.lock();
@@ -69,7 +70,7 @@ docs_provider::docs_provider(std::shared_ptr<library> of)
   if (how.renderer) {
     learner_ = std::make_unique<learner>(library_);
     library_->wake_with([this_has = std::weak_ptr(library_), wake = learner_->waker()] {
-      // Who hears of no changes is not told of titles either; they come with reads.
+      // Without a listener for changes, titles could not be notified later. Reads return them anyway.
       if (const auto there = this_has.lock(); there && there->is_heard()) wake();
     });
   }
@@ -79,10 +80,10 @@ docs_provider::docs_provider(std::shared_ptr<library> of)
   with.log = how.log;
   const auto look = [from = std::weak_ptr(library_)](const call& by, const watch::lookout::trees&) {
     const auto there = from.lock();
-    return !there || there->refreshed(by).has_value();  // why not, the next who asks is told
+    return !there || there->refreshed(by).has_value();  // the next request reports the error
   };
   watching_ = std::make_unique<watch::lookout>(std::vector{how.path}, look, std::move(with));
-  // Not the watching itself: a thread that is within a look must not become its last owner.
+  // Passes a handle, not the watcher itself: the watcher's own thread must not become its last owner.
   library_->cover_with(watching_->coverer());
 }
 
@@ -113,7 +114,7 @@ result<std::shared_ptr<const scene>> docs_provider::current(const call& by) {
 }
 
 result<list_result> docs_provider::list(const list_request& request) {
-  // What follows a page is of the folder as it was looked at for the first.
+  // Later pages use the snapshot of the first one, if it is current.
   const auto now = request.after.empty() ? refreshed(request) : current(request);
   return now.map([&](const auto& known) { return known->entries().page(request); });
 }
@@ -138,7 +139,7 @@ result<reading> docs_provider::read(const read_request& request) {
   auto now = current(request);
   if (!now) return tl::unexpected(now.error());
   auto made = give(**now, what, request);
-  // It may have come since. Unknown names are many, and a walk for each would be dear.
+  // The document may be new. Unknown names are common, so the folder is scanned again only if the path exists.
   if (!made && made.error().code == errc::resource_not_found && library_->may_hold(what.path)) {
     if (auto newer = refreshed(request); newer && *newer != *now) {
       now = std::move(newer);
@@ -174,7 +175,7 @@ result<resource> docs_provider::describe(const describe_request& request) {
   if (is_document) {
     HONDANA_TRY(const auto known, find(*newer, *what, request.who));
     entry = known->entry;
-    // A file that may change without a trace has the version of its content, and what must be rendered is not for this.
+    // A file that may have changed without a trace needs the version of its content. Rendering is too slow for this call.
     if (!entry.version.empty() || known->type.rendered) return entry;
   } else if (listed) {
     entry = *listed;
@@ -247,7 +248,8 @@ constexpr std::size_t longest_typed = 1000;
 constexpr std::chrono::seconds longest_typing_wait{2};
 constexpr std::size_t looks_between_checks = 256;
 
-/// As a value of `{+path}`: what has a meaning in URIs, or is no UTF-8, is escaped, so that it expands to the listed URI.
+/// Writes a path as a value of `{+path}`. Escapes characters that have a meaning in URIs, and invalid UTF-8, so that the
+/// template expands to the listed URI.
 std::string written_in_template(std::string_view path) {
   if (!json::is_utf8(path)) return percent_encode(path, true);
   std::string value;
@@ -271,7 +273,7 @@ struct candidate {
   }
 };
 
-/// Compares in one form what was typed and what there is: width, NFC and NFD and case make no difference.
+/// Compares typed text with candidates after folding width, case and normal form.
 class folded_matcher {
  public:
   explicit folded_matcher(std::string_view typed) : fits_(language::folded(typed.substr(0, longest_typed))) {}
@@ -306,7 +308,7 @@ result<complete_result> docs_provider::complete_paths(const scene& in, const com
     if (!is_seen(request.who, one.entry)) continue;
     auto how = fits(readable(path));
     if (!how && is_readable(request.who, one.entry)) {
-      // People know titles better than names; those come behind whatever fits by its name.
+      // Titles match, too, but rank behind all matches of a name.
       how = fits(one.entry.title);
       if (how) how->how = match::tier::letters;
       if (how) how->cost += 1000;
@@ -323,11 +325,11 @@ result<complete_result> docs_provider::complete_sections(const scene& in, const 
   what.path = decoded_or_same(request.chosen("path"));
   const auto found = find(in, what, request.who);
   if (!found || !is_readable(request.who, (*found)->entry)) return complete_result();
-  // People do not wait longer for what they type; it is rendered behind it, and there the next time.
+  // Completion must be quick. The rendering continues in the background, and the next request finds it.
   auto patient = static_cast<const call&>(request);
   if ((*found)->type.rendered) patient.deadline = std::min(patient.deadline, monotonic_clock::now() + longest_typing_wait);
   const auto text = library_->text_of(**found, patient);
-  if (!text) return complete_result();  // there is nothing to offer of what cannot be read
+  if (!text) return complete_result();  // an unreadable document has no values to suggest
   if (request.argument == "pages") {
     std::vector<std::string> pages;
     for (std::size_t i = 1; i <= std::min((*text)->about->pages, most_pages); ++i) pages.push_back(std::to_string(i));
@@ -338,7 +340,7 @@ result<complete_result> docs_provider::complete_sections(const scene& in, const 
   std::set<std::string_view> known;
   double order = 1;
   for (const auto& one : (*text)->outline.sections) {
-    order *= 0.999999;  // of equal ones the earlier first
+    order *= 0.999999;  // prefers the first of equal ones
     if (one.heading.empty() || !known.insert(one.heading).second) continue;
     const auto how = fits(one.heading);
     if (!how) continue;
@@ -366,7 +368,7 @@ constexpr std::uint64_t most_bytes_of_one = 1ull << 30;
 constexpr std::int64_t most_calls = 1024;
 constexpr std::uint64_t least_memory = 64ull << 20;
 
-/// A folder's name made of what names of sets are made of.
+/// Makes the name of a set from a folder's name.
 std::string slug_of(const std::string& path) {
   auto made = ascii::slug_of(std::filesystem::path(path).filename().string());
   return made.empty() ? "docs" : made;
@@ -390,7 +392,7 @@ result<options> read_options(config::section& from) {
   const bool renders = reader.truth("renders", true);
   const auto seconds = reader.take(from.integer("render_seconds", 1, 600));
   if (seconds) made.rendered.time = std::chrono::seconds(*seconds);
-  // The server reads it, too; here it says how many may wait for renderings.
+  // The server reads this key, too. Here it limits how many calls may wait for renderings.
   if (const auto calls = reader.take(from.integer("concurrency", 1, most_calls))) made.calls = static_cast<std::size_t>(*calls);
   made.rendered_at_once = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 2, 4);
   made.rendered.memory = reader.bytes("render_memory", least_memory, 1ull << 36, made.rendered.memory);

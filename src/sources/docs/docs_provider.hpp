@@ -16,8 +16,8 @@
 
 namespace hondana::docs {
 
-/// Everything it lists is as the folder is at that moment; what PDF and Office files say of themselves comes when they have
-/// been rendered, by a thread of its own behind the requests, and is told then. Threads: any.
+/// Serves a folder of documents as text. Lists show the folder as it is now. Titles of PDF and Office files need rendering: a
+/// background thread renders them, and a notification follows. Threads: any.
 class docs_provider final : public provider {
  public:
   /// Errors: as `library::open`.
@@ -45,7 +45,7 @@ class docs_provider final : public provider {
   [[nodiscard]] hondana::health health() const override { return library_->health(); }
 
  private:
-  /// One answer, whatever it is of.
+  /// The result of a read, of any kind of resource.
   struct given {
     std::vector<content> contents{};
     std::string version{};
@@ -53,14 +53,14 @@ class docs_provider final : public provider {
     bool is_racy = false;
   };
   explicit docs_provider(std::shared_ptr<library> of);
-  /// For `hondana check`: what this machine or set lacks to render it, behind a semicolon; empty: nothing.
+  /// For `hondana check`: why the document cannot be rendered, after a semicolon. Empty: it can.
   [[nodiscard]] std::string why_not_rendered(const document& of) const;
   [[nodiscard]] result<std::shared_ptr<const scene>> refreshed(const call& by);
-  /// The newest scene, looked at anew where it may be out of date.
+  /// The newest snapshot, renewed if it may be out of date.
   [[nodiscard]] result<std::shared_ptr<const scene>> current(const call& by);
-  /// The document that an address names. Errors: resource_not_found.
+  /// Finds the document that an address names. Errors: resource_not_found.
   [[nodiscard]] result<const document*> find(const scene& in, const address& what, const caller& who) const;
-  /// Whether an address names a folder, or the set, so that the caller may be told.
+  /// Whether an address names a folder or the set, in a spelling that the caller may use.
   [[nodiscard]] static bool is_folder(const scene& in, const address& what, const caller& who);
   [[nodiscard]] result<given> give(const scene& in, const address& what, const read_request& request);
   [[nodiscard]] result<given> give_document(const scene& in, const document& of, const address& what,

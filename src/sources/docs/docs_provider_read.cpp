@@ -28,12 +28,12 @@
 
 namespace hondana::docs {
 
-/// The section with this id, or else the first whose heading or id is the same but for NFC and NFD, width, case and marks
-/// around it. Errors: invalid_argument; the text names the nearest headings.
+/// Finds the section with this id, else the first whose heading or id is equal after folding normal form, width, case and
+/// surrounding marks. Errors: invalid_argument, naming the nearest headings.
 [[nodiscard]] result<markup::section> section_called(const prose& of, std::string_view wanted);
 
-/// Some of its pages, without the form feeds between. Errors: invalid_argument for a document without pages, and where there
-/// are fewer.
+/// Some pages of a document, without the form feeds between them. Errors: invalid_argument if the document has no pages, or
+/// fewer than requested.
 [[nodiscard]] result<std::string> pages_of(const prose& of, std::pair<std::size_t, std::size_t> wanted);
 
 namespace {
@@ -110,20 +110,20 @@ result<std::string> pages_of(const prose& of, std::pair<std::size_t, std::size_t
   return found;
 }
 
-/// The documents of the set, or of a folder of it, as a tree of links, one line each, the more important first.
+/// The documents of the set or of a folder as a tree of links, one per line, the important first.
 [[nodiscard]] std::string outline_of_set(const scene& of, std::string_view folder, const caller& who);
-/// The same as JSON: an object with `documents`, in the order of their paths.
+/// The same as a JSON object with the member `documents`, ordered by path.
 [[nodiscard]] std::string outline_of_set_as_json(const scene& of, std::string_view folder, const caller& who);
 
 /// The headings of a document as a tree of links.
 [[nodiscard]] std::string outline_of_document(const document& of, const prose& text);
-/// Headings, and links with where they lead: JSON.
+/// The headings and links of a document with their targets, as JSON.
 [[nodiscard]] std::string outline_of_document_as_json(const scene& in, const document& of, const prose& text,
                                                       const caller& who);
 
 namespace {
 
-/// A folder with what the caller may see of it.
+/// A folder, limited to what the caller may see.
 struct branch {
   std::map<std::string, branch, std::less<>> folders{};
   std::vector<const document*> documents{};
@@ -136,7 +136,7 @@ struct branch {
   }
 };
 
-/// Calls `each` with every document below a folder that the caller may see.
+/// Calls `each` with every document in a folder that the caller may see.
 template <class Each>
 void for_each_seen(const scene& of, std::string_view folder, const caller& who, Each&& each) {
   const auto prefix = folder.empty() ? std::string() : std::string(folder) + '/';
@@ -157,7 +157,7 @@ std::string two_digits(double priority) {
   return text;
 }
 
-/// An entry without what stands in the content, unless the caller may read that.
+/// An entry without data from the content, unless the caller may read the content.
 resource shown_to(const caller& who, const document& one) {
   auto entry = one.entry;
   if (is_readable(who, entry)) return entry;
@@ -217,7 +217,7 @@ value as_json(const document& one, const caller& who) {
   return all;
 }
 
-/// The title of a document in the set, for who may see it.
+/// The document that a link points to, if the caller may see it.
 const document* shown(const scene& in, const destination& to, const caller& who) {
   const auto* found = to.what == destination::kind::document ? in.find(to.path) : nullptr;
   return found != nullptr && is_seen(who, found->entry) ? found : nullptr;
@@ -232,7 +232,7 @@ value as_json(const scene& in, const document& of, const markup::link& link, con
   if (to.what == destination::kind::here && !to.section.empty()) {
     all.emplace_back("uri", of.entry.uri + "?section=" + percent_encode(to.section));
   }
-  // What he may not see is as if it led out of the set.
+  // A document that the caller may not see is treated like a target outside of the set.
   if (const auto* other = shown(in, to, who)) {
     all.emplace_back("uri", other->entry.uri + (to.section.empty() ? "" : "?section=" + percent_encode(to.section)));
     all.emplace_back("title", shown_to(who, *other).title);
@@ -326,15 +326,15 @@ content text_content(std::string text, std::string_view type) {
   return item;
 }
 
-/// Of a text with its encoding, without which nobody could read the bytes.
-/// `about`: of these bytes; null: what is known is of others.
+/// The media type of a file. A text type includes the encoding, without which a client cannot decode it. `about`: the facts of
+/// exactly these bytes; null: unknown.
 std::string type_of_original(const document& of, const facts* about) {
   std::string type(of.type.original);
   if (about != nullptr && !about->charset.empty() && type.starts_with("text/")) type += "; charset=" + about->charset;
   return type;
 }
 
-/// Of a text whose version is its own.
+/// A text whose version is its digest.
 std::pair<content, std::string> versioned(std::string text, std::string_view type) {
   auto version = digest_of(text);
   return {text_content(std::move(text), type), std::move(version)};
@@ -350,9 +350,9 @@ result<const document*> docs_provider::find(const scene& in, const address& what
     return fail(errc::resource_not_found,
                 "Document not found in this set. Its documents are listed in " + uri_of_outline(library_->set()) + '.');
   }
-  // Rules for callers name URIs as they are listed, and would not know this spelling: only who needs none is given it.
+  // Access rules name the listed URI and would not match this spelling. So only callers without rules get the document.
   if (needs_no_rules(who)) return alike;
-  // Peers are told no words of what is not found.
+  // Other callers do not see the text of resource_not_found.
   return fail(errc::part_not_found, "This URI is another spelling of a document in the set. Read " + alike->entry.uri + '.');
 }
 
@@ -409,7 +409,7 @@ result<docs_provider::given> docs_provider::give_document(const scene& in, const
   const auto text = library_->text_of(of, request);
   if (!text) return tl::unexpected(text.error());
   const auto& about = *(*text)->about;
-  // What is listed may be older than the text.
+  // The title in the list may be older than the text.
   const auto title = title_of(of, about);
   given made;
   made.is_racy = about.is_racy;
@@ -417,7 +417,7 @@ result<docs_provider::given> docs_provider::give_document(const scene& in, const
   made.kind = what.section || what.pages ? "section" : what.how == form::usual ? "document" : "outline";
   content item;
   if (what.how != form::usual) {
-    // It says where links lead, and so is not of the document alone.
+    // The outline depends on the targets of links, too, so it has its own version.
     auto outline =
         what.how == form::json ? outline_of_document_as_json(in, of, **text, request.who) : outline_of_document(of, **text);
     std::tie(item, made.version) = versioned(std::move(outline), what.how == form::json ? "application/json" : "text/markdown");
@@ -460,7 +460,7 @@ void docs_provider::add_original(given& to, const document& of, const std::share
                                  const read_request& request) {
   if (text->about->equals_original || !library_->how().originals) return;
   auto uri = of.entry.uri + "?format=original";
-  // Who may read the text alone is not given the file beside it.
+  // A caller that may read the text only must not get the file with it.
   if (const auto& view = request.who.view; view && !view->may_read(uri)) return;
   auto& facts = to.contents.front().metadata;
   const auto room = request.max_bytes - text->text->size();
@@ -471,7 +471,7 @@ void docs_provider::add_original(given& to, const document& of, const std::share
     return;
   }
   facts.emplace_back(original_key, uri);
-  if (!original || !has_room) return;  // who asks for it by its URI is told why not
+  if (!original || !has_room) return;  // reading its own URI reports why
   content item;
   item.uri = std::move(uri);
   item.name = of.entry.name;

@@ -1,4 +1,4 @@
-/// Catalog entries, metadata and templates of documents.
+/// Catalog entries, metadata and resource templates of documents.
 #include "sources/docs/document_entry.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-/// Catalog entries, metadata and templates of documents.
+/// Catalog entries, metadata and resource templates of documents.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,7 @@
 
 namespace hondana::docs {
 
-/// Facts among the metadata, and in `_meta`.
+/// Metadata keys of entries and contents, which clients see in `_meta`.
 inline constexpr std::string_view language_key = "dev.hondana/lang";
 inline constexpr std::string_view charset_key = "dev.hondana/charset";
 inline constexpr std::string_view replaced_key = "dev.hondana/replaced";
@@ -23,20 +23,20 @@ inline constexpr std::string_view original_key = "dev.hondana/original";
 inline constexpr std::string_view withheld_key = "dev.hondana/originalWithheld";
 inline constexpr std::string_view problem_key = "dev.hondana/problem";
 inline constexpr std::string_view cut_key = "dev.hondana/cut";
-/// True: it has not been looked into yet, and its title is that of a rule, or its name.
+/// True: the document has not been rendered yet, and its title comes from a rule or its name.
 inline constexpr std::string_view provisional_key = "dev.hondana/provisional";
 
-/// Of a document, as far as it is known.
+/// The entry of a document. Metadata that is not known yet is missing.
 [[nodiscard]] resource entry_of(const std::string& set, const document& of);
-/// Its title, by what is known of it.
+/// The title of a document.
 [[nodiscard]] std::string title_of(const document& of, const facts& about);
-/// For `hondana check`: why it has its priority, and what is wrong with it.
+/// For `hondana check`: the reason for the priority, and problems of the document.
 [[nodiscard]] std::string remark_on(const document& of);
-/// What is told with its text, and in its entry.
+/// The metadata of a document, for its text and its entry.
 [[nodiscard]] metadata facts_about(const document& of, const facts& about);
 
 [[nodiscard]] std::optional<std::chrono::sys_time<std::chrono::milliseconds>> modified_of(const disk::stamp& state);
-/// The version of a document that is not racy; it changes with the encoding that a rule says, too.
+/// The version of a document that has not just changed. It includes the encoding that a rule sets.
 [[nodiscard]] std::string version_of(const disk::stamp& state, const std::string& charset_rule);
 
 [[nodiscard]] std::vector<resource_template> templates_of(const std::string& set);

@@ -1,4 +1,4 @@
-/// Walks and opens a folder of documents without following links out of it.
+/// Lists and opens the files of a folder, without following links out of it.
 #include "sources/docs/document_folder.hpp"
 
 #include <dirent.h>
@@ -30,18 +30,18 @@
 
 namespace hondana::docs {
 
-/// What a failed system call is for a peer.
+/// Converts the error of a system call.
 [[nodiscard]] tl::unexpected<failure> refused(int error, std::string_view path);
 [[nodiscard]] std::string words_of(int error);
 
-/// Decides about everything it meets. Threads: one.
+/// Walks the folder, and decides about each entry. Threads: one.
 class walker {
  public:
   struct choice {
     const patterns& include;
     const patterns& exclude;
     const disk::own_files& own;
-    bool obeys = true;  ///< Ignore files.
+    bool obeys = true;  ///< Whether ignore files apply.
   };
   walker(const call& by, const std::function<void(const std::string&, int)>& entering, choice how)
       : by_(by), entering_(entering), how_(how) {}
@@ -50,12 +50,12 @@ class walker {
   [[nodiscard]] result<walked> walk(int root);
 
  private:
-  /// Throws std::system_error when descriptors or memory are short.
+  /// Throws std::system_error if descriptors or memory are exhausted.
   [[nodiscard]] result<walked> walk_or_throw(int root);
-  /// Goes through a folder, which it takes over. `prefix` is its path with a slash; empty for the root.
+  /// Walks a folder and takes ownership of it. `prefix`: its path with a final slash; empty for the root.
   result<void> enter(disk::handle folder, const std::string& prefix, const ignore::stack& ignored, std::size_t depth);
   result<void> look(int at, const std::string& prefix, const char* name, const ignore::stack& ignored, std::size_t depth);
-  /// Why something is left out by its name; empty: it is not.
+  /// Why a name excludes an entry; empty: it does not.
   [[nodiscard]] std::string denied(const std::string& path, bool is_folder, const ignore::stack& ignored) const;
   result<void> leave_out(std::string path, std::string why);
 
@@ -74,8 +74,8 @@ constexpr std::size_t most_ignored_bytes = (1u << 20) + 1;
 constexpr int folder_flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 constexpr int ignore_file_flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 
-/// Like git it follows no links; one that is there and cannot be read leaves out all that it could speak of. Throws
-/// std::system_error when descriptors or memory are short.
+/// Loads an ignore file. Like git, does not follow links. An existing file that cannot be read excludes everything it could
+/// apply to. Throws std::system_error if descriptors or memory are exhausted.
 ignore::list_pointer load(int folder, const char* name, std::string source) {
   const auto unusable = [&source](const std::string& why) {
     return std::make_shared<const ignore::pattern_list>(ignore::pattern_list::unusable(std::move(source), why));
@@ -131,7 +131,7 @@ result<walked> walker::walk(int root) {
 }
 
 result<walked> walker::walk_or_throw(int root) {
-  // A descriptor of its own, since its position is that of the walk.
+  // A separate descriptor, since the walk changes its position.
   disk::handle top(::openat(root, ".", folder_flags));
   if (!top.is_open()) return refused(errno, ".");
   ignore::stack ignored;
@@ -182,7 +182,7 @@ result<void> walker::look(int at, const std::string& prefix, const char* name, c
   auto path = prefix + name;
   struct stat facts{};
   if (::fstatat(at, name, &facts, AT_SYMLINK_NOFOLLOW) != 0) {
-    if (errno == ENOENT) return {};  // it has just gone
+    if (errno == ENOENT) return {};  // it was just removed
     if (errno == EACCES || errno == EPERM) return leave_out(std::move(path), "it cannot be accessed: " + words_of(errno));
     return refused(errno, path);
   }
@@ -211,7 +211,7 @@ result<void> walker::look(int at, const std::string& prefix, const char* name, c
     const auto deeper = ignored.child(name, rules_in(inner.get(), path + '/'));
     return enter(std::move(inner), path + '/', deeper, depth + 1);
   }
-  if (errno == ENOENT || errno == ENOTDIR || errno == ELOOP) return {};  // it has just been replaced
+  if (errno == ENOENT || errno == ENOTDIR || errno == ELOOP) return {};  // it was just replaced
   if (errno == EACCES || errno == EPERM) return leave_out(std::move(path), "it cannot be opened: " + words_of(errno));
   return refused(errno, path);
 }
@@ -223,17 +223,18 @@ result<void> walker::leave_out(std::string path, std::string why) {
 
 namespace {
 
-// Not to wait for a writer, should the name be a pipe's by now.
+// O_NONBLOCK: the name may meanwhile be a pipe's, and opening must not wait for a writer.
 constexpr int file_flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 
-/// A place only, so that a source that the sandbox would not let read can still be made, and be asked what it needs.
+/// Opens the folder as a path only (O_PATH). So a source that the sandbox would not let read can still be created, to report
+/// what it needs.
 disk::handle open_root(const std::string& path) {
   disk::handle at(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (at.is_open() && ::faccessat(at.get(), ".", R_OK | X_OK, AT_EACCESS) != 0) return {};
   return at;
 }
 
-/// Names with slashes between, none of which leads up or nowhere.
+/// Whether a path consists of names separated by slashes, without "", "." and "..".
 bool is_plain(std::string_view path) noexcept {
   while (true) {
     const auto slash = path.find('/');
@@ -293,7 +294,7 @@ result<walked> ground::walk(const call& by, const std::function<void(const std::
   auto found = one.walk(held->at.get());
   if (found) return found;
   auto why = std::move(found.error());
-  // Whatever it is for a file, for the whole it is that the source does not work.
+  // An error for one file is an error of the whole source here.
   if (why.code == errc::access_denied) why.public_text = "The server has no permission to read a folder of the documents.";
   if (why.code == errc::resource_not_found || why.code == errc::access_denied) why.code = errc::source_unavailable;
   return tl::unexpected(std::move(why));

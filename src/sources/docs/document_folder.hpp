@@ -20,30 +20,31 @@
 
 namespace hondana::docs {
 
+/// The options of a set of documents.
 struct options {
-  std::string name{};  ///< The set's: 1 to 64 of a-z, 0-9 and `-`.
+  std::string name{};  ///< The set's name: 1 to 64 of a-z, 0-9 and `-`.
   std::string path{};  ///< Absolute.
-  /// Patterns as in `.gitignore`. What `include` names is served whatever its name ends in, as far as it is text; when there
-  /// are any, nothing else is.
+  /// Patterns as in `.gitignore`. Files that match `include` are served with any ending, if they are text. If `include` is set,
+  /// no other files are.
   std::vector<std::string> include{};
   std::vector<std::string> exclude{};
-  std::uint64_t max_bytes = 64ull << 20;  ///< Of one document as it stands on disk.
-  bool ignore_files = true;               ///< `.gitignore` and `.hondanaignore` are obeyed.
-  bool originals = true;                  ///< What is not UTF-8 text is given as it is, too.
+  std::uint64_t max_bytes = 64ull << 20;  ///< Of one document, as stored on disk.
+  bool ignore_files = true;               ///< `.gitignore` and `.hondanaignore` apply.
+  bool originals = true;                  ///< Reads also return the original file if it is not UTF-8 text.
   bool redact = true;
   bool watch = true;
-  std::shared_ptr<const rendering::renderer> renderer{};  ///< Null: PDF and Office files are listed and have no text.
+  std::shared_ptr<const rendering::renderer> renderer{};  ///< Null: PDF and Office files are listed, but have no text.
   rendering::limits rendered{};
   std::size_t rendered_at_once = 2;
-  std::size_t calls = 16;  ///< Threads that the source has.
+  std::size_t calls = 16;  ///< Threads of the source.
   std::function<void(std::string_view)> log{};
-  std::vector<std::string> kept_back{};  ///< Absolute paths of files that are as if they were not there.
+  std::vector<std::string> kept_back{};  ///< Absolute paths of files that are treated as missing.
 };
 
-/// In the set's folder: what its documents are worth (docs/documents.md).
+/// The rules file in the set's folder, with priorities and more (docs/documents.md).
 inline constexpr std::string_view rules_file_name = ".hondana-docs.toml";
 
-/// A regular file below the folder; the path is relative to it, in the bytes it has on disk.
+/// A regular file in the folder. The path is relative, in the bytes it has on disk.
 struct seen_file {
   std::string path{};
   disk::stamp state{};
@@ -51,7 +52,7 @@ struct seen_file {
   bool operator==(const seen_file&) const = default;
 };
 
-/// Something that is not served.
+/// An entry that is not served.
 struct omission {
   std::string path{};
   std::string reason{};
@@ -59,43 +60,44 @@ struct omission {
   bool operator==(const omission&) const = default;
 };
 
-/// What a walk found, sorted by path.
+/// The result of a walk, sorted by path.
 struct walked {
   std::vector<seen_file> documents{};
-  std::vector<seen_file> others{};  ///< By their names no documents; links may lead to them.
+  std::vector<seen_file> others{};  ///< Not documents by their names; links may point to them.
   std::vector<omission> left_out{};
 
   bool operator==(const walked&) const = default;
 };
 
-/// An open regular file, with its state when it was opened.
+/// An open regular file, with its state at that moment.
 struct opened_file {
   disk::handle file{};
   disk::stamp state{};
 };
 
-/// One folder, opened once, and again when its path has come to name another. Symbolic links below it are not followed, by no
-/// call. While there is no folder at its path, all calls fail with source_unavailable. Threads: any.
+/// A folder of documents. It is opened once, and again when its path names another folder. No call follows symbolic links in
+/// it. While the path is not a folder, all calls fail with source_unavailable. Threads: any.
 class ground {
  public:
-  /// Errors: source_unavailable for what is no folder or cannot be opened; invalid_argument for patterns.
+  /// Errors: source_unavailable if the path is not a folder or cannot be opened; invalid_argument for patterns.
   [[nodiscard]] static result<std::unique_ptr<ground>> open(const options& from);
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
-  /// Everything below, but names that begin with a dot. Left out with a reason: what is no file and no folder, is ignored or
-  /// excluded, has the name of a secret, cannot be opened, lies deeper than 32 levels or beyond the first 100 000 files.
-  /// `entering` (may be empty) is called with each folder's path and a descriptor of it before it is read.
-  /// Errors: cancelled, timed_out, source_unavailable.
+  /// Lists everything in the folder except names with a leading dot. Left out, with a reason: anything other than files and
+  /// folders; ignored or excluded entries; names of secrets. Also entries that cannot be opened, are deeper than 32 levels, or
+  /// come after the first 100 000 files.
+  /// `entering` is called with each folder's path and descriptor before it is read; may be null. Errors: cancelled, timed_out,
+  /// source_unavailable.
   [[nodiscard]] result<walked> walk(const call& by, const std::function<void(const std::string&, int)>& entering = {}) const;
 
   /// Errors: resource_not_found, access_denied, source_unavailable.
   [[nodiscard]] result<opened_file> open_file(std::string_view below) const;
-  /// Whether there is anything at this path, be it a link, or that cannot be told.
+  /// Whether an entry exists at this path, including links. True if that cannot be determined.
   [[nodiscard]] bool has(std::string_view below) const;
 
  private:
-  /// What is open; shared with calls that began before it was opened again.
+  /// The open folder, shared with calls that began before it was opened again.
   struct place {
     disk::handle at;
     disk::own_files own;
@@ -113,9 +115,9 @@ class ground {
   mutable std::shared_ptr<const place> now_;
 };
 
-/// A whole file as it was when it was opened. Errors: content_changed, source_unavailable.
+/// Reads a whole file as it was when it was opened. Errors: content_changed, source_unavailable.
 [[nodiscard]] result<std::string> read_whole(const opened_file& file);
-/// Its first `most` bytes, or fewer where it ends. Errors: source_unavailable.
+/// Reads the first `most` bytes, or all if there are fewer. Errors: source_unavailable.
 [[nodiscard]] result<std::string> read_front(const opened_file& file, std::size_t most);
 
 }  // namespace hondana::docs

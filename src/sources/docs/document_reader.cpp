@@ -1,4 +1,4 @@
-/// Reads a file, converts it to text, masks its secrets and outlines it.
+/// Reads a file, converts it to text, masks its secrets, and outlines it.
 #include "sources/docs/document_reader.hpp"
 
 #include <algorithm>
@@ -22,7 +22,7 @@
 namespace hondana::docs {
 namespace {
 
-/// First and last of what neither prints nor takes room.
+/// Ranges of invisible characters without width.
 constexpr std::array<std::pair<char32_t, char32_t>, 10> unseen{{{0xad, 0xad},
                                                                 {0x34f, 0x34f},
                                                                 {0x61c, 0x61c},
@@ -44,13 +44,13 @@ bool begins_tag_at(std::string_view text, std::size_t at) {
   return ascii::is_letter(next) || next == '/' || next == '!' || next == '?';
 }
 
-/// Names of elements that stand within a word without an end of it.
+/// Elements that do not separate words.
 constexpr std::array<std::string_view, 32> within_words{"a",      "abbr", "acronym", "b",  "bdi",  "bdo",   "big",  "cite",
                                                         "code",   "del",  "dfn",     "em", "font", "i",     "ins",  "kbd",
                                                         "mark",   "nobr", "q",       "s",  "samp", "small", "span", "strike",
                                                         "strong", "sub",  "sup",     "tt", "u",    "var",   "wbr",  "ruby"};
 
-/// What a tag, from its `<` to before its `>`, is in the text.
+/// The text that replaces a tag. `tag`: from its `<` to before its `>`.
 std::string_view shown_as(std::string_view tag) {
   tag.remove_prefix(tag.starts_with("</") ? 2 : 1);
   const auto name = ascii::in_lower_case(tag.substr(0, std::min(tag.find_first_of(" \t\r\n\f/"), std::size_t{16})));
@@ -65,7 +65,7 @@ std::string without_tags_of(std::string_view page) {
     constexpr std::string_view comment = "<!--";
     if (page.substr(at).starts_with(comment)) {
       out += '\n';
-      at += comment.size();  // its text is looked at, too
+      at += comment.size();  // the text of the comment is included
       continue;
     }
     const auto end = begins_tag_at(page, at) ? page.find('>', at) : std::string_view::npos;
@@ -73,7 +73,7 @@ std::string without_tags_of(std::string_view page) {
       out += shown_as(page.substr(at, end - at));
       at = end + 1;
     } else if (begins_tag_at(page, at)) {
-      return out.append(page.substr(at));  // no tag ends any more
+      return out.append(page.substr(at));  // no further tag ends
     } else {
       out += page[at++];
     }
@@ -97,7 +97,7 @@ std::string joined_text_of_html(std::string_view page) {
 
 namespace {
 
-/// Of a text up to this size all is looked at for a list, of a larger one so much of its front.
+/// Lists read texts up to this size completely, and only the beginning of larger ones.
 constexpr std::uint64_t glanced_whole = 4u << 20;
 constexpr std::size_t glanced_front = 256u << 10;
 constexpr std::size_t most_targets = 1000;
@@ -105,14 +105,14 @@ constexpr std::size_t longest_target = 2000;
 constexpr std::size_t longest_heading = 300;
 constexpr std::string_view mark = "\xEF\xBB\xBF";
 
-/// A text in hand, before anything is known of it.
+/// A text before its metadata is determined.
 struct found_text {
   std::string text{};
   markup::outline outline{};
   facts about{};
 };
 
-/// In the largest unit that needs no fraction.
+/// A size in the largest unit without a fraction: "4 MiB".
 std::string in_units(std::uint64_t size) {
   constexpr std::uint64_t kibi = 1024;
   if (size == 0 || size % kibi != 0) return std::to_string(size) + " bytes";
@@ -127,14 +127,14 @@ result<void> check_size(const opened_file& file, const options& with) {
                                             "a source of files (?bytes=, ?lines=).");
 }
 
-/// Links to what is beside it: neither of another scheme nor within the document.
+/// Whether a link points to another file of the folder: not another scheme, and not a fragment.
 bool is_beside(std::string_view target) noexcept {
   if (target.empty() || target.size() > longest_target || target.starts_with('#') || target.starts_with("//")) return false;
   const auto stop = target.find_first_of(":/?#");
   return stop == std::string_view::npos || target[stop] != ':';
 }
 
-/// Whether a target is code or content of its own, and leads nowhere. As browsers read it: without what does not print.
+/// Whether a target is a script or embedded data, which has no destination. Ignores invisible characters, as browsers do.
 bool is_code(std::string_view target) {
   std::string scheme;
   for (const char c : target) {
@@ -156,17 +156,17 @@ std::vector<std::string> targets_of(const markup::outline& of) {
   return {all.begin(), all.end()};
 }
 
-/// What helps where there is no text, if it does.
+/// The hint to read the original, if that helps.
 std::string way_to_original(const options& with) {
   return with.redact ? std::string() : " ?format=original returns the original file.";
 }
 
-/// Masks secrets of documents with some name, where they are to be masked.
+/// Masks secrets by the rules for a file name, if masking is on.
 class masker {
  public:
   masker(std::string_view path, bool is_on) : how_(secrets::policy_of(path)), is_on_(is_on) {}
 
-  /// How many there were.
+  /// Returns the number of masked secrets.
   std::size_t operator()(std::string& text) const {
     return is_on_ && !text.empty() ? secrets::redactor(how_, text).mask(text) : 0;
   }
@@ -176,7 +176,7 @@ class masker {
   bool is_on_;
 };
 
-/// Converts and, of HTML, renders.
+/// Decodes a text, and converts HTML to Markdown.
 result<found_text> text_of(std::string bytes, const assignment& what, const options& with) {
   found_text made;
   auto decoded = charsets::decode(bytes, what.charset);
@@ -212,7 +212,7 @@ result<found_text> rendering_of(const opened_file& file, const assignment& what,
   auto rendered = with.renderer->render(*what.type.rendered, file.file.get(), limits, by.stop, by.deadline);
   if (!rendered) {
     auto why = std::move(rendered.error());
-    // Clients are told "not found" of access_denied, and that a parameter is wrong of invalid_argument.
+    // Clients see access_denied as "not found", and invalid_argument as a wrong parameter.
     if (why.code == errc::access_denied || why.code == errc::invalid_argument) why.code = errc::unreadable;
     if (is_lasting(why)) why.public_text += way_to_original(with);
     return tl::unexpected(std::move(why));
@@ -225,7 +225,7 @@ result<found_text> rendering_of(const opened_file& file, const assignment& what,
     std::erase(repaired, '\0');
     made.text = std::move(repaired);
   }
-  // What the file says of itself is masked whole, before it is made shorter, and is as much of its text as the pages.
+  // Properties are part of the text, and are masked completely before they are cut.
   const masker mask(what.path, with.redact);
   made.about.masked = mask(rendered->title) + mask(rendered->author);
   made.about.has_secrets_beside = mask(rendered->beside) > 0;
@@ -236,7 +236,8 @@ result<found_text> rendering_of(const opened_file& file, const assignment& what,
   return made;
 }
 
-/// Marks within a word, and entities, may hide a secret from who looks at the text, and not from who reads a heading.
+/// Masks titles, descriptions, headings and links. Markup within a word, or entities, can hide a secret in the text that a
+/// heading shows.
 void mask_what_was_made(found_text& of, const masker& mask) {
   auto& about = of.about;
   for (auto* one : {&about.heading, &about.description, &about.says.title, &about.says.description, &of.outline.title})
@@ -252,7 +253,7 @@ void mask_what_was_made(found_text& of, const masker& mask) {
   }
 }
 
-/// What follows from the text, which is masked first.
+/// Derives metadata from the text, which is masked first.
 void look_into(found_text& into, const assignment& what, const options& with) {
   auto& about = into.about;
   about.charset_rule = what.charset;
@@ -263,7 +264,7 @@ void look_into(found_text& into, const assignment& what, const options& with) {
   if (!is_html) {
     into.outline = markup::outline_of(how, into.text);
   } else if (about.masked > 0) {
-    // It was made before the secrets were masked; links stand in the file only.
+    // The outline has offsets from before the masking. Only the file contains links.
     auto links = std::move(into.outline.links);
     into.outline = markup::outline_of(how, into.text);
     into.outline.links = std::move(links);
@@ -294,8 +295,8 @@ void look_into(found_text& into, const assignment& what, const options& with) {
   about.targets = targets_of(into.outline);
 }
 
-/// Whether a file of HTML has secrets written with entities, tags or what does not print between where its text does not show
-/// them: in what is hidden, scripts, comments and attributes.
+/// Whether an HTML file contains secrets outside of its visible text: in hidden parts, scripts, comments and attributes. Finds
+/// secrets that entities, tags or invisible characters interrupt.
 bool hides_some(std::string_view bytes, const assignment& what, const masker& mask) {
   if (what.type.marked != markup::format::html) return false;
   const auto text = charsets::decode(bytes, what.charset);
@@ -332,7 +333,7 @@ result<std::shared_ptr<const prose>> read_prose(const opened_file& file, const a
   } else {
     HONDANA_TRY(auto bytes, read_whole(file));
     if (is_unsure) {
-      // The first reading may be a mix that the time stamps do not show.
+      // The first read may mix two states that the timestamps do not distinguish.
       const auto again = read_whole(file);
       if (!again) return tl::unexpected(again.error());
       if (*again != bytes) return fail(errc::content_changed, "The document keeps changing. Read it again.");
@@ -359,7 +360,7 @@ result<std::shared_ptr<const facts>> glance(const opened_file& file, const assig
   const auto begun = disk::wall_clock();
   HONDANA_TRY(auto bytes, is_whole ? read_whole(file) : read_front(file, glanced_front));
   if (!is_whole) {
-    // Its last character may be cut.
+    // The last character may be incomplete.
     const auto end = bytes.rfind('\n');
     if (end != std::string::npos) bytes.resize(end + 1);
   }

@@ -1,4 +1,4 @@
-/// Reads a file, converts it to text, masks its secrets and outlines it.
+/// Reads a file, converts it to text, masks its secrets, and outlines it.
 #pragma once
 
 #include <memory>
@@ -13,37 +13,37 @@
 
 namespace hondana::docs {
 
-/// All text of a page, hidden or not, with scripts and the text of comments: without tags and what does not print, entities
-/// decoded. Tags that end a word are the end of a line. For whoever looks for secrets. Costs a pass.
+/// All text of a page for a search for secrets: visible and hidden text, scripts and comments. Tags and invisible characters
+/// are removed, entities decoded. Tags that separate words become line ends. Linear time.
 [[nodiscard]] std::string joined_text_of_html(std::string_view page);
 
-/// What is to be read. `path`: on disk.
+/// A file to read. `path`: on disk.
 struct assignment {
   std::string_view path{};
   document_type type{};
-  std::string_view charset{};  ///< As a rule says; empty: none does.
+  std::string_view charset{};  ///< As set by a rule; empty: none.
 };
 
-/// Reads a document, converts and renders it, masks its secrets and outlines it. Errors: response_too_large for what is larger
-/// than the set's `max_bytes`; invalid_argument for what is no text; unsupported where it would have to be rendered and nothing
-/// does; those of `read_whole` and the renderer.
+/// Reads a document, converts or renders it, masks its secrets, and outlines it. Errors: response_too_large: beyond the set's
+/// `max_bytes`; unreadable: not text; unsupported: it needs rendering, which is not available. Also those of `read_whole` and
+/// the renderer.
 [[nodiscard]] result<std::shared_ptr<const prose>> read_prose(const opened_file& file, const assignment& what,
                                                               const options& with, const call& by);
 
-/// What a list needs to know of a document that is text: it is read, of a large one only the front. Never of one that would
-/// have to be rendered. Errors: as `read_prose`.
+/// Reads what a list needs of a text document. Of a large one, reads the beginning only. Not for documents that must be
+/// rendered. Errors: as `read_prose`.
 [[nodiscard]] result<std::shared_ptr<const facts>> glance(const opened_file& file, const assignment& what, const options& with);
 
-/// Whether an error is the document's own and stays until it changes.
+/// Whether an error is caused by the document, and lasts until it changes.
 [[nodiscard]] bool is_lasting(const failure& why) noexcept;
 
-/// Why a file is not given as it is: unsupported, since peers are told no words of what they may not see. `why`: the end of a
-/// sentence.
+/// The error for an original that is withheld. Uses unsupported, since callers do not see the text of access_denied. `why`: the
+/// end of the sentence.
 [[nodiscard]] failure withheld(const std::string& why);
 
-/// The file as it is. With `redact` it is given only where nothing is masked in its text, or where that is the file byte for
-/// byte and is masked likewise; never where the text is not known whole. `about`: of the same state; null: the text is not
-/// known. Errors: as `withheld`; those of `read_whole`; response_too_large.
+/// The original file. With `redact`, it is returned only if its text has no secrets, or if text and file are the same bytes and
+/// are masked alike. Never if the whole text is not known. `about`: facts of the same state; null: the text is unknown. Errors:
+/// as `withheld`; those of `read_whole`; response_too_large.
 struct original {
   shared_bytes bytes{};
   std::size_t masked = 0;

@@ -14,14 +14,15 @@
 
 namespace hondana::docs {
 
-/// Names and patterns are compared as people read them: NFC and NFD make no difference, and names in Shift_JIS or EUC-JP are
+/// Path patterns. Names are compared as decoded text: normal form makes no difference, and names in Shift_JIS or EUC-JP are
 /// converted; width and case count. Immutable. Threads: any.
 class patterns {
  public:
-  /// Errors: invalid_argument for a pattern that is empty, spans lines or can match nothing; `what` says whose it is.
+  /// Errors: invalid_argument for a pattern that is empty, spans lines or can match nothing. `what`: the owner of the patterns,
+  /// for errors.
   [[nodiscard]] static result<patterns> compile(const std::vector<std::string>& all, const std::string& what);
 
-  /// Whether a file, or a folder that it lies in, is matched.
+  /// Whether a file, or a folder above it, matches.
   [[nodiscard]] bool match(std::string_view path) const;
   [[nodiscard]] bool match_folder(std::string_view path) const;
   [[nodiscard]] bool is_empty() const noexcept { return list_.size() == 0; }
@@ -33,10 +34,10 @@ class patterns {
   ignore::pattern_list list_;
 };
 
-/// What the rules say of one document; of each member the last rule that matches and has it.
+/// The result of the rules for one document. Each member is from the last matching rule that has it.
 struct ruled {
   std::optional<double> priority{};
-  std::size_t priority_line = 0;  ///< Of its rule.
+  std::size_t priority_line = 0;  ///< Line of its rule.
   std::vector<role> audience{};
   std::string lang{};
   std::string title{};
@@ -45,13 +46,13 @@ struct ruled {
   std::size_t excluded_line = 0;
 };
 
-/// Immutable. Threads: any.
+/// The rules of a set. Immutable. Threads: any.
 class rules {
  public:
   static constexpr std::size_t most_bytes = 1u << 20;
   static constexpr std::size_t most_rules = 1000;
 
-  /// Reads a TOML text of tables `[[rule]]` with `match` (patterns as in `.gitignore`) and any of `priority`, `audience`,
+  /// Parses a TOML text of tables `[[rule]]` with `match` (patterns as in `.gitignore`) and any of `priority`, `audience`,
   /// `lang`, `title`, `charset` and `exclude`. Errors: invalid_argument, "FILE:LINE: what is wrong".
   [[nodiscard]] static result<rules> parse(std::string_view text, const std::string& file);
 

@@ -26,7 +26,7 @@ constexpr std::size_t most_kept = 64u << 20;
 
 assignment assignment_of(const document& which) { return {which.on_disk, which.type, which.rule.charset}; }
 
-/// What is known of a document that could not be read.
+/// Facts of a document that could not be read.
 std::shared_ptr<const facts> problem_of(const disk::stamp& state, std::string charset_rule, failure why) {
   facts made;
   made.state = state;
@@ -35,7 +35,7 @@ std::shared_ptr<const facts> problem_of(const disk::stamp& state, std::string ch
   return std::make_shared<const facts>(std::move(made));
 }
 
-/// Requests have most of the threads that the source has, and leave some to what needs no rendering.
+/// Calls that wait for renderings may use most of the source's threads. The rest serve documents that need no rendering.
 press_bounds bounds_for(const options& how) {
   press_bounds made;
   made.at_once = how.rendered_at_once;
@@ -44,7 +44,7 @@ press_bounds bounds_for(const options& how) {
   return made;
 }
 
-/// Why an original is not given whose text cannot be had.
+/// The error for an original whose text is unavailable. Errors of the call itself are returned unchanged.
 failure why_withheld(failure why, const call& by) {
   const bool is_of_call = why.code == errc::cancelled || why.code == errc::overloaded || why.code == errc::content_changed ||
                           why.code == errc::resource_not_found || why.code == errc::source_unavailable ||
@@ -145,7 +145,7 @@ result<void> library::read_rules() {
   }
   mind_rules(problem);
   if (rules_) return {};
-  // It may say what must not be served, so that nothing is.
+  // The rules file may exclude documents, so nothing is served without it.
   return fail(errc::source_unavailable,
               "The rules file of the documents is invalid: " + problem + ". Nothing is served until it is corrected.");
 }
@@ -173,7 +173,7 @@ result<void> library::learn(const walked& found, const call& by) {
     if (known && known->state == file.state && !known->is_racy && known->charset_rule == said.charset) continue;
     if (said.is_excluded) continue;
     if (type.rendered) {
-      // What was known was of another state; the text has to be rendered again, by somebody who has time.
+      // The known facts belong to another state. The background thread or a reader renders the new one.
       const std::lock_guard lock(mutex_);
       if (known && known->state != file.state) known_.erase(file.path);
       continue;
@@ -185,7 +185,7 @@ result<void> library::learn(const walked& found, const call& by) {
       continue;
     }
     auto read = glance(*opened, {file.path, type, said.charset}, *how_);
-    // The text of a file that keeps changing is read again by the next look.
+    // A file that keeps changing is read again at the next refresh.
     if (!read && read.error().code == errc::content_changed) continue;
     remember(file.path, read ? std::move(*read) : problem_of(opened->state, said.charset, std::move(read.error())));
   }
@@ -195,12 +195,12 @@ result<void> library::learn(const walked& found, const call& by) {
 result<std::shared_ptr<const scene>> library::refreshed(const call& by) {
   const auto arrived = clock::now();
   std::unique_lock looking(looking_, std::defer_lock);
-  // Longer than a day would overflow what the system's clock can wait for.
+  // At most a day, since the system clock cannot wait for arbitrarily long.
   if (!monotonic_clock::try_lock_until(looking, std::min(by.deadline, arrived + std::chrono::hours(24)))) {
     return fail(errc::timed_out, "The documents are still being read. Retry later.");
   }
   if (begun_ > arrived) {
-    if (auto made = latest()) return made;  // somebody looked since
+    if (auto made = latest()) return made;  // another caller has refreshed since
   }
   const auto begun = clock::now();
   auto found = ground_->walk(by, [this](const std::string& path, int descriptor) {
@@ -240,7 +240,8 @@ result<std::shared_ptr<const scene>> library::refreshed(const call& by) {
   const auto before = std::exchange(latest_, made);
   looked_at_ = clock::now();
   const auto to = listener_;
-  // The first look has nothing to compare with: what changed between the wish to hear and the look is told whole.
+  // The first refresh has no earlier snapshot. Changes since the subscription may have been missed, so the whole list is
+  // notified.
   const bool may_have_missed = !before && tells_list_;
   lock.unlock();
   if (before && to) made->tell_changes_since(*before, *to);
@@ -267,7 +268,7 @@ result<std::shared_ptr<const prose>> library::rendered(const document& which, op
 result<std::shared_ptr<const prose>> library::text_of(const document& which, const call& by, bool is_for_later) {
   HONDANA_TRY(auto file, ground_->open_file(which.on_disk));
   if (auto kept = texts_->find(which.on_disk, file.state, which.rule.charset)) {
-    // Who waited for the rendering may have gone before it was done.
+    // The caller that requested the rendering may have left before it finished.
     if (which.type.rendered) remember(which.on_disk, kept->about);
     return kept;
   }
@@ -291,7 +292,7 @@ result<original> library::original_of(const document& which, const call& by, std
   HONDANA_TRY(auto file, ground_->open_file(which.on_disk));
   if (text && text->about->state != file.state) text.reset();
   if (how_->redact && !text) {
-    // Only its text shows whether it has secrets that are not found in its bytes.
+    // Only the text shows secrets that are not recognizable in the bytes.
     auto read = text_of(which, by);
     if (!read) return tl::unexpected(why_withheld(std::move(read.error()), by));
     text = std::move(*read);
@@ -347,7 +348,7 @@ namespace {
 using clock = monotonic_clock;
 
 constexpr std::chrono::seconds farewell{1};
-/// After so many documents, or so long, what is known of them is told.
+/// The results of background rendering are published after this many documents, or this long.
 constexpr std::size_t documents_a_turn = 20;
 constexpr std::chrono::seconds longest_turn{5};
 constexpr std::chrono::minutes longest_call{2};
@@ -371,7 +372,7 @@ struct learner::state {
     return made;
   }
 
-  /// False: there is nothing more to do.
+  /// Renders some documents. False: there is nothing more to do.
   bool turn() {
     const auto begun = clock::now();
     bool did_some = false;
@@ -380,11 +381,11 @@ struct learner::state {
       if (!next) break;
       did_some = true;
       auto text = of->text_of(*next, new_call(), true);
-      // Too much is asked for just now, or others had all turns; the next who asks for a list wakes this again.
+      // The queue is full, or requests had priority. The next list request wakes this thread again.
       if (!text && text.error().code == errc::overloaded) return false;
       if (!text && text.error().code != errc::cancelled) of->note_problem(*next, std::move(text.error()));
     }
-    // Why it cannot be looked at now, the next who asks is told.
+    // If this fails, the next request reports the error.
     return did_some && !stop.stop_requested() && of->refreshed(new_call()).has_value();
   }
 
@@ -417,7 +418,7 @@ learner::~learner() {
 }
 
 std::function<void()> learner::waker() const {
-  // Not the state itself: the library, which calls this, must not keep itself alive.
+  // A weak reference: the library calls this function, and must not keep itself alive.
   return [of = std::weak_ptr(state_)] {
     const auto there = of.lock();
     if (!there || there->stop.stop_requested()) return;

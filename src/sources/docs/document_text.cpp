@@ -1,4 +1,4 @@
-/// The text of a document, the metadata found in it, and the cache of texts.
+/// Finds title, description and metadata in the text of a document, and caches texts.
 #include "sources/docs/document_text.hpp"
 
 #include <algorithm>
@@ -27,14 +27,14 @@ std::string_view trimmed(std::string_view line) noexcept {
   return line;
 }
 
-/// A line of one sort of mark only: an underline, a rule, a fence of a table.
+/// Whether a line consists of one kind of mark: an underline, a rule, a table border.
 bool is_rule(std::string_view line) noexcept {
   return (line.size() >= 2 || line == "=" || line == "-") &&
          std::string_view("=-~^*_+#\"'`.:|<>").find(line.front()) != std::string_view::npos &&
          line.find_first_not_of("=-~^*_+#\"'`.:|<> ") == std::string_view::npos;
 }
 
-/// What is behind `[TEXT][NAME]`, whose first bracket stands at `at`; 0: there is none.
+/// The offset after `[TEXT][NAME]`, whose first bracket is at `at`; 0: there is none.
 std::size_t end_of_named_link(std::string_view text, std::size_t at, std::string_view& shown) {
   const auto end = text.find(']', at);
   if (end == std::string_view::npos || text.substr(end, 2) != "][") return 0;
@@ -44,7 +44,7 @@ std::size_t end_of_named_link(std::string_view text, std::size_t at, std::string
   return close + 1;
 }
 
-/// The inline code and link marks of Markdown and its like.
+/// Removes inline code and link marks of Markdown and similar formats.
 std::string without_marks(std::string_view text) {
   std::string plain;
   plain.reserve(text.size());
@@ -58,7 +58,7 @@ std::string without_marks(std::string_view text) {
     }
     if (c == '`') continue;
     if (c == '[') {
-      // [TEXT](TARGET "TITLE") and [TEXT][NAME] are TEXT; other brackets stay.
+      // [TEXT](TARGET "TITLE") and [TEXT][NAME] become TEXT; other brackets stay.
       std::string_view shown;
       auto behind = markup::read_link(text, i, shown);
       if (behind == 0) behind = end_of_named_link(text, i, shown);
@@ -74,12 +74,12 @@ std::string without_marks(std::string_view text) {
   return plain;
 }
 
-/// Reads line by line, and stops behind the first paragraph.
+/// Reads line by line, up to the end of the first paragraph.
 class paragraph_finder {
  public:
   explicit paragraph_finder(markup::format how) : how_(how) {}
 
-  /// False: it is found.
+  /// False: the paragraph is complete.
   bool take(std::string_view raw) {
     const auto line = trimmed(raw);
     if (in_fence_) {
@@ -96,7 +96,7 @@ class paragraph_finder {
     }
     if (how_ != markup::format::plain && opens_block(line)) return found_.empty();
     if (is_rule(line)) {
-      // What stands above an underline was a heading.
+      // The line above an underline is a heading.
       found_.clear();
       return true;
     }
@@ -168,7 +168,7 @@ std::string first_paragraph(markup::format how, std::string_view text) {
   const bool is_cut = rest.size() < text.size();
   while (!rest.empty()) {
     const auto end = rest.find('\n');
-    // A line that is cut off may end within a character.
+    // A truncated line may end within a character.
     if (end == std::string_view::npos && is_cut) {
       auto whole = rest;
       while (!whole.empty() && (static_cast<unsigned char>(whole.back()) & 0xC0) == 0x80) whole.remove_suffix(1);
@@ -192,7 +192,7 @@ std::string_view title_line(std::string_view text) noexcept {
   const bool stands_alone = next != std::string_view::npos && trimmed(below.substr(0, next)).empty();
   const auto line = trimmed(text.substr(0, end));
   if (!stands_alone || trimmed(below).empty() || line.empty() || is_rule(line) || is_blank(text.front())) return {};
-  // An indent of a paragraph, items of lists, settings and sentences.
+  // Indented paragraphs, list items, settings and sentences are not titles.
   for (const std::string_view begin : {"　", "- ", "* ", "・", "#", "|", "<", "{", "["}) {
     if (line.starts_with(begin)) return {};
   }
@@ -324,7 +324,7 @@ bool begins_with_fence(std::string_view text) noexcept {
   return end != std::string_view::npos && text.substr(0, end).find_first_not_of(" \t\r") == std::string_view::npos;
 }
 
-/// Whether the second fence is there: without it the first is a rule across the page.
+/// Whether the closing fence exists. Without it, the first fence is a thematic break.
 bool has_second_fence(std::string_view text) noexcept {
   for (auto at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1)) {
     const auto line = text.substr(at + 1, text.find('\n', at + 1) - at - 1);

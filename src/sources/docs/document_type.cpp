@@ -54,7 +54,7 @@ constexpr std::array endings{
     ending{".odp", office("application/vnd.oasis.opendocument.presentation", rendered::odp)},
 };
 
-/// Documents that have no ending.
+/// Documents without an ending.
 constexpr std::array<std::string_view, 14> bare_names{"readme",  "changelog", "changes", "news",        "history",
                                                       "license", "licence",   "copying", "notice",      "authors",
                                                       "install", "todo",      "faq",     "contributing"};

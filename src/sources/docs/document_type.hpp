@@ -9,18 +9,18 @@
 
 namespace hondana::docs {
 
-/// Its views are static.
+/// The type of a document. All string views are static.
 struct document_type {
   std::string_view original{};                  ///< Media type of the file.
-  std::string_view text{};                      ///< Of its text.
-  markup::format marked{};                      ///< How the text is marked up; of HTML the file.
-  std::optional<rendering::format> rendered{};  ///< It becomes text in a child process.
+  std::string_view text{};                      ///< Media type of its text.
+  markup::format marked{};                      ///< Markup of the text; for HTML, of the file.
+  std::optional<rendering::format> rendered{};  ///< Set if a child process renders it to text.
 };
 
-/// Nothing: by its name it is no document. `path` may have folders in front.
+/// Empty if the name is not that of a document. `path` may contain folders.
 [[nodiscard]] std::optional<document_type> type_of(std::string_view path) noexcept;
 
-/// For what somebody says is a document, whatever it is called.
+/// The type for files that the configuration declares to be documents.
 [[nodiscard]] document_type plain_type() noexcept;
 
 }  // namespace hondana::docs

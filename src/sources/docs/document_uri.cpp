@@ -1,4 +1,4 @@
-/// URIs and paths of documents, parsed and built.
+/// Parses and builds URIs and paths of documents.
 #include "sources/docs/document_uri.hpp"
 
 #include <algorithm>
@@ -73,7 +73,7 @@ result<form> form_of(std::string_view text) {
 }
 
 result<void> read_parameters(std::string_view query, address& into) {
-  // Rules would know the same without it.
+  // With a trailing "&", access rules for the URI without it would not match.
   if (query.ends_with('&')) return fail(errc::invalid_argument, "The URI ends in \"&\". Remove it, or add a parameter.");
   while (!query.empty()) {
     const auto [name, written] = uri::take_parameter(query);
@@ -108,7 +108,7 @@ result<address> address_of(std::string_view set, std::string_view uri) {
   made.is_set = parts.path == "/";
   if (!parts.path.empty() && !made.is_set) {
     const auto written = parts.path.substr(1);
-    // An escaped slash is in no name.
+    // No name contains an escaped slash.
     if (written.find("%2F") != std::string_view::npos || written.ends_with('/')) return no_such_document();
     HONDANA_TRY(auto path, percent_decode(written));
     if (path.find('\0') != std::string::npos) return no_such_document();

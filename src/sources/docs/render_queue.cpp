@@ -25,7 +25,7 @@ using clock = monotonic_clock;
 
 constexpr std::chrono::seconds last_wait{1};
 constexpr std::chrono::hours longest_wait{24};
-/// Beyond what the renderer keeps to by itself.
+/// In addition to the renderer's own time limit.
 constexpr std::chrono::seconds grace{10};
 constexpr std::size_t most_failures = 256;
 constexpr std::chrono::milliseconds ask_again{1000};
@@ -58,13 +58,13 @@ struct press::state {
   std::stop_source stop;
   std::mutex mutex;
   std::condition_variable_any changed;
-  std::deque<std::shared_ptr<job>> jobs;  // in the order they came, those that have begun among them
+  std::deque<std::shared_ptr<job>> jobs;  // in order of arrival, including those that have begun
   std::size_t begun = 0;
   std::size_t workers = 0;
-  std::size_t calls = 0;  // of requests, waiting
+  std::size_t calls = 0;  // waiting calls of requests
   std::map<std::string, failed> failures;
 
-  /// All of the following with the mutex held.
+  /// Call the following members with the mutex held.
   std::shared_ptr<job> find(const order& wanted) {
     const auto found = std::find_if(jobs.begin(), jobs.end(), [&wanted](const auto& one) {
       return one->what.key == wanted.key && (!one->has_begun || wanted.may_join_begun);
@@ -94,7 +94,7 @@ struct press::state {
     failures.insert_or_assign(key, failed{why, now + (is_slow ? within.slow_for : within.failed_for)});
   }
 
-  /// Where there is no memory to remember it, it is tried again the next time.
+  /// If there is no memory to record the failure, the rendering is tried again next time.
   void try_to_note(const std::string& key, const failure& why) {
     try {
       note(key, why);
@@ -103,7 +103,7 @@ struct press::state {
     }
   }
 
-  /// It waits for the mutex, and finds what is put into its way meanwhile.
+  /// Starts a worker if allowed. It waits for the mutex, so it also finds jobs that are added until then.
   result<void> have_worker(const std::shared_ptr<state>& self) {
     if (workers >= within.at_once) return {};
     try {
@@ -120,7 +120,7 @@ struct press::state {
     try {
       return of.what.make(by);
     } catch (const std::bad_alloc&) {
-      return fail(errc::internal, "No memory left.");  // short enough to need none
+      return fail(errc::internal, "No memory left.");  // short enough for the small string optimization
     } catch (const std::exception& problem) {
       return fail(errc::internal, "The document could not be rendered.", problem.what());
     }
@@ -140,7 +140,7 @@ struct press::state {
       --begun;
       if (!outcome) try_to_note(one->what.key, outcome.error());
       one->outcome = std::move(outcome);
-      // What it was made of is not held longer than it is needed.
+      // Releases the resources of the job early.
       one->what.make = nullptr;
       drop(one);
       changed.notify_all();
@@ -189,7 +189,7 @@ press::text press::print(order what, const call& by) {
   if (mine->has_begun) {
     return fail(errc::timed_out, "The document is still being rendered. Retry: the result is cached.");
   }
-  // Of the document this says nothing: who renders for later comes again.
+  // This is not an error of the document: background rendering tries again.
   return !is_urgent ? too_many("other documents were being rendered until the deadline")
                     : fail(errc::timed_out, "Other documents were being rendered until the deadline. Retry later.");
 }

@@ -25,8 +25,8 @@ constexpr auto new_for = 30 * 24h;
 constexpr auto old_after = 2 * 365 * 24h;
 
 enum class reach {
-  whole,  ///< The whole name is this.
-  word,   ///< It is among its words, or in a Japanese name anywhere.
+  whole,  ///< The whole name equals this.
+  word,   ///< One of its words equals this; in a Japanese name, it occurs anywhere.
 };
 
 struct name_rule {
@@ -36,7 +36,7 @@ struct name_rule {
 
 struct family {
   double priority;
-  bool is_low;  ///< Neither links nor its age make it matter more.
+  bool is_low;  ///< Links and age do not raise its priority.
   std::string_view reason;
 };
 
@@ -51,7 +51,7 @@ constexpr std::array archive_names{
     name_rule{"old", reach::word},     name_rule{"obsolete", reach::word},   name_rule{"deprecated", reach::word},
     name_rule{"legacy", reach::word},  name_rule{"アーカイブ", reach::word}, name_rule{"廃止", reach::word},
     name_rule{"旧版", reach::word},    name_rule{"旧", reach::whole}};
-/// Folders only: a document of such a name tells how backups are made.
+/// For folders only: a document of this name may explain backups.
 constexpr std::array copy_names{name_rule{"backup", reach::word}, name_rule{"backups", reach::word},
                                 name_rule{"バックアップ", reach::word}};
 constexpr std::array change_names{
@@ -145,14 +145,14 @@ weight usual_weight(std::string_view path, std::optional<std::chrono::sys_time<s
     if (modified && now - *modified <= new_for) add(0.05, "changed recently");
     if (modified && now - *modified > old_after) add(-0.1, "not changed for two years");
   }
-  // So that lists do not show 0.6499999.
+  // Rounds, so that lists do not show 0.6499999.
   made.priority = std::round(std::clamp(made.priority, 0.0, highest_of_heuristics) * 100) / 100;
   return made;
 }
 
 namespace {
 
-/// `..` and `.` resolved; nothing when it leads out of the set.
+/// Resolves `..` and `.`; empty if the target is outside of the set.
 std::optional<std::string> joined(std::string_view folder, std::string_view target) {
   std::vector<std::string_view> names;
   const auto add = [&names](std::string_view path) {
@@ -208,7 +208,7 @@ void scene::take_documents(const walked& found, const rules& said, const known_f
     document one;
     one.on_disk = file.path;
     one.path = language::composed(file.path);
-    // Another file has that very name, or came first.
+    // Another file has that exact name, or came first.
     if (one.path != file.path && (on_disk.contains(one.path) || documents_.contains(one.path))) one.path = file.path;
     one.rule = said.of(readable(one.path));
     if (one.rule.is_excluded) {
@@ -256,7 +256,7 @@ destination scene::lead(const document& from, std::string_view target) const {
   auto path = joined(parent_of(from.path), decoded_or_same(target));
   if (!path) return to;
   to.path = language::composed(*path);
-  // Generators of sites write links without endings, or with those of what they make.
+  // Links for site generators have no ending, or that of the generated file.
   const auto without = ascii::ends_with(to.path, ".html") ? to.path.substr(0, to.path.size() - 5) : to.path;
   for (const auto& tried : {to.path, without + ".md", without + ".adoc", without + ".rst"}) {
     if (!documents_.contains(tried)) continue;
@@ -316,7 +316,7 @@ void scene::tell_changes_since(const scene& before, change_listener& to) const {
   const auto came_or_went = [&](const std::string& path, const document& one) {
     is_other_list = true;
     to.content_changed(uri_of(set_, path), one.entry.title);
-    // A folder's content is the list of its children.
+    // The content of a folder is the list of its children.
     for (auto above = parent_of(path); !above.empty(); above = parent_of(above)) changed.insert(uri_of(set_, above));
     changed.insert(claim_of(set_));
   };
@@ -330,7 +330,7 @@ void scene::tell_changes_since(const scene& before, change_listener& to) const {
       to.content_changed(one.entry.uri, one.entry.title);
     }
     auto was = then->entry;
-    // These change with the content, of which is told.
+    // These change with the content, which is notified separately.
     was.version = one.entry.version;
     was.size = one.entry.size;
     was.annotations.lastModified = one.entry.annotations.lastModified;

@@ -22,56 +22,56 @@
 
 namespace hondana::docs {
 
-/// A priority from 0 to 1, and why.
+/// A priority from 0 to 1, and the reason for it.
 struct weight {
   double priority = 0.5;
-  std::string reason{};  ///< For people: "an introduction by its name, 6 documents link to it".
+  std::string reason{};  ///< For display: "an introduction by its name, 6 documents link to it".
 
   bool operator==(const weight&) const = default;
 };
 
-/// The rules of docs/documents.md. `path`: readable (`readable`), folders included; `modified`: nothing: not known;
-/// `links`: how many other documents of the set link to it.
+/// Computes the priority by the rules of docs/documents.md. `path`: as returned by `readable`, with folders. `modified`: empty
+/// if unknown. `links`: number of other documents of the set that link to it.
 [[nodiscard]] weight usual_weight(std::string_view path,
                                   std::optional<std::chrono::sys_time<std::chrono::milliseconds>> modified, std::size_t links,
                                   std::chrono::system_clock::time_point now);
 
-/// One document with what is known of it.
+/// A document with its metadata.
 struct document {
-  std::string on_disk{};  ///< Its path below the folder, in the bytes it has there.
-  std::string path{};     ///< The same in NFC, as its URI has it; where two would be one, as on disk.
+  std::string on_disk{};  ///< Its path in the folder, in the bytes it has on disk.
+  std::string path{};     ///< The path in NFC, as in its URI. As on disk if two files would have the same.
   document_type type{};
   disk::stamp state{};
   ruled rule{};
-  std::shared_ptr<const facts> known{};  ///< Null: it has not been read, since it would have to be rendered.
-  std::size_t linked_from = 0;           ///< How many other documents of the set link to it.
-  std::vector<std::string> broken{};     ///< Its links that lead nowhere, as written.
+  std::shared_ptr<const facts> known{};  ///< Null: not rendered yet, so unknown.
+  std::size_t linked_from = 0;           ///< Number of other documents of the set that link to it.
+  std::vector<std::string> broken{};     ///< Its links without a target, as written.
   weight worth{};
   resource entry{};
 };
 
-/// Where a link of a document leads.
+/// The target of a link.
 struct destination {
   enum class kind : std::uint8_t {
-    elsewhere,  ///< Out of the set, or to another scheme.
+    elsewhere,  ///< Outside of the set, or another scheme.
     here,       ///< Within the document.
     document,
     folder,
-    file,     ///< It is there and no document.
-    nowhere,  ///< There is nothing in the set.
+    file,     ///< An existing file that is not a document.
+    nowhere,  ///< Does not exist in the set.
   };
   kind what = kind::elsewhere;
-  std::string path{};     ///< Of the document, the folder or what is not there.
+  std::string path{};     ///< Of the document, the folder, or the missing file.
   std::string section{};  ///< The fragment, decoded.
 };
 
-/// What is known of documents by their paths on disk.
+/// Metadata of documents by path on disk.
 using known_facts = std::map<std::string, std::shared_ptr<const facts>, std::less<>>;
 
-/// Immutable. Threads: any.
+/// The documents of a set. Immutable. Threads: any.
 class scene {
  public:
-  /// `now`: what documents are new or old by.
+  /// `now`: the time for judging the age of documents.
   [[nodiscard]] static std::shared_ptr<const scene> make(std::string set, const walked& found, const rules& said,
                                                          const known_facts& known, std::chrono::system_clock::time_point now);
 
@@ -81,13 +81,13 @@ class scene {
   [[nodiscard]] const std::vector<omission>& left_out() const noexcept { return left_out_; }
 
   [[nodiscard]] const document* find(std::string_view path) const;
-  /// The document whose path is the same but for NFC and NFD, width and case; null where there is none or several.
+  /// The document whose path is equal after folding normal form, width and case. Null if there is none, or several.
   [[nodiscard]] const document* find_alike(std::string_view path) const;
-  /// "": the set itself.
+  /// "" is the set itself.
   [[nodiscard]] bool is_folder(std::string_view path) const { return path.empty() || folders_.contains(path); }
   [[nodiscard]] destination lead(const document& from, std::string_view target) const;
 
-  /// Tells what has come, gone or changed since `before` was the newest.
+  /// Notifies of all entries that were added, removed or changed since `before`.
   void tell_changes_since(const scene& before, change_listener& to) const;
 
  private:
@@ -101,21 +101,21 @@ class scene {
   std::map<std::string, document, std::less<>> documents_;  // by path
   std::map<std::string, std::string, std::less<>> alike_;   // by folded path; empty: several
   std::set<std::string, std::less<>> folders_;
-  std::set<std::string, std::less<>> others_;  // files that are no documents, and what is left out
+  std::set<std::string, std::less<>> others_;  // files that are not documents, and omitted ones
   std::vector<omission> left_out_;
   std::unique_ptr<const entry_snapshot> entries_;
 };
 
 /// The entry of the set's outline, without a version.
 [[nodiscard]] resource entry_of_outline(const std::string& set);
-/// Of a folder.
+/// The entry of a folder.
 [[nodiscard]] resource entry_of_folder(const std::string& set, const std::string& path);
 
 /// Whether the caller may see an entry.
 [[nodiscard]] bool is_seen(const caller& who, const resource& entry);
-/// Whether no rule can be about the caller, however a URI is written.
+/// Whether no access rule can apply to the caller, however a URI is spelled.
 [[nodiscard]] inline bool needs_no_rules(const caller& who) { return who.identity == "local" && !who.view; }
-/// Whether he may read what it is of, too.
+/// Whether the caller may see the entry and read its resource.
 [[nodiscard]] bool is_readable(const caller& who, const resource& entry);
 
 }  // namespace hondana::docs

@@ -1,4 +1,4 @@
-/// A file of variables on disk: its name in URIs, reading it whole, and watching it.
+/// A file of variables on disk: its name in URIs, reading it completely, and watching it.
 #include "sources/env/env_file.hpp"
 
 #include <fcntl.h>
@@ -42,7 +42,7 @@ bool is_slug(std::string_view text) noexcept {
 }
 
 std::string slug_of(std::string_view path) {
-  auto name = path.substr(path.rfind('/') + 1);  // 0 where there is none
+  auto name = path.substr(path.rfind('/') + 1);  // 0 if there is none
   std::string slug;
   while (!name.empty()) {
     const auto part = name.substr(0, name.find('.'));
@@ -66,7 +66,7 @@ std::string slug_of(std::string_view path) {
 namespace {
 
 constexpr int tries = 3;
-// Not to wait for a writer, should the name be a pipe's.
+// O_NONBLOCK: the name may be a pipe's, and opening must not wait for a writer.
 constexpr int file_flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 
 using outcome = look_at_file::what;
@@ -79,7 +79,7 @@ disk::handle open_folder(const std::string& path) {
 
 disk::handle open_beneath(int folder, const std::string& name) {
   const int descriptor = disk::open_resolved(folder, name, file_flags, RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS);
-  // Where the kernel does not know how, links are not followed at all.
+  // An old kernel cannot confine links to the folder, so none are followed.
   if (descriptor < 0 && (errno == ENOSYS || errno == EPERM)) return disk::open_without_links(folder, name, file_flags);
   return disk::handle(descriptor);
 }
@@ -118,7 +118,7 @@ look_at_file read_whole(int file, const struct stat& first) {
       out.came = outcome::too_large;
       return out;
     }
-    // A byte more than there is, to see that nothing was appended.
+    // One more byte than expected, to detect appended data.
     out.bytes.resize(static_cast<std::size_t>(out.state.size) + 1);
     const auto count = disk::read_at(file, out.bytes.data(), out.bytes.size(), 0);
     if (!count) return unread(outcome::failing, errno_text(count.error()));
@@ -195,7 +195,7 @@ look_at_file env_file::look(const std::optional<disk::stamp>& known, const std::
     return out;
   };
   if (is_link && !problem) {
-    // Copies and rotated ones of what is kept back are known by their names.
+    // Copies and rotated versions of the server's own files are recognized by name.
     const auto target = std::filesystem::canonical(std::filesystem::path(folder_) / name_, problem);
     const auto beside = target.parent_path().string();
     if (!problem && disk::own_files(kept_back_, beside).has_name(target.filename().string())) {
@@ -214,7 +214,7 @@ look_at_file env_file::look(const std::optional<disk::stamp>& known, const std::
 
 namespace {
 
-constexpr std::size_t most_remarks = 10;  // of one look, in the log
+constexpr std::size_t most_remarks = 10;  // per read, in the log
 
 using outcome = look_at_file::what;
 
@@ -235,7 +235,8 @@ std::span<const secrets::span> within(const std::vector<secrets::span>& found, c
   return {first, last};
 }
 
-/// Variables with what the text of their file says is secret: a key that was pasted into it without quotes becomes several.
+/// The variables with the secrets found in the file's text. For example, a private key pasted without quotes spans several
+/// variables.
 variables::given given_by(located::node table, std::string_view bytes) {
   std::vector<secrets::span> found;
   secrets::find(bytes, secrets::policy::settings, found);
@@ -248,7 +249,7 @@ variables::given given_by(located::node table, std::string_view bytes) {
     const auto written = bytes.substr(at.begin, at.end - at.begin);
     const auto offset = written.find(made.text);
     for (const auto& secret : within(found, at)) {
-      // Where it is written otherwise than it reads, nobody knows which part is meant.
+      // The value is spelled differently in the file, so the position of the secret in it is unknown.
       if (offset > 1) {
         made.secret_parts.push_back({0, made.text.size()});
         break;
@@ -347,7 +348,7 @@ std::shared_ptr<const file_state> watched_file::understand(look_at_file found, c
   }
   auto read = located::read(located::format::dotenv, found.bytes);
   if (!read) {
-    // Its text may name variables that callers may not see.
+    // The parser's message may contain names of variables that callers may not see.
     const auto place = read.error().about.empty() ? std::string() : ", line " + read.error().about;
     return keep(before, errc::source_unavailable, "has invalid syntax" + place, std::move(read.error().public_text));
   }
@@ -377,7 +378,7 @@ void watched_file::tell_log(const file_state& before, const file_state& now) {
 result<std::shared_ptr<const file_state>> watched_file::refreshed(const call& by) {
   HONDANA_TRY(still_wanted(by));
   std::unique_lock looking(looking_, std::defer_lock);
-  // Longer than a day would overflow what the system's clock can wait for.
+  // At most a day, since the system clock cannot wait for arbitrarily long.
   const auto until = std::min(by.deadline, monotonic_clock::now() + std::chrono::hours(24));
   if (!monotonic_clock::try_lock_until(looking, until))
     return fail(errc::timed_out, "The file " + slug_ + " is still being read. Retry later.");
@@ -385,12 +386,12 @@ result<std::shared_ptr<const file_state>> watched_file::refreshed(const call& by
   auto found = file_->look(known_, entering_);
   if (found.is_elsewhere && giving_up_) giving_up_("it is a symbolic link");
   if (found.came == outcome::same) return before;
-  // Writers empty a file before they write to it.
+  // Many writers empty a file before they write to it.
   const bool is_being_written = found.came == outcome::taken && found.bytes.empty() && found.is_racy && before->now;
   const bool has_folder = found.has_folder;
   const bool is_read = found.came == outcome::taken || found.came == outcome::too_large;
   known_ = is_read && !found.is_racy ? std::optional(found.state) : std::nullopt;
-  // A folder that we hold open tells nobody of its own end, so that a missing file is looked for.
+  // A removed folder sends no event through an open descriptor, so a missing file must be looked for.
   const bool is_lost = found.came == outcome::missing || found.came == outcome::failing;
   const bool is_done = has_folder && !is_being_written && !is_lost && found.came != outcome::changing;
   auto now = is_being_written ? before : understand(std::move(found), *before);

@@ -1,4 +1,4 @@
-/// A file of variables on disk: its name in URIs, reading it whole, and watching it.
+/// A file of variables on disk: its name in URIs, reading it completely, and watching it.
 #pragma once
 
 #include <cstddef>
@@ -20,51 +20,51 @@
 
 namespace hondana::env {
 
-/// Whether this is 1 to 40 of a-z, 0-9 and `-`, no `-` at an end.
+/// Whether a text is a valid name: 1 to 40 of a-z, 0-9 and `-`, without `-` at an end.
 [[nodiscard]] bool is_slug(std::string_view text) noexcept;
 
-/// After the name of a file without "env" and dots: `prod` for `prod.env` and `.env.prod`, `app-local` for `app.env.local`.
-/// `env` where nothing is left.
+/// Makes a name from that of a file, without "env" and dots: `prod` for `prod.env` and `.env.prod`, `app-local` for
+/// `app.env.local`. `env` if nothing is left.
 [[nodiscard]] std::string slug_of(std::string_view path);
 
 inline constexpr std::size_t most_file_bytes = 8u << 20;
 
-/// What came of looking at the file.
+/// The result of reading the file.
 struct look_at_file {
   enum class what : std::uint8_t {
-    same,       ///< It is as it was known.
-    taken,      ///< `bytes` and `state` are it.
-    too_large,  ///< Beyond `most_file_bytes`; `state` is it.
-    changing,   ///< It changed whenever it was read.
-    missing,    ///< Nothing is there, or what is kept back.
-    no_file,    ///< Something else has its name.
+    same,       ///< Unchanged since the known state.
+    taken,      ///< `bytes` and `state` are set.
+    too_large,  ///< Larger than `most_file_bytes`; `state` is set.
+    changing,   ///< It changed during each attempt to read it.
+    missing,    ///< It does not exist, or is one of the server's own files.
+    no_file,    ///< The name is not that of a regular file.
     refused,    ///< This user may not read it.
-    failing     ///< The disk or the network does not work, or the folder is gone.
+    failing     ///< A disk or network error, or the folder does not exist.
   };
   what came = what::failing;
   std::string bytes{};
   disk::stamp state{};
-  bool is_racy = false;       ///< A change that follows may leave `state` as it is.
+  bool is_racy = false;       ///< A following change may leave `state` unchanged.
   std::string detail{};       ///< For the log.
-  bool has_folder = true;     ///< The folder is there, so that a file that comes is heard of.
-  bool is_elsewhere = false;  ///< The name is a link: what it leads to may change without the folder being told.
+  bool has_folder = true;     ///< The folder exists, so a new file will be noticed.
+  bool is_elsewhere = false;  ///< The name is a link, so its target may change without an event of the folder.
 };
 
-/// A file by its folder, which was opened before, and its name there. Links are followed as long as they stay beneath the
-/// folder, as those that Kubernetes makes do. Threads: any.
+/// A file, by its name in a folder that is opened in advance. Follows links that stay in the folder, as Kubernetes creates
+/// them. Threads: any.
 class env_file {
  public:
-  /// `kept_back`: absolute paths, links resolved, of files that are as if they were not there. Errors: source_unavailable when
-  /// the folder cannot be opened; the file may be missing.
+  /// `kept_back`: absolute paths, links resolved, of files that are treated as missing. Errors: source_unavailable if the
+  /// folder cannot be opened; the file may be missing.
   [[nodiscard]] static result<std::unique_ptr<env_file>> open(const std::string& path, std::vector<std::string> kept_back);
 
   [[nodiscard]] const std::string& folder() const noexcept { return folder_; }
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
-  /// Whether both are in one folder.
+  /// Whether both files are in the same folder.
   [[nodiscard]] bool is_beside(const env_file& other) const;
 
-  /// `known`: what was taken before, unless that was racy. `entering` is given the descriptor of the folder before the file is
-  /// opened; may be empty.
+  /// Reads the file if it has changed. `known`: the state of the last read, unless the file may have changed since without a
+  /// trace. `entering`: called with the folder's descriptor before the file is opened; may be null.
   [[nodiscard]] look_at_file look(const std::optional<disk::stamp>& known, const std::function<void(int)>& entering) const;
 
  private:
@@ -73,7 +73,7 @@ class env_file {
         name_(std::move(name)),
         kept_back_(std::move(kept_back)),
         at_(std::make_shared<disk::handle>(std::move(at))) {}
-  /// The folder that is at its path now; null: there is none.
+  /// The folder that is at the path now; null: there is none.
   [[nodiscard]] std::shared_ptr<const disk::handle> held() const;
   [[nodiscard]] bool is_kept_back(const struct stat& facts) const;
 
@@ -84,37 +84,37 @@ class env_file {
   mutable std::shared_ptr<const disk::handle> at_;
 };
 
-/// What there is to say of a file at one moment. Immutable.
+/// The state of a file at one moment. Immutable.
 struct file_state {
-  std::shared_ptr<const variables> now;  ///< Null: nothing can be shown.
-  /// What is wrong, without names and paths of the host. With `now` it is what the file held before that is shown.
+  std::shared_ptr<const variables> now;  ///< Null: nothing can be served.
+  /// What is wrong, without names and paths of the host. If `now` is set, it is the last valid content.
   std::optional<failure> trouble;
 };
 
-/// Keeps the newest state. Looks at the file whenever it is asked. Threads: any.
+/// Holds the newest state of a file, and reads the file on each request. Threads: any.
 class watched_file {
  public:
-  /// `slug`: the name in URIs. `log`: hears once of each trouble, of its end, and of what a file leaves open.
+  /// `slug`: the name in URIs. `log`: receives each problem once, its end, and remarks about the file's syntax.
   watched_file(std::string slug, std::unique_ptr<env_file> file, rules by, std::function<void(std::string_view)> log);
 
-  /// As the file is now. Errors: timed_out, cancelled.
+  /// Reads the file if it has changed. Errors: timed_out, cancelled.
   [[nodiscard]] result<std::shared_ptr<const file_state>> refreshed(const call& by);
-  /// As it was at the last look.
+  /// The state at the last read.
   [[nodiscard]] std::shared_ptr<const file_state> latest() const;
-  /// Whether the folder tells of what comes next, so that nothing need be looked at before it does.
+  /// Whether the folder will report the next change, so that the file need not be read before.
   [[nodiscard]] bool is_settled() const;
 
-  /// From now on changes are told; null: to nobody.
+  /// Sets the listener for changes; null: none.
   void watch(std::shared_ptr<change_listener> to);
-  /// Call before anything else: `entering` is given the folder's descriptor at each look, `giving_up` says why changes may not
-  /// be heard of.
+  /// Call before anything else. `entering`: called with the folder's descriptor at each read. `giving_up`: called with the
+  /// reason why changes may go unnoticed.
   void cover_with(std::function<void(int)> entering, std::function<void(const std::string&)> giving_up);
-  /// The log may be gone from now on, when this returns.
+  /// Stops logging: when this returns, the log is no longer used.
   void be_silent();
 
   [[nodiscard]] const std::string& slug() const noexcept { return slug_; }
   [[nodiscard]] const std::string& prefix() const noexcept { return prefix_; }
-  /// For people: "the file prod".
+  /// For display: "the file prod".
   [[nodiscard]] std::string origin() const { return "the file " + slug_; }
   [[nodiscard]] const env_file& file() const noexcept { return *file_; }
 
@@ -135,9 +135,9 @@ class watched_file {
   std::mutex log_mutex_;
   std::function<void(std::string_view)> log_;
 
-  std::timed_mutex looking_;          // held while the file is looked at
-  std::optional<disk::stamp> known_;  // of what `state_` was made from; absent: it is read again
-  std::vector<std::string> remarks_;  // of that, as told
+  std::timed_mutex looking_;          // held while the file is read
+  std::optional<disk::stamp> known_;  // the state of the last read; empty: read again
+  std::vector<std::string> remarks_;  // its remarks, as logged
 
   mutable std::mutex mutex_;
   std::shared_ptr<const file_state> state_;

@@ -47,7 +47,7 @@ variables::given split(const std::vector<std::string>& environment) {
   variables::given all;
   for (const auto& one : environment) {
     const auto equals = one.find('=');
-    if (equals == 0 || equals == std::string::npos) continue;  // no name, as programs may pass on
+    if (equals == 0 || equals == std::string::npos) continue;  // without a name, as some programs pass on
     all.push_back({one.substr(0, equals), one.substr(equals + 1)});
   }
   return all;
@@ -68,7 +68,7 @@ result<reading> reading_of(const read_request& request, std::string version, con
 
 std::string stale_text(const std::optional<failure>& trouble) { return trouble ? trouble->public_text : std::string(); }
 
-/// Of a content and of why it is not what is there now, which is sent with it.
+/// The version of a content together with the reason why it is not current, since both are sent.
 std::string version_with(std::string version, const std::optional<failure>& trouble) {
   if (!trouble) return version;
   return bytes::to_hex(bytes::digest_of(version + '\n' + trouble->public_text));
@@ -113,7 +113,7 @@ result<std::shared_ptr<env_provider>> env_provider::open(options with) {
   }
   std::shared_ptr<env_provider> made(new env_provider(std::move(process), std::move(files), with.redact));
   if (with.watch && !made->files_->empty()) made->begin_watching(std::move(with.log));
-  // Later changes are told in comparison with this.
+  // The first state, with which later ones are compared.
   for (const auto& one : *made->files_) {
     HONDANA_TRY(one->refreshed(call{}));
   }
@@ -122,7 +122,7 @@ result<std::shared_ptr<env_provider>> env_provider::open(options with) {
 
 void env_provider::begin_watching(std::function<void(std::string_view)> log) {
   std::vector<std::string> folders;
-  std::vector<std::size_t> tree_of;  // by the place of the file
+  std::vector<std::size_t> tree_of;  // by index of the file
   std::vector<const watched_file*> firsts;
   std::set<std::pair<std::size_t, std::string>> names;
   for (const auto& one : *files_) {
@@ -232,7 +232,7 @@ result<list_result> env_provider::children(const children_request& request) {
 result<reading> env_provider::read(const read_request& request) {
   start_watching();
   HONDANA_TRY(const auto of, shelf_of(request.uri, request));
-  // Of what cannot be read nobody can say which names it has.
+  // The names of an unreadable file are unknown, so every URI gets the error.
   if (!of.now) return tl::unexpected(*of.trouble);
   content item;
   if (of.trouble) item.metadata.emplace_back("dev.hondana/stale", of.trouble->public_text);
@@ -282,7 +282,7 @@ result<void> env_provider::survey(const call& request, const std::function<void(
     if (!one.now) continue;
     each({one.prefix, one.prefix, true, {}});
     for (const auto& [uri, what] : one.now->all()) each({what.label, uri, true, {}});
-    // How many there are, and never which.
+    // The number of variables, never their names.
     const auto leave_out = [&](std::size_t count, const char* why) {
       if (count > 0) each({one.prefix + " (" + std::to_string(count) + " more)", {}, false, why});
     };
@@ -356,7 +356,7 @@ result<complete_result> env_provider::complete(const complete_request& request) 
   if (of->prefix != prefix || !of->now) return complete_result{};
   std::vector<std::string> names;
   for (const auto& [uri, one] : of->now->all()) {
-    // Values are texts; what is none is found in the list.
+    // Values of arguments are text. Names that are not UTF-8 are only in the list.
     if (one.label != one.name) continue;
     if (!request.who.view || request.who.view->may_see(uri)) names.push_back(one.name);
   }
@@ -389,7 +389,7 @@ result<std::shared_ptr<provider>> configure(config::section& from, const std::fu
   }
   if (*file) with.files.push_back({*name ? **name : slug_of(**file), from.path_from(**file)});
   for (const auto& one : *files) with.files.push_back({slug_of(one), from.path_from(one)});
-  // Who names files means these.
+  // If files are configured, only these are served by default.
   if (process->value_or(with.files.empty())) with.process = process_environment();
   if (!with.process && with.files.empty()) {
     return tl::unexpected(from.wrong("process", "nothing else is served; remove this key, or name a file"));

@@ -19,14 +19,14 @@
 
 namespace hondana::env {
 
-/// How a source of variables is set up.
+/// The configuration of a source of variables.
 struct options {
   struct file {
     std::string slug;  ///< See `is_slug`.
     std::string path;
   };
   std::vector<std::string> allow;                   ///< See `allow_list`.
-  std::optional<std::vector<std::string>> process;  ///< `NAME=value` of this process; absent: it is not served.
+  std::optional<std::vector<std::string>> process;  ///< `NAME=value` of this process; empty: not served.
   std::vector<file> files;
   bool redact = true;
   bool watch = true;
@@ -34,17 +34,17 @@ struct options {
   std::function<void(std::string_view)> log;
 };
 
-/// What this process was started with; environments do not change from outside. Threads: while nobody sets variables.
+/// The environment of this process. Threads: not while another thread sets variables.
 [[nodiscard]] std::vector<std::string> process_environment();
 
 [[nodiscard]] scheme_documentation describe();
 
-/// Serves `env:///NAME` of the process and `env://SLUG/NAME` of files; with nothing for NAME, all together. What is in no
-/// pattern of the list does not exist, whoever asks. Threads: any.
+/// Serves `env:///NAME` of the process and `env://SLUG/NAME` of files; without NAME, all of them together. Variables that match
+/// no pattern do not exist for any caller. Threads: any.
 class env_provider final : public provider {
  public:
-  /// Looks at the files once. Errors: invalid_argument for patterns that are none, for nothing to serve, and for two files with
-  /// one slug; source_unavailable for a folder that cannot be opened.
+  /// Reads the files once. Errors: invalid_argument for invalid patterns, nothing to serve, or two files with the same slug;
+  /// source_unavailable for a folder that cannot be opened.
   [[nodiscard]] static result<std::shared_ptr<env_provider>> open(options with);
   ~env_provider() override;
 
@@ -69,7 +69,7 @@ class env_provider final : public provider {
 
  private:
   using watched_files = std::vector<std::unique_ptr<watched_file>>;
-  /// Variables with what they are of; `now` is null where there is trouble.
+  /// The variables of the process or of one file. `now` is null if they cannot be read.
   struct shelf {
     std::string prefix;
     std::string origin;
@@ -80,9 +80,9 @@ class env_provider final : public provider {
   env_provider(std::shared_ptr<const variables> process, std::shared_ptr<watched_files> files, bool redacts);
   void begin_watching(std::function<void(std::string_view)> log);
   void start_watching();
-  /// The shelf that a URI lies on, as it is now. Errors: resource_not_found, timed_out, cancelled.
+  /// The group that a URI belongs to, in its current state. Errors: resource_not_found, timed_out, cancelled.
   [[nodiscard]] result<shelf> shelf_of(const std::string& uri, const call& by);
-  /// All of them; a file that is still being looked at by others is as it was.
+  /// All groups. A file that another call is still reading has its last state.
   [[nodiscard]] result<std::vector<shelf>> shelves(const call& by);
   [[nodiscard]] result<std::shared_ptr<const entry_snapshot>> entries(const call& by);
 
@@ -94,7 +94,8 @@ class env_provider final : public provider {
 
   std::mutex mutex_;
   std::vector<std::pair<std::shared_ptr<const variables>, std::string>>
-      listed_;  // that `entries_` was made of, and if stale why
+      // The content of `entries_`, and why it is stale, if it is.
+      listed_;
   std::shared_ptr<const entry_snapshot> entries_;
 };
 

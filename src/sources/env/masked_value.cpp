@@ -1,4 +1,4 @@
-/// Values of variables with secrets masked by name, by format and by randomness.
+/// Masks secrets in values of variables by name, by format and by randomness.
 #include "sources/env/masked_value.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 using secrets::is;
 using secrets::kind;
 
-constexpr std::size_t longest_piece = 15;  // of a name made of several
+constexpr std::size_t longest_piece = 15;  // of a name with several pieces
 
 bool is_of_run(char c) noexcept { return is(kind::word, c) || c == '+' || c == '/'; }
 bool is_separator(char c) noexcept { return c == '-' || c == '_'; }
@@ -47,7 +47,7 @@ bool has_size_of_digest(std::string_view digits) noexcept {
   return std::find(sizes.begin(), sizes.end(), digits.size()) != sizes.end();
 }
 
-/// Calls `take` for each piece of `what` between `separators`, until it says no.
+/// Calls `take` for each piece of `what` between separators, until it returns false.
 template <class Take>
 bool each_piece(std::string_view what, bool (*is_between)(char), Take take) {
   for (std::size_t begin = 0; begin <= what.size();) {
@@ -59,7 +59,7 @@ bool each_piece(std::string_view what, bool (*is_between)(char), Take take) {
   return true;
 }
 
-/// Whether its capitals begin words as those of names do (`ClassName`), or are all.
+/// Whether capital letters only begin words, as in `ClassName`, or all letters are capitals.
 bool has_case_of_words(std::string_view what) noexcept {
   constexpr std::size_t shortest_word = 4;  // on average
   std::size_t changes = 0;
@@ -73,7 +73,7 @@ bool has_case_of_words(std::string_view what) noexcept {
 
 bool parts_words(char c) noexcept { return !is(kind::alnum, c); }
 
-/// A word, or several, with numbers where names have them.
+/// Whether a text is one or more words, with digits where names have them.
 bool are_words_of_name(std::string_view what) {
   return secrets::is_name(what) &&
          each_piece(what, parts_words, [](std::size_t, std::string_view word) { return has_case_of_words(word); });
@@ -83,14 +83,14 @@ bool is_time_stamp(std::string_view what) noexcept {
   return std::all_of(what.begin(), what.end(), [](char c) { return ascii::is_digit(c) || c == 'T' || c == 'Z'; });
 }
 
-/// UUIDs, hosts, versions with dates: short pieces, none of which mixes everything.
+/// Whether a text consists of short pieces, none of which mixes cases and digits: UUIDs, host names, versions with dates.
 bool are_short_pieces(std::string_view what) {
   return each_piece(what, is_separator, [](std::size_t, std::string_view piece) {
     return is_time_stamp(piece) || (piece.size() <= longest_piece && (is_of_one_case(piece) || are_words_of_name(piece)));
   });
 }
 
-/// `what` has no slash.
+/// Whether a text without slashes looks random.
 bool is_drawn(std::string_view what, bool is_digest) {
   if (what.size() < least_drawn) return false;
   if (are_hex_digits(what)) {
@@ -104,13 +104,13 @@ bool is_drawn(std::string_view what, bool is_digest) {
 
 bool is_slash(char c) noexcept { return c == '/'; }
 
-/// Folders of Nix and Guix are called after digests.
+/// Nix and Guix name folders after digests.
 bool is_of_store(std::string_view above, std::string_view part) noexcept {
   constexpr std::size_t digest_size = 32;
   return above == "store" && part.size() > digest_size && part[digest_size] == '-';
 }
 
-/// Whether at least half of it is in parts such as paths have; of base64 less is.
+/// Whether at least half of the text is in parts that are typical of paths. In base64, less is.
 bool is_path_like(std::string_view run) {
   std::size_t in_words = 0;
   std::size_t in_all = 0;
@@ -125,7 +125,7 @@ bool is_path_like(std::string_view run) {
   return in_words * 2 >= in_all;
 }
 
-/// Whether what stands before `at` ends in the name of a digest and a colon.
+/// Whether the text before `at` ends with the name of a digest and a colon.
 bool follows_digest_name(std::string_view value, std::size_t at) noexcept {
   constexpr std::array<std::string_view, 7> names{"sha1:", "sha224:", "sha256:", "sha384:", "sha512:", "md5:", "blake3:"};
   const auto before = value.substr(0, at);
@@ -172,7 +172,7 @@ void find_drawn(std::string_view value, bool is_digest, std::vector<secrets::spa
 
 namespace {
 
-/// What is found in the value when the name stands before it.
+/// Finds secrets in the value as if the name preceded it.
 void find_behind_name(std::string_view name, std::string_view between, std::string_view value,
                       std::vector<secrets::span>& into) {
   std::string line(name);
@@ -204,7 +204,7 @@ masked_value mask_value(std::string_view name, std::string_view value, std::vect
       if (out.text[at] != '\n' && out.text[at] != '\r') out.text[at] = '*';
     }
   }
-  // A secret that ends within a character.
+  // A secret ended within a character, so the mask would break the encoding.
   if (!found.empty() && json::is_utf8(value) && !json::is_utf8(out.text)) return {std::string(whole_mask), found.size()};
   return out;
 }

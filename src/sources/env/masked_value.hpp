@@ -1,4 +1,4 @@
-/// Values of variables with secrets masked by name, by format and by randomness.
+/// Masks secrets in values of variables by name, by format and by randomness.
 #pragma once
 
 #include <cstddef>
@@ -10,20 +10,22 @@
 
 namespace hondana::env {
 
-/// What is shorter is not taken for drawn, since it could be anything.
+/// Shorter texts are never considered random.
 inline constexpr std::size_t least_drawn = 20;
-/// Shannon's measure over the bytes of a run, in bits a byte: of hexadecimal digits, and of base64. Twenty drawn digits
-/// have 3.3 and twenty letters and digits 4.0; names that people make are told apart by their words, and not by this.
+/// Shannon entropy of a run, in bits per byte, from which it counts as random: for hexadecimal digits, and for base64. 20
+/// random hexadecimal digits have 3.3, 20 random letters and digits 4.0. Names made by people are excluded by their words, not
+/// by this limit.
 inline constexpr double least_bits_of_hex = 2.5;
 inline constexpr double least_bits_of_base64 = 3.5;
 
-/// Appends runs of letters, digits and `+ / - _ =` that are at least so long, measure at least so much, and are neither a path
-/// nor words with numbers as names and versions have them. UUIDs and names of hosts are such words: pieces of fewer than 16
-/// characters with `-` or `_` between them, each of them of one case, a number or a word. `is_digest`: the digits of digests
-/// are none. So are they behind `sha256:` and the like. Linear time.
+/// Appends runs of letters, digits and `+ / - _ =` that look random: long enough, with enough entropy, and neither a path nor a
+/// name.
+/// A name consists of pieces of fewer than 16 characters, joined by `-` or `_`. Each piece has one case, or is a number or a
+/// word, as in UUIDs and host names. `is_digest`: hexadecimal runs of a digest's length are not secret, nor are they after
+/// `sha256:` and the like. Linear time.
 void find_drawn(std::string_view value, bool is_digest, std::vector<secrets::span>& into);
 
-/// What stands for the whole of a value whose name says that it is secret, whatever its length.
+/// Replaces the whole value of a variable whose name marks it as secret, independent of its length.
 inline constexpr std::string_view whole_mask = "********";
 
 struct masked_value {
@@ -31,13 +33,14 @@ struct masked_value {
   std::size_t count = 0;  ///< Secrets that were masked.
 };
 
-/// The value of a variable without its secrets. By the name, all of it (`told_by`); an empty one stays empty. Else by format
-/// (the policy for settings, over `NAME=value` and the value alone, and `find_inner`) and by entropy (`find_drawn`): asterisks
-/// over what was found, so that lengths and line ends stay. UTF-8 stays UTF-8. `known`: parts that are known to be secret
-/// already. Linear time.
+/// Masks the secrets in a value.
+/// If the name marks it as secret (`told_by`), masks all of it; an empty value stays empty. Otherwise finds secrets by format
+/// (the policy for settings, applied to `NAME=value` and to the value, and `find_inner`) and by entropy (`find_drawn`).
+/// Replaces them by asterisks of the same length, and retains line ends. UTF-8 stays UTF-8. `known`: parts that are already
+/// known to be secret. Linear time.
 [[nodiscard]] masked_value mask_value(std::string_view name, std::string_view value, std::vector<secrets::span> known = {});
 
-/// Whether the name of a variable has a secret in it itself.
+/// Whether the name of a variable contains a secret.
 [[nodiscard]] bool is_secret_name(std::string_view name);
 
 }  // namespace hondana::env

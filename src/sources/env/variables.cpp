@@ -18,8 +18,8 @@ namespace {
 bool is_matched(std::string_view pattern, std::string_view name) noexcept {
   std::size_t at = 0;
   std::size_t in_name = 0;
-  auto star = std::string_view::npos;  // the last one passed, which takes as little as it can
-  std::size_t taken_to = 0;            // by that
+  auto star = std::string_view::npos;  // the last one passed; it matches as little as possible
+  std::size_t taken_to = 0;            // the end of its match
   while (in_name < name.size()) {
     if (at < pattern.size() && pattern[at] == '*') {
       star = at++;
@@ -75,7 +75,7 @@ std::string label_of(const std::string& name) {
   return is_plain ? name : percent_encode(name);
 }
 
-/// Empty: there is none that would be understood as it is meant, such as for `..`.
+/// The URI of a variable. Empty if its canonical form would name something else, for example for `..`.
 std::string uri_of(const std::string& prefix, std::string_view name) {
   auto uri = prefix + percent_encode(name);
   const auto canonical = canonical_uri(uri);

@@ -29,17 +29,17 @@ namespace {
 using clock = monotonic_clock;
 
 constexpr std::size_t value_limit = 100;
-constexpr std::size_t compared_limit = 1'000;  // so many of the best fits are compared by how much they matter
+constexpr std::size_t compared_limit = 1'000;  // how many of the best matches are also ranked by priority
 constexpr std::size_t names_read = 1'000'000;
 constexpr std::chrono::milliseconds longest_wait{100};
 constexpr std::chrono::milliseconds longest_look{100};
 constexpr std::chrono::milliseconds longest_listed_look{400};
 constexpr std::size_t looks_between_checks = 256;
 
-/// Something that fits.
+/// A path that matches.
 struct candidate {
   match::rank how;
-  std::string path;  // below the root, where it really is
+  std::string path;  // the real path below the root
   bool is_folder = false;
   bool is_link = false;
 
@@ -49,11 +49,11 @@ struct candidate {
   }
 };
 
-/// What was typed, taken apart.
+/// The parsed input.
 struct question {
-  std::string folder;  ///< As typed, without the slash at its end.
-  located at;          ///< Where that really is.
-  std::string wanted;  ///< What is looked for below it.
+  std::string folder;  ///< As typed, without the trailing slash.
+  located at;          ///< Its real location.
+  std::string wanted;  ///< What to search for below it.
 };
 
 match::recency recency_of(std::int64_t modified, std::chrono::system_clock::time_point now) {
@@ -70,26 +70,27 @@ double priority_of(const root& of, const candidate& one) {
 }
 
 std::string typed_path(std::string_view typed) {
-  // What is typed may have come from an earlier value, and then has escapes; what is no escape is a character of a name.
+  // The input may contain escapes, because it may begin with an earlier value. Anything that is not an escape is part of a
+  // name.
   const auto decoded = percent_decode(typed);
   return decoded ? *decoded : std::string(typed);
 }
 
-/// The folder typed so far, when it is there for the caller.
+/// The folder typed so far, if it exists and the caller may see it.
 std::optional<located> shown_folder(const root& of, std::string_view path, const call& by) {
   auto folder = of.find(path, &by);
   if (!folder || !S_ISDIR(folder->facts.st_mode) || !of.is_visible(path, *folder, by.who)) return std::nullopt;
   return std::move(*folder);
 }
 
-/// The best of what fits, and how many do.
+/// The best matches, and the number of all matches.
 struct gathered {
   std::vector<candidate> best;
   std::uint64_t count = 0;
   bool is_all = true;
 };
 
-/// Looks for what fits in a whole listing.
+/// Searches a complete listing.
 result<gathered> gather_listed(const root& of, const listing& listed, const question& asked, const call& by) {
   const auto now = std::chrono::system_clock::now();
   match::matcher fits(asked.wanted, match::reach::last_segment);
@@ -97,7 +98,7 @@ result<gathered> gather_listed(const root& of, const listing& listed, const ques
   const auto begin = asked.at.path.empty() ? 0 : asked.at.path.size() + 1;
   std::size_t looks = 0;
   result<void> wanted;
-  // Long values cost much at every name: the source's threads are for reads too.
+  // A long input makes each comparison expensive, and the source's threads are needed for reads, too.
   const auto until = clock::now() + longest_listed_look;
   bool is_late = false;
   listed.for_each_below(of, asked.at.path, [&](const block& in, std::size_t index) {
@@ -108,7 +109,7 @@ result<gathered> gather_listed(const root& of, const listing& listed, const ques
     }
     const auto path = in.path(index);
     const auto below = path.substr(begin);
-    // As long as nothing is looked for, only what lies directly in the folder is offered.
+    // Without anything to search for, only direct children are offered.
     if (asked.wanted.empty() && below.find('/') != std::string_view::npos) return true;
     const auto how = fits(below);
     if (!how || (by.who.view && !by.who.view->may_see(in.uri(index)))) return true;
@@ -124,7 +125,7 @@ result<gathered> gather_listed(const root& of, const listing& listed, const ques
   return found;
 }
 
-/// Looks at the names in the folder itself.
+/// Searches the names in the folder itself.
 result<gathered> gather_names(const root& of, const question& asked, const call& by) {
   gathered found;
   found.is_all = false;
@@ -145,7 +146,7 @@ result<gathered> gather_names(const root& of, const question& asked, const call&
     if (const auto how = fits(name)) fitting.emplace_back(*how, std::move(name));
   }
   std::sort(fitting.begin(), fitting.end());
-  // What fits deeper down is not looked for.
+  // Matches further down are not searched for.
   found.is_all = !names->is_cut() && asked.wanted.empty();
   const std::string real = asked.at.path.empty() ? std::string() : asked.at.path + '/';
   const auto until = clock::now() + longest_look;
@@ -223,7 +224,7 @@ result<complete_result> complete_path(const root& of, const listing* listed, std
   asked.wanted = path.substr(slash == std::string::npos ? 0 : slash + 1);
   const bool is_whole = listed != nullptr && listed->await_whole(std::min(clock::now() + longest_wait, by.deadline), by);
   if (!folder) {
-    // `s/m` for `src/main.cpp`: no such folder, but names that are made of these letters.
+    // `s/m` for `src/main.cpp`: the folder `s` does not exist, but a path contains these letters.
     folder = is_whole && !asked.folder.empty() ? shown_folder(of, {}, by) : std::nullopt;
     if (!folder && !is_whole) return complete_result{{}, std::nullopt, true};
     if (!folder) return complete_result{{}, 0, false};
@@ -244,7 +245,7 @@ constexpr std::uint64_t lines_a_page = 200;
 constexpr std::uint64_t bytes_a_page = 64 * 1024;
 constexpr std::uint64_t page_limit = 10'000;
 
-/// The positions there are: from `first` to `last`.
+/// The first and the last valid position.
 struct extremes {
   std::uint64_t first;
   std::uint64_t last;
@@ -257,7 +258,7 @@ class offer {
   void add(const std::string& value) {
     if (!value.starts_with(typed_)) return;
     auto& values = answer_.values;
-    // Only the first few are no pages, and no page comes twice.
+    // Only the first few values can equal a page; all pages differ.
     const auto first_few = values.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(values.size(), 4));
     if (std::find(values.begin(), first_few, value) != first_few) return;
     ++count_;
@@ -277,7 +278,7 @@ class offer {
   complete_result answer_;
 };
 
-/// The number typed before an optional `-`; nothing when it is something else.
+/// The number before an optional `-`; nothing for any other input.
 std::optional<std::uint64_t> first_number(std::string_view typed) {
   std::uint64_t number = 0;
   const auto* end = typed.data() + typed.size();
@@ -302,7 +303,7 @@ complete_result offered_ranges(const extremes& of, std::uint64_t a_page, std::st
   return values.take(true);
 }
 
-/// Lines of a text file; nothing for what is no text, has no line, or is too large to count.
+/// The range of lines of a text file. Nothing if the file is not text, is empty, or is too large to count.
 result<std::optional<extremes>> lines_of(const open_file& file, std::uint64_t size, const call& by) {
   if (size > counted_bytes) return std::nullopt;
   bytes::form_detector form;
@@ -340,7 +341,7 @@ result<complete_result> complete_range(const root& of, std::string_view path, bo
   if (!lines) {
     const auto why = lines.error().code;
     if (why == errc::cancelled || why == errc::timed_out) return tl::unexpected(lines.error());
-    return none;  // it changed meanwhile: whoever types on asks again
+    return none;  // it changed meanwhile; the next keystroke requests values again
   }
   return *lines ? offered_ranges(**lines, lines_a_page, typed) : none;
 }

@@ -12,26 +12,28 @@
 
 namespace hondana::files {
 
-/// Values for `{+path}` that go on from what was typed: first of all names in the folder typed so far, and then whatever lies
-/// below it and fits in its last name, as `match::matcher` says; when there is no such folder, whatever in the root fits all
-/// that was typed. Of equal fits the shorter comes first, then the one of higher priority, then the one changed more lately.
-/// Folders end in `/`. At most 100, with the number of all.
+/// Completes `{+path}`. Candidates are the names in the folder typed so far, then the paths below it whose last name matches,
+/// as `match::matcher` defines. If that folder does not exist, every path in the root that matches the whole input is a
+/// candidate. Of equal matches the shorter one comes first, then the one of higher priority, then the one changed more
+/// recently. Folders end in `/`. At most 100 values, with the total number.
 ///
-/// `listed` is waited for, at most 100 ms; as long as it is not whole, or when it is null, only the folder itself is looked at,
-/// name by name, for at most 100 ms. Without a total, `has_more` says that not everything was looked at. What is not
-/// served, or not shown by the caller's view, is never among them and never counted.
-/// Errors: cancelled, timed_out. A folder that is not there has no values.
+/// Waits for `listed` for at most 100 ms. While it is incomplete, or if it is null, only the names in the folder itself are
+/// examined, for at most 100 ms. Without a total, `has_more` means that not everything was examined. Entries that are not
+/// served, or that the caller's access filter hides, are neither returned nor counted.
+/// Errors: cancelled, timed_out. A folder that does not exist has no values.
 [[nodiscard]] result<complete_result> complete_path(const root& of, const listing* listed, std::string_view typed,
                                                     const call& by);
 
-/// Values for `lines` (`is_lines`) or `bytes` of the file at `path`, a value of `{+path}`: all of it, the pages of it, and what
-/// goes on from a first number typed, as far as they begin with what was typed. At most 100, with the number of all. Lines are
-/// counted in the first 8 MiB of a text file; of more, and of what is no text, none are offered.
-/// Errors: cancelled, timed_out. What is no file, is not served or not shown by the caller's view has no values.
+/// Completes `lines` (`is_lines`) or `bytes` of the file at `path`, a value of `{+path}`. Offers the whole range, its pages,
+/// and continuations of a first number, as far as they begin with the input. At most 100 values, with the total number. Lines
+/// are counted in text files of up to 8 MiB; other files have no values for `lines`.
+/// Errors: cancelled, timed_out. A path has no values if it is not a file, is not served, or is hidden by the caller's access
+/// filter.
 [[nodiscard]] result<complete_result> complete_range(const root& of, std::string_view path, bool is_lines,
                                                      std::string_view typed, const call& by);
 
-/// A path as it is written into a `{+path}`: what would mean something else there, or is no readable text, is percent-encoded.
+/// A path as it is written into `{+path}`. Percent-encodes control characters, characters with a meaning there, and invalid
+/// UTF-8.
 [[nodiscard]] std::string template_value(std::string_view path);
 
 }  // namespace hondana::files

@@ -1,4 +1,4 @@
-/// A folder that is opened once, and finds and opens files below it without ever leaving it.
+/// A folder that is opened once. Files below it are found and opened in a way that never leaves it.
 #include "sources/files/confined_dir.hpp"
 
 #include <fcntl.h>
@@ -23,12 +23,13 @@ namespace hondana::files {
 namespace {
 
 constexpr int handle_only = O_PATH | O_NOFOLLOW | O_CLOEXEC;
-// Without O_NONBLOCK, opening what has just become a FIFO would wait for a writer; without O_NOCTTY, a terminal could adopt us.
+// O_NONBLOCK: opening a file that has just become a FIFO must not wait for a writer. O_NOCTTY: a terminal must not become our
+// controlling terminal.
 constexpr int for_reading = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 
 constexpr std::uint64_t without_links = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
 
-/// Containers may answer EPERM for system calls they do not know.
+/// Whether the kernel has `openat2`. It is tried, because containers may answer EPERM for system calls that they do not know.
 bool kernel_can(int folder) noexcept {
   const disk::handle probe(disk::open_resolved(folder, ".", O_PATH | O_DIRECTORY | O_CLOEXEC, without_links));
   return probe.is_open();
@@ -108,10 +109,10 @@ tl::expected<disk::handle, not_found> beneath::open_file(const located& what) co
   if (!S_ISREG(what.facts.st_mode)) return tl::unexpected(not_found{});
   int descriptor = -1;
   if (!portable_) {
-    // Through our own handle, so that nothing can take the file's place in between.
+    // Through the handle that is held, so that no other file can take this one's place.
     const std::string own = "/proc/self/fd/" + std::to_string(what.at.get());
     descriptor = ::open(own.c_str(), for_reading);
-    // Without /proc, or where a process may not look at itself, there is still the way by name.
+    // Without /proc, or if the process may not inspect itself, the file is opened by name.
     if (descriptor < 0 && errno != ENOENT && errno != EACCES) return tl::unexpected(obstacle_of(errno));
   }
   if (descriptor < 0) {
@@ -141,8 +142,8 @@ tl::expected<disk::handle, not_found> beneath::open_folder(const located& what) 
 
 namespace {
 
-constexpr int link_limit = 40;               // as the kernel's own
-constexpr std::size_t pending_limit = 8192;  // segments still to go; links can multiply them
+constexpr int link_limit = 40;               // same as in the kernel
+constexpr std::size_t pending_limit = 8192;  // unresolved segments, which links can multiply
 constexpr std::size_t depth_limit = 256;     // each level holds a descriptor
 
 /// Pushes the segments of `path` so that the first is popped first.
@@ -155,7 +156,7 @@ void push_segments(std::vector<std::string>& pending, std::string_view path) {
   }
 }
 
-/// One folder or file on the way.
+/// One folder or file of the path that is being resolved.
 struct step {
   disk::handle at;
   struct stat facts{};
@@ -177,7 +178,7 @@ tl::expected<std::string, not_found> target_of(int link) {
   return std::string(text.data(), static_cast<std::size_t>(size));
 }
 
-/// What is left of an absolute link's target below the folder it names, if it names one of `spellings`.
+/// The rest of an absolute link target below the folder, if the target begins with one of `spellings`; null otherwise.
 const char* below(const std::vector<std::string>& spellings, const std::string& target) {
   for (const auto& spelling : spellings) {
     if (spelling == "/") return target.c_str() + 1;
@@ -242,7 +243,7 @@ tl::expected<located, not_found> beneath::locate_by_steps(std::string_view path)
 
 namespace {
 
-/// Name by name, so that a link put in the way leads nowhere.
+/// Opens the path name by name, so that no link in it is followed.
 disk::handle open_without_links(std::string_view path) {
   constexpr int flags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
   disk::handle at(::open("/", flags));
@@ -255,7 +256,7 @@ disk::handle open_without_links(std::string_view path) {
   return at;
 }
 
-/// Modes do not say it all.
+/// Whether the folder can be opened. A mode alone does not show that, for instance in a sandbox.
 bool can_be_opened(int folder) { return disk::handle(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)).is_open(); }
 
 }  // namespace

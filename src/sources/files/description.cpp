@@ -142,7 +142,7 @@ bool is_describable(std::string_view mime_type) noexcept { return manner_of(mime
 description describe(std::string_view mime_type, std::string_view front, bool is_whole) {
   if (front.starts_with("\xEF\xBB\xBF")) front.remove_prefix(3);
   if (!is_whole) {
-    // The last line may have been cut anywhere; one that fills the whole front is cut at a code point only.
+    // The last line may be incomplete and is dropped. If it fills the whole front, only an incomplete code point is dropped.
     const auto line = front.rfind('\n');
     front =
         line == std::string_view::npos ? front.substr(0, front.size() - json::incomplete_tail(front)) : front.substr(0, line);
@@ -170,15 +170,15 @@ description describe(std::string_view mime_type, std::string_view front, bool is
 std::string tidied(std::string_view text, std::size_t limit) {
   std::string tidy;
   std::size_t points = 0;
-  std::size_t before_limit = 0;  // bytes up to where the ellipsis would go
-  std::size_t last_word = 0;     // bytes up to the last space before that
+  std::size_t before_limit = 0;  // bytes before the position of the ellipsis
+  std::size_t last_word = 0;     // bytes before the last space ahead of that position
   bool gap = false;
   for (std::size_t i = 0; i < text.size();) {
     const auto byte = static_cast<unsigned char>(text[i]);
     const std::size_t size = std::min<std::size_t>(byte < 0x80 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4, text.size() - i);
     const auto point = text.substr(i, size);
     i += size;
-    // U+0080 to U+009F are control characters too, and U+2028, U+2029 and the marks that turn writing around do as much harm.
+    // U+0080 to U+009F are control characters, too. U+2028, U+2029 and bidirectional marks are as harmful.
     const bool is_control = byte < 0x20 || byte == 0x7F ||
                             (byte == 0xC2 && size == 2 && static_cast<unsigned char>(point[1]) < 0xA0) ||
                             (point >= "\u202A" && point <= "\u202E") || (point >= "\u2066" && point <= "\u2069");
@@ -244,7 +244,7 @@ std::string_view trimmed(std::string_view text) noexcept {
 
 namespace {
 
-/// Lines for tools rather than people.
+/// Whether a line is for tools, such as editors and linters, and not for readers.
 bool is_for_tools(std::string_view line) noexcept {
   constexpr std::array<std::string_view, 17> signs{
       "-*-",          "vim:",          "SPDX-",   "coding:",    "coding=",  "@license",        "eslint",
@@ -260,14 +260,14 @@ bool has_word(std::string_view line) noexcept {
   });
 }
 
-/// Gathers the lines of comments into paragraphs, and keeps the first that is about the file.
+/// Joins the lines of comments into paragraphs, and selects the first one that is about the file.
 class comment_paragraphs {
  public:
   void take(std::string_view line) {
     line = trimmed(line);
     for (const std::string_view mark : {"@brief ", "\\brief ", "@file ", "\\file "}) {
       if (!line.starts_with(mark)) continue;
-      // A file's own name says nothing new.
+      // The file's own name adds no information.
       line = mark.substr(1) == "file " ? std::string_view() : line.substr(mark.size());
     }
     if (!has_word(line)) {
@@ -291,7 +291,7 @@ class comment_paragraphs {
   std::string chosen_;
 };
 
-/// A comment line without the marks that may precede its words: `///`, `//!`, `##`, ` * `.
+/// A comment line without the marks in front of its text, such as `///`, `//!` and `##`.
 std::string_view inside(std::string_view line, std::string_view mark) noexcept {
   line.remove_prefix(mark.size());
   while (!line.empty() && (line.front() == mark.back() || line.front() == '!' || line.front() == '<')) line.remove_prefix(1);
@@ -304,7 +304,7 @@ std::string_view without_star(std::string_view line) noexcept {
   return line;
 }
 
-/// What may stand before the first comment without being code.
+/// Whether a line that is not code may precede the first comment.
 bool is_preamble(std::string_view line) noexcept {
   return line.starts_with("#!") || line.starts_with("<?") || line.starts_with("<!DOCTYPE") || line.starts_with("<!doctype") ||
          line == "@echo off" || line == "---" || line == "\"use strict\";" || line == "'use strict';" || line == "#pragma once";
@@ -347,7 +347,7 @@ std::string leading_comment(std::string_view text, const comment_style& style) {
 }
 
 std::string docstring_of(std::string_view text) {
-  // Blank lines and comments may stand before it.
+  // Blank lines and comments may precede it.
   std::string_view line;
   do {
     if (text.empty()) return {};

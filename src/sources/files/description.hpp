@@ -7,47 +7,50 @@
 
 namespace hondana::files {
 
-/// What a file says about itself; empty where it says nothing. Well-formed UTF-8 without control characters.
+/// The title and summary of a file; empty if it has none. Valid UTF-8 without control characters.
 struct description {
-  std::string title;    ///< Of Markdown and reStructuredText: `title:` of the front matter, or the first heading.
+  std::string title;    ///< Of Markdown and reStructuredText: `title:` in the front matter, or the first heading.
   std::string summary;  ///< The first paragraph, module docstring or leading comment; at most 200 characters.
 
   bool operator==(const description&) const = default;
 };
 
-/// Reads the front of a file (its first 4096 bytes or all of it, as `is_whole` says) of a media type.
+/// Describes a file of a media type by its front: its first 4096 bytes, or all of it if `is_whole`.
 ///
-/// Time: linear. Never fails: what is no text, or says nothing, has an empty description.
+/// Time: linear. Never fails: a file that is not text, or has no usable text, gets an empty description.
 [[nodiscard]] description describe(std::string_view mime_type, std::string_view front, bool is_whole);
 
-/// Whether `describe` could say anything about files of this type.
+/// Whether `describe` may find anything in files of this type.
 [[nodiscard]] bool is_describable(std::string_view mime_type) noexcept;
 
-// The parts of `describe`.
+// Helpers of `describe`.
 
 [[nodiscard]] description describe_markdown(std::string_view text);
+/// `has_titles`: a paragraph followed by a line of one repeated mark is a title, as in reStructuredText.
 [[nodiscard]] description describe_plain(std::string_view text, bool has_titles);
+/// The first paragraph of the docstring that a Python module begins with; empty if there is none.
 [[nodiscard]] std::string docstring_of(std::string_view text);
 
-/// How comments are written.
+/// The comment syntax of a language.
 struct comment_style {
   std::string_view line;         ///< "//"; empty: none.
-  std::string_view other_line;   ///< ";" beside "#"; empty: none.
+  std::string_view other_line;   ///< An alternative, such as ";" to "#"; empty: none.
   std::string_view block_begin;  ///< "/*"; empty: none.
   std::string_view block_end;
 };
+/// The first paragraph of the comments at the beginning that is about the file; empty if there is none.
 [[nodiscard]] std::string leading_comment(std::string_view text, const comment_style& style);
 
-/// One line of people's text: white space collapsed, control characters dropped, cut after a word and ended with `…` where it
-/// has more than `limit` code points.
+/// Makes one line of a text: white space is collapsed and control characters are removed. A text of more than `limit` code
+/// points is cut after a word and ends in `…`.
 [[nodiscard]] std::string tidied(std::string_view text, std::size_t limit = 200);
 
-/// Whether a paragraph is about copyright and licence rather than about the file.
+/// Whether a paragraph is about copyright and licence, and not about the file.
 [[nodiscard]] bool is_boilerplate(std::string_view paragraph);
 
-/// Takes the first line off `rest`, without its LF or CR LF.
+/// Removes the first line from `rest` and returns it without its LF or CR LF.
 [[nodiscard]] std::string_view take_line(std::string_view& rest);
-/// Without white space at either end.
+/// The text without white space at either end.
 [[nodiscard]] std::string_view trimmed(std::string_view text) noexcept;
 
 }  // namespace hondana::files

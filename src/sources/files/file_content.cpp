@@ -24,18 +24,18 @@
 namespace hondana::files {
 namespace {
 
-// Large buffers are kept for the next read, since fresh pages from the kernel cost more than the copy into them.
+// Large buffers are reused, because fresh pages from the kernel cost more than the copy into them.
 constexpr std::size_t kept_buffers = 8;
 constexpr std::size_t worth_keeping = 64 * 1024;
 constexpr std::size_t too_large_to_keep = 2 * whole_bytes;
-// Contents up to this are encoded when an answer is made, not when it is sent.
+// Content up to this size, in bytes, is encoded when the response is made, not when it is sent.
 constexpr std::size_t small = 64 * 1024;
 
 }  // namespace
 
 struct buffer_set::state {
   std::mutex mutex;
-  std::size_t left = 0;  // bytes
+  std::size_t left = 0;  // bytes that may still be lent
   std::vector<std::unique_ptr<std::string>> kept;
 
   void take_back(std::unique_ptr<std::string> buffer, std::size_t counted) {
@@ -52,7 +52,7 @@ buffer_set::buffer_set(std::size_t byte_cap) : state_(std::make_shared<state>())
   state_->kept.reserve(kept_buffers);
 }
 
-/// A lent buffer; gives itself back.
+/// A lent buffer, which returns itself to the set when it is destroyed.
 struct buffer_set::loan {
   explicit loan(std::shared_ptr<state> from) : of(std::move(from)), buffer(std::make_unique<std::string>()) {}
   loan(const loan&) = delete;
@@ -61,7 +61,7 @@ struct buffer_set::loan {
 
   std::shared_ptr<state> of;
   std::unique_ptr<std::string> buffer;
-  std::size_t counted = 0;  // bytes of the set's cap
+  std::size_t counted = 0;  // bytes counted against the cap
 };
 
 result<std::shared_ptr<std::string>> buffer_set::borrow(std::size_t size, std::size_t room) {
@@ -90,19 +90,19 @@ namespace {
 constexpr std::size_t fewest = 16;
 constexpr std::size_t most_of_all = 16'384;
 
-/// Asked anew each time: a program may raise the limit after this was first asked for.
+/// The limit that follows from the descriptor limit. Read every time, because a program may raise that later.
 std::size_t allowed_by_descriptors() noexcept {
   rlimit now{};
   if (::getrlimit(RLIMIT_NOFILE, &now) != 0) return fewest;
   return static_cast<std::size_t>(std::clamp<rlim_t>(now.rlim_cur / 8, fewest, most_of_all));
 }
 
-/// Nobody but this machine's own users, who may be many behind a proxy.
+/// Whether an address is on this machine. Behind a proxy, local callers may be many users.
 bool is_local(std::string_view address) noexcept {
   return address.empty() || address == "unix" || address == "::1" || address.starts_with("127.");
 }
 
-/// What counts as one address: of IPv6 a network, since its owner has all of it.
+/// The key under which an address counts: for IPv6 its /64 network, all of which belongs to one owner.
 std::string counted(const std::string& address) {
   std::array<unsigned char, sizeof(in6_addr)> bytes{};
   if (::inet_pton(AF_INET6, address.c_str(), bytes.data()) != 1) return address;
@@ -156,7 +156,7 @@ result<scan_result> scan(const open_file& file, std::uint64_t size, bool want_di
     return want_digest || !is_blob;
   });
   if (!passed) return tl::unexpected(std::move(passed.error()));
-  // Where the scan ends before the file, it may end inside a code point.
+  // A scan that ends before the file may end inside a code point.
   is_blob = is_blob || (part == size && !text.finish());
   return scan_result{is_blob ? content_form::blob : content_form::text,
                      want_digest ? std::optional(digest.value()) : std::nullopt};
@@ -185,7 +185,7 @@ void form_memory::remember(const disk::stamp& state, content_form form) {
 
 namespace {
 
-/// One attempt to read; `content_changed` asks for another.
+/// One attempt to read. After content_changed the caller makes another one.
 class attempt {
  public:
   attempt(const std::shared_ptr<const open_file>& raw, const std::optional<range>& wanted, const read_request& request,
@@ -209,10 +209,10 @@ class attempt {
     return tl::unexpected(bytes::too_large(request_.asked_uri, size, request_.max_bytes, true));
   }
 
-  /// A whole small file: its bytes tell everything.
+  /// Reads a whole small file. All results follow from its bytes.
   result<file_content> read_small() {
     auto buffer = room_.buffers.borrow(static_cast<std::size_t>(state_.size));
-    if (!buffer) return read_judged(false);  // too much memory waits for slow peers: it is read while it is sent
+    if (!buffer) return read_judged(false);  // too much memory is lent to slow clients, so the file is streamed
     auto& bytes = **buffer;
     file_content found;
     HONDANA_TRY(fill(bytes, 0, found.masked));
@@ -229,7 +229,8 @@ class attempt {
     return found;
   }
 
-  /// A large file or a part. The form of a part comes from a pass over the whole; that of the whole is left to its sender.
+  /// Reads a large file or a part. The form of a part is that of the whole file, found by a scan. The form of a large whole
+  /// file is left to its sender.
   result<file_content> read_judged(bool has_buffers = true) {
     file_content found;
     HONDANA_TRY(judge(found));
@@ -276,7 +277,7 @@ class attempt {
         found.form = *known;
         return {};
       }
-      // Whoever sends all of it looks at all of it first, and decides then.
+      // The sender of a whole file scans it first, and decides the form then.
       if (!wanted_) return {};
     }
     HONDANA_TRY(auto outcome, scan(*file_, state_.size, is_racy_, request_));
@@ -290,7 +291,7 @@ class attempt {
     return {};
   }
 
-  /// Lines end where they do in the file itself, which is quicker to go through.
+  /// Lines end at the same offsets in the raw file, which is faster to scan.
   result<extent> locate(bool is_text) const {
     return locate_range(wanted_->unit == range_unit::lines ? *raw_ : *file_, state_.size, *wanted_, is_text, request_);
   }
@@ -299,13 +300,13 @@ class attempt {
     return all_of(file_->read_counting(bytes.data(), bytes.size(), from, true, masked), bytes.size());
   }
 
-  /// Whether the file certainly is as it was when the attempt began.
+  /// Whether the file is certainly unchanged since the attempt began.
   result<bool> is_settled() const {
     HONDANA_TRY(auto after, file_->state());
     return after == state_ && !is_racy_;
   }
 
-  /// Reads a second time and compares.
+  /// Reads the bytes a second time and compares.
   result<void> matches(std::string_view bytes, std::uint64_t from) const {
     const auto most = std::min(window_bytes, bytes.size());
     const auto again = std::make_unique_for_overwrite<char[]>(most);
@@ -323,7 +324,7 @@ class attempt {
   }
 
   const std::shared_ptr<const open_file>& raw_;
-  const std::shared_ptr<const open_file> file_;  // as it is served
+  const std::shared_ptr<const open_file> file_;  // with secrets masked, unless `how` is none
   const std::optional<range>& wanted_;
   const read_request& request_;
   reading_room& room_;

@@ -25,19 +25,19 @@
 
 namespace hondana::files {
 
-/// The most a whole read takes; what is larger is streamed.
+/// The largest file, in bytes, that is read at once. Larger files are streamed.
 inline constexpr std::size_t whole_bytes = 1 << 20;
 
-/// Lends buffers of at most `byte_cap` together, until what is in them has been sent. Nobody waits: the threads that read are
-/// few, and slow peers hold buffers for long. Small buffers are always lent, since they are encoded and given back at once.
-/// Threads: any, at once.
+/// Lends buffers of at most `byte_cap` bytes in total until their content has been sent. Never waits: there are few reader
+/// threads, and slow clients hold buffers for long. Small buffers are always lent, since they are encoded and returned at once.
+/// Threads: any, concurrently.
 class buffer_set {
  public:
   explicit buffer_set(std::size_t byte_cap = 128u << 20);
 
-  /// A buffer of `size` bytes of unspecified content. One that grows later counts as large as it was here, or as `room` says.
-  /// It goes back when the last copy of the pointer dies, which may be after the set itself; what is much larger than
-  /// `whole_bytes` is then freed. Errors: overloaded when too much is lent.
+  /// A buffer of `size` bytes with unspecified content. It counts as `size` bytes even if it grows later, or as `room` bytes if
+  /// that is more. It is returned when the last copy of the pointer is destroyed, which may be after the set itself. A buffer
+  /// much larger than `whole_bytes` is then freed. Errors: overloaded when the cap is reached.
   [[nodiscard]] result<std::shared_ptr<std::string>> borrow(std::size_t size, std::size_t room = 0);
 
  private:
@@ -46,15 +46,15 @@ class buffer_set {
   std::shared_ptr<state> state_;
 };
 
-/// Places for answers that are read while they are sent, each with an open file: an eighth of the descriptors this process may
-/// open, and of those a quarter for the callers of one address (of IPv6: one /64; those of this machine have all), so that slow
-/// readers leave enough for everybody's small files and for connections. Threads: any.
+/// Limits responses that are read while they are sent, because each of them holds a file open. The limit is an eighth of the
+/// descriptors that this process may open. The callers of one address (IPv6: one /64 network) share a quarter of it; callers on
+/// this machine may use all of it. So slow readers leave descriptors for small files and for connections. Threads: any.
 class reader_set {
  public:
-  /// `most`: instead of what the descriptor limit allows; 0: that.
+  /// `most`: the limit; 0: as the descriptor limit allows.
   explicit reader_set(std::size_t most = 0);
 
-  /// A place, given up with the last copy of the pointer, which may outlive the set. Errors: overloaded.
+  /// Takes one slot, which is released with the last copy of the pointer. The pointer may outlive the set. Errors: overloaded.
   [[nodiscard]] result<std::shared_ptr<void>> enter(const std::string& address);
 
  private:
@@ -62,26 +62,26 @@ class reader_set {
   std::shared_ptr<state> state_;
 };
 
-/// A scan goes through this much; a larger file is judged by its front.
+/// The most bytes that a scan reads. A larger file is judged by this part of it.
 inline constexpr std::uint64_t scan_limit = 256ull << 20;
 
-/// The outcome of a scan.
+/// The result of a scan.
 struct scan_result {
   content_form form = content_form::text;  ///< `text` or `blob`.
-  std::optional<bytes::digest> digest;     ///< Of the whole content, when it was asked for and within the limit.
+  std::optional<bytes::digest> digest;     ///< Of the whole content, if it was requested and the file is within the limit.
 };
 
-/// Goes through the first `size` bytes of a file; stops at the first sign of a blob unless a digest is wanted.
+/// Scans the first `size` bytes of a file. Stops at the first sign of binary data, unless a digest is wanted.
 /// Errors: as `for_each_window`.
 [[nodiscard]] result<scan_result> scan(const open_file& file, std::uint64_t size, bool want_digest, const call& by);
 
-/// Remembers the forms of files by their stamps. Threads: any, at once.
+/// Caches the forms of files by their stamps. Evicts the least recently used. Threads: any, concurrently.
 class form_memory {
  public:
   explicit form_memory(std::size_t limit = 4096) : limit_(limit) {}
 
   [[nodiscard]] std::optional<content_form> find(const disk::stamp& state);
-  /// A racy stamp must not be remembered.
+  /// A racy stamp must not be cached.
   void remember(const disk::stamp& state, content_form form);
 
  private:
@@ -89,36 +89,37 @@ class form_memory {
 
   std::size_t limit_;
   std::mutex mutex_;
-  std::list<entry> by_use_;  // latest first
+  std::list<entry> by_use_;  // most recently used first
   std::map<bytes::digest, std::list<entry>::iterator> by_key_;
 };
 
-/// The content of a file or of a part of it.
+/// The content of a file, or of a part of it.
 struct file_content {
   std::variant<shared_bytes, std::shared_ptr<byte_reader>> data;
-  /// Of the whole file, or of its first 256 MiB, also where this is a part; `detect` for large whole ones.
+  /// Of the whole file, or of its first 256 MiB, even if `data` is a part. `detect` for large whole files.
   content_form form = content_form::detect;
-  bool is_checked = false;  ///< `form` is that of `data`, all of which was looked at.
+  bool is_checked = false;  ///< `form` was determined from all of `data`.
   std::string front;        ///< The first 4 KiB of the whole file.
-  std::string version;      ///< Of the whole file; empty where it changes too fast, and is too large, for one.
-  bool is_racy = false;     ///< It changed so lately that another change might not show, or while it was being read.
-  std::size_t masked = 0;   ///< Secrets, where `data` are bytes; a reader has them among its facts.
+  std::string version;      ///< Of the whole file. Empty if it changes too fast and is too large to digest.
+  bool is_racy = false;     ///< It changed during the read, or so recently that another change may not show.
+  std::size_t masked = 0;   ///< Number of masked secrets if `data` is bytes. A reader reports it in its facts.
 };
 
-/// What reads share. Threads: any, at once.
+/// State that all reads share. Threads: any, concurrently.
 struct reading_room {
   buffer_set buffers;
-  buffer_set long_listings{256u << 20};  ///< Of folders, beyond `whole_bytes`; each counts as long as a read may be.
+  buffer_set long_listings{256u << 20};  ///< For folder listings above `whole_bytes`; each counts as the largest read.
   reader_set readers;
   form_memory forms{4096};
 };
 
-/// Reads an open file, or the part `wanted` of it, as of the moment it is called; what is appended later is not part of it.
-/// Everything is of the file with its secrets masked by `how`; only the version may be that of the file itself.
+/// Reads an open file, or the range `wanted` of it. Bytes that are appended after the call are not included. All results are
+/// those of the file with its secrets masked according to `how`; only the version may be that of the raw file.
 ///
-/// Up to 1 MiB it is read whole, and again when anything about the file changed meanwhile or so lately that a change might
-/// not show; unequal readings are tried once more. Beyond, the content is a reader, whose user makes two passes and compares.
-/// Errors: response_too_large for more than `request.max_bytes`, content_changed, invalid_argument for a range beyond the end,
+/// A file of up to 1 MiB is read at once. It is read a second time if it changed meanwhile, or so recently that a change may
+/// not show. If the two differ, the whole procedure is tried once more. Larger content becomes a reader, whose consumer makes
+/// two passes and compares them.
+/// Errors: response_too_large above `request.max_bytes`, content_changed, invalid_argument for a range beyond the end,
 /// overloaded, timed_out, cancelled, source_unavailable.
 [[nodiscard]] result<file_content> read_content(const std::shared_ptr<const open_file>& file,
                                                 const std::optional<range>& wanted, const read_request& request,

@@ -1,4 +1,4 @@
-/// Parses `?lines=` and `?bytes=`, and finds the range in a file.
+/// Parses `?lines=` and `?bytes=`, and locates the range in a file.
 #include "sources/files/file_range.hpp"
 
 #include <algorithm>
@@ -52,9 +52,9 @@ std::string plural(std::uint64_t count, std::string_view noun) {
 
 bool continues(char byte) noexcept { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
 
-/// Moves a byte range of text inwards to code point boundaries.
+/// Narrows a byte range of text to code point boundaries.
 result<extent> narrowed(const open_file& file, std::uint64_t size, extent found) {
-  // A code point has at most three bytes after its first.
+  // A code point has at most three continuation bytes.
   std::array<char, 4> around{};
   auto count =
       read_exactly(file, around.data(), static_cast<std::size_t>(std::min<std::uint64_t>(3, size - found.begin)), found.begin);
@@ -93,12 +93,12 @@ failure beyond_line_search(const range& wanted) {
       {}};
 }
 
-/// Counts lines window by window until both ends are known, or are known to be out of bounds.
+/// Counts lines, window by window, until both ends are known, or known to be out of bounds.
 result<extent> locate_lines(const open_file& file, std::uint64_t size, const range& wanted, const read_request& request) {
   std::optional<std::uint64_t> begin;
   std::optional<std::uint64_t> end;
   std::uint64_t line = 1;
-  std::uint64_t at = 0;  // where the window begins
+  std::uint64_t at = 0;  // offset of the window
   if (wanted.first == 1 && size > 0) begin = 0;
   auto passed = for_each_window(file, size, request, [&](std::string_view piece) {
     auto rest = piece;
@@ -119,7 +119,7 @@ result<extent> locate_lines(const open_file& file, std::uint64_t size, const ran
   if (!passed) return tl::unexpected(std::move(passed.error()));
   if (!begin && at < size) return tl::unexpected(beyond_line_search(wanted));
   if (begin && !end && wanted.last && at < size) return tl::unexpected(too_many_lines(request));
-  if (begin && *begin == size) begin.reset();  // a LF at the very end begins no line
+  if (begin && *begin == size) begin.reset();  // a LF at the end of the file does not begin a line
   if (!begin) {
     char last = '\n';
     if (size > 0) {

@@ -50,7 +50,7 @@ result<priority_rule> read_rule(config::section& from) {
   return rule;
 }
 
-/// Reads what applies to every root of the table.
+/// Reads the options that apply to every root of the table.
 result<root_options> read_root(config::section& from) {
   root_options root;
   root.kept_back = from.kept_back();
@@ -101,7 +101,7 @@ result<std::shared_ptr<provider>> configure(config::section& from, const std::fu
 
 namespace {
 
-/// How long a list waits for changes to be in it.
+/// How long a list waits until it includes pending changes.
 constexpr std::chrono::seconds longest_catch_up{2};
 
 std::string template_of(const root& of) {
@@ -114,14 +114,14 @@ std::string_view name_of_special(mode_t mode) noexcept {
   return "a device";
 }
 
-/// Whether what was asked for is a link itself, and not only behind one.
+/// Whether the requested path itself is a link, and not only below one.
 bool is_link(const located& found) {
   for (std::size_t i = 0; i < found.links.size(); ++i)
     if (found.links[i] == found.spellings[i]) return true;
   return false;
 }
 
-/// Whether a link in a list leads to something that the caller may not see.
+/// Whether a link in a list leads to a target that the caller may not see.
 bool leads_to_hidden(const block& in, std::size_t index, const call& by) {
   if (!by.who.view || !S_ISLNK(in.at(index).mode)) return false;
   const auto path = in.path(index);
@@ -129,7 +129,8 @@ bool leads_to_hidden(const block& in, std::size_t index, const call& by) {
   return target && !in.of().is_visible(path, *target, by.who);
 }
 
-/// What a path leads to; what the caller's view does not show, or not to be read, is answered like what does not exist.
+/// Resolves a path for a caller. A target that the access filter hides, or does not allow to read, fails like one that does not
+/// exist.
 result<located> look_up(const root& of, std::string_view path, const call& by, const std::string& asked_uri, bool is_read) {
   auto found = of.find(path, &by);
   HONDANA_TRY(still_wanted(by));
@@ -145,7 +146,7 @@ bool is_described(const std::vector<place>& places) {
   return std::all_of(places.begin(), places.end(), [](const place& one) { return one.in->descriptions() != nullptr; });
 }
 
-/// Passes a walk on to a survey.
+/// Forwards a walk to a survey.
 class surveyor final : public walk_listener {
  public:
   surveyor(const call& by, const std::function<void(const survey_item&)>& each) : by_(by), each_(each) {}
@@ -234,9 +235,9 @@ void files_provider::watch(std::shared_ptr<change_listener> to) { watching_->tel
 void files_provider::attach(const std::string& uri) {
   auto of = root_of(uri);
   auto path = of ? of->path_of(uri) : std::nullopt;
-  if (!path) return;  // no file can ever have that name
+  if (!path) return;  // no file can have this name
   watching_->attach(uri, std::move(of), std::move(*path));
-  indexer_->begin();  // its walk is what covers folders
+  indexer_->begin();  // its walk has the folders watched
 }
 
 void files_provider::detach(const std::string& uri) { watching_->detach(uri); }
@@ -263,7 +264,7 @@ std::shared_ptr<const root> files_provider::root_of(std::string_view uri) const 
 }
 
 result<list_result> files_provider::list(const list_request& request) {
-  // Before anything is looked at.
+  // Taken before the file system is read.
   const auto stirs = indexer_->stirs();
   watching_->follow();
   const auto until = monotonic_clock::now() + longest_catch_up;
@@ -278,7 +279,7 @@ result<list_result> files_provider::list(const list_request& request) {
   for (const auto& one : page->places) {
     if (leads_to_hidden(*one.in, one.index, request)) continue;
     const auto& entry = answer.entries.emplace_back(entry_of(*one.in, one.index));
-    // One that has changed too lately to have a version has one a little later.
+    // A file that changed too recently has no version yet, but will have one soon.
     is_settled = is_settled && !(entry.version.empty() && S_ISREG(one.in->at(one.index).mode));
   }
   answer.resume = std::move(page->resume);
@@ -288,13 +289,13 @@ result<list_result> files_provider::list(const list_request& request) {
   return answer;
 }
 
-/// A file or folder, or the part of a file.
+/// A file, a folder, or a part of a file.
 struct files_provider::target {
   std::shared_ptr<const root> of;
   std::string path;
   located place;
   std::optional<range> part;
-  std::shared_ptr<const validity> valid;  // taken before anything was looked at; null: nobody vouches
+  std::shared_ptr<const validity> valid;  // made before the file system is read; null: unchanged is not provable
 
   [[nodiscard]] bool is_folder() const noexcept { return S_ISDIR(place.facts.st_mode); }
 };
@@ -313,7 +314,7 @@ result<files_provider::target> files_provider::target_of(const std::string& aske
   if (!path) return missing("no file can have that name");
   auto valid = is_read ? watching_->vouch(*of, *path) : nullptr;
   HONDANA_TRY(auto found, look_up(*of, *path, by, asked_uri, is_read));
-  // Of what is not there nothing else is said, as of what the caller may not see.
+  // Parsed only now, so that an error about the query does not reveal that a hidden file exists.
   HONDANA_TRY(auto part, parse_range(parts.query.value_or(std::string_view())));
   const auto mode = found.facts.st_mode;
   if (S_ISDIR(mode)) {
@@ -326,7 +327,7 @@ result<files_provider::target> files_provider::target_of(const std::string& aske
     return fail(errc::invalid_argument, asked_uri + " is " + std::string(name_of_special(mode)) +
                                             ", which has no content to read. Only regular files and folders can be read.");
   }
-  // A link may lead through folders that are not watched, and another name of a file may be written to.
+  // A link may lead through folders that are not watched, and a file may be written to by another hard link.
   if (!found.links.empty() || found.path != *path || found.facts.st_nlink != 1) valid.reset();
   return target{of, std::move(*path), std::move(found), part, std::move(valid)};
 }
@@ -337,7 +338,7 @@ result<reading> files_provider::read(const read_request& request) {
   auto found = read_file(*what.of, what.place, request, what.part);
   if (!found) return found;
   found->valid = what.valid;
-  // Nothing is watched for those who come once. Where this cannot succeed it is not tried.
+  // Only a client that comes back gets its folders watched, and only if watching can succeed for this file.
   const bool is_plain = what.place.links.empty() && what.place.path == what.path && what.place.facts.st_nlink == 1;
   if (!found->valid && is_plain && request.if_version) watching_->watch_way_to(*what.of, what.path);
   return found;
@@ -348,9 +349,9 @@ result<resource> files_provider::describe(const describe_request& request) {
   const auto what = target_of(request.uri, request.uri, request, false);
   if (!what) return tl::unexpected(what.error());
   auto entry = entry_of(*what->of, what->path, what->place.facts, looked_at);
-  // A title may stand in what a link leads to.
+  // The title may come from the target of a link.
   if (what->of->is_readable(what->path, what->place, request.who)) describe_entry(entry, *what->of, what->path, what->place);
-  // As it is listed, so that a rule about links holds for it here, too; the rest is of what it leads to.
+  // Listed as a link, so that access rules about links apply here, too. The other fields are those of the target.
   if (is_link(what->place)) entry.kind = kind_of(S_IFLNK);
   if (what->part) {
     entry.uri = request.uri;
@@ -365,7 +366,7 @@ result<resource> files_provider::describe(const describe_request& request) {
   return entry;
 }
 
-/// The version that a read would answer with, where the entry has none: of a folder, and of a file that has just changed.
+/// The version that a read would return if the entry has none: for a folder, or for a file that has just changed.
 result<std::string> files_provider::version_of_content(const target& what, const describe_request& request) {
   constexpr off_t most_read = 1 << 20;
   const read_request whole{static_cast<const call&>(request), request.uri, request.uri, {}, {}};
@@ -374,7 +375,7 @@ result<std::string> files_provider::version_of_content(const target& what, const
       return std::move(found.version);
     });
   }
-  // No read ever answers with this one, so that nothing is taken for unmodified because of it.
+  // No read ever returns this version, so no content is ever taken for unmodified because of it.
   auto passing = "~" + version_of(disk::stamp_of(what.place.facts));
   if (what.place.facts.st_size > most_read) return passing;
   auto file = what.of->below()->open_file(what.place);
@@ -448,7 +449,7 @@ result<complete_result> files_provider::complete(const complete_request& request
     const auto listed = indexer_->current(request, monotonic_clock::now() + longest_catch_up);
     const bool is_late = !listed && (listed.error().code == errc::cancelled || listed.error().code == errc::timed_out);
     if (is_late) return tl::unexpected(listed.error());
-    return complete_path(**of, listed ? listed->get() : nullptr, request.value, request);  // without a list, the folder itself
+    return complete_path(**of, listed ? listed->get() : nullptr, request.value, request);  // without a list: the folder itself
   }
   const auto path = request.chosen("path");
   if (path.empty()) return complete_result{{}, 0, false};

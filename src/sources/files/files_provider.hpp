@@ -16,16 +16,17 @@
 
 namespace hondana::files {
 
-/// Serves one or more folders. Reads look at the file system as it is; lists come from a walk behind them.
+/// Serves one or more folders. Reads use the file system as it is; lists come from a background walk.
 ///
-/// Threads: any. No thread is started before the first list, or the first file or list that somebody watches.
+/// Threads: any. No thread starts before the first list or the first watched file or list.
 class files_provider final : public provider {
  public:
-  /// Opens every root; one that is deleted or moved, and made again, is opened again. Errors: source_unavailable for a root
-  /// that cannot be served, invalid_argument for options and for roots that are equal or lie within each other, naming both.
+  /// Opens every root. A root that is deleted or moved, and created again, is opened again.
+  /// Errors: source_unavailable for a root that cannot be served. invalid_argument for invalid options, and for roots that are
+  /// equal or nested, naming both.
   [[nodiscard]] static result<std::shared_ptr<files_provider>> open(options from);
 
-  /// Walks the roots again, for instance when asked to reload.
+  /// Starts a new walk of the roots, for instance on a request to reload.
   void refresh();
 
   [[nodiscard]] std::string name() const override;
@@ -34,13 +35,13 @@ class files_provider final : public provider {
   [[nodiscard]] result<list_result> list(const list_request& request) override;
   [[nodiscard]] result<reading> read(const read_request& request) override;
   [[nodiscard]] bool lists_folders() const noexcept override { return true; }
-  /// Of a part of a file, the entry of the file under the URI of the part, without a size.
+  /// For a part of a file: the entry of the file, with the URI of the part and without a size.
   [[nodiscard]] result<resource> describe(const describe_request& request) override;
   [[nodiscard]] result<list_result> children(const children_request& request) override;
   [[nodiscard]] std::vector<resource_template> templates() const override;
   [[nodiscard]] result<complete_result> complete(const complete_request& request) override;
   [[nodiscard]] result<void> survey(const call& request, const std::function<void(const survey_item&)>& each) override;
-  /// The lists and every file are watched: by inotify, or by looking every `options::refresh_after` where that cannot be.
+  /// Watches the lists and every file: by inotify, or by polling every `options::refresh_after` where inotify is not possible.
   void watch(std::shared_ptr<change_listener> to) override;
   void attach(const std::string& uri) override;
   void detach(const std::string& uri) override;
@@ -52,10 +53,10 @@ class files_provider final : public provider {
  private:
   files_provider(options from, root_list roots);
 
-  /// The root a canonical URI belongs to; null when it is of none.
+  /// The root that contains a canonical URI; null if none does.
   [[nodiscard]] std::shared_ptr<const root> root_of(std::string_view uri) const;
   struct target;
-  /// What `uri` (canonical) names; the failures of reads where it names nothing that has content.
+  /// Resolves a canonical URI for a caller. Fails as a read does if it names nothing that has content.
   [[nodiscard]] result<target> target_of(const std::string& uri, const std::string& asked_uri, const call& by,
                                          bool is_read) const;
   [[nodiscard]] result<std::string> version_of_content(const target& what, const describe_request& request);
@@ -65,12 +66,12 @@ class files_provider final : public provider {
   options options_;
   root_list roots_;
   reading_room room_;
-  // Each tells the other, as long as it is there.
+  // Each notifies the other one, as long as that exists.
   std::shared_ptr<indexer> indexer_;
   std::shared_ptr<watching> watching_;
 };
 
-/// The documentation of the scheme.
+/// Documents the `file` scheme.
 [[nodiscard]] scheme_documentation describe();
 
 }  // namespace hondana::files

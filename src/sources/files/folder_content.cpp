@@ -27,7 +27,7 @@ namespace hondana::files {
 namespace {
 
 constexpr std::size_t name_limit = 5'000'000;
-constexpr std::size_t tried_files = 1'000;  // opened for one folder, whatever the budget
+constexpr std::size_t tried_files = 1'000;  // limit of files opened for one folder, besides the budget
 
 /// A served child that the caller may see.
 struct child {
@@ -37,10 +37,10 @@ struct child {
   std::int64_t looked_at = 0;
 };
 
-/// A folder whose names have been read, to be gone through one by one.
+/// A folder whose names have been read, to be examined one by one.
 class opened_folder {
  public:
-  /// Errors: those of finding, and response_too_large for more names than can be held.
+  /// Errors: as for a lookup, and response_too_large for too many names.
   static result<opened_folder> open(const root& of, const located& folder, const std::string& asked) {
     auto opened = of.below()->open_folder(folder);
     if (!opened) return tl::unexpected(failure_of(refusal_of(opened.error()), asked));
@@ -58,7 +58,7 @@ class opened_folder {
   [[nodiscard]] std::size_t size() const noexcept { return names_.size(); }
   [[nodiscard]] std::string uri(std::size_t index) const { return of_.uri_of(prefix_ + names_.at(index)); }
 
-  /// The first name whose URI comes after another.
+  /// The index of the first name whose URI comes after `after`.
   [[nodiscard]] std::size_t first_after(std::string_view after) const {
     if (after.empty()) return 0;
     std::size_t low = 0;
@@ -74,13 +74,13 @@ class opened_folder {
     return low;
   }
 
-  /// The child of that name; nothing when it is not served or the caller's view hides it. Errors: source_unavailable when the
-  /// disk fails.
+  /// The child at this index. Nothing if it is not served, or if the caller's access filter hides it. Errors:
+  /// source_unavailable when the disk fails.
   [[nodiscard]] result<std::optional<child>> look(std::size_t index, const call& by) const {
     const auto name = names_.at(index);
     child one{prefix_ + name, {}, {}, disk::wall_clock()};
     one.uri = of_.uri_of(one.path);
-    if (by.who.view && !by.who.view->may_see(one.uri)) return std::optional<child>();  // costs no look at the disk
+    if (by.who.view && !by.who.view->may_see(one.uri)) return std::optional<child>();  // needs no disk access
     const auto found = examine(of_, folder_.get(), one.path, name.c_str(), ignored_by_, &by);
     if (found.is_unsure) return tl::unexpected(failure_of({obstacle::trouble, 0, found.reason()}, one.uri));
     if (!found.is_served) return std::optional<child>();
@@ -105,8 +105,8 @@ class opened_folder {
   folder_names names_;
 };
 
-/// The text of a listing, in memory that counts against the room's: a buffer like that of a file, and beyond a mebibyte one of
-/// the few long ones.
+/// The text of a listing. Its memory counts against the shared buffers: up to 1 MiB like that of a file, above that as a long
+/// listing.
 class listing_text {
  public:
   listing_text(reading_room& room, const read_request& request) : room_(room), request_(request) {}
@@ -126,7 +126,8 @@ class listing_text {
   }
 
  private:
-  /// Small listings count for nothing, those up to a mebibyte as one, and others as much as one read may have.
+  /// Moves the text to a larger buffer. Listings up to 64 KiB do not count, those up to 1 MiB count as 1 MiB, and others as the
+  /// largest possible read.
   result<void> move_on() {
     const bool is_long = room_left_ == whole_bytes;
     const auto most = static_cast<std::size_t>(std::max<std::uint64_t>(request_.max_bytes, whole_bytes));
@@ -143,7 +144,7 @@ class listing_text {
   std::size_t room_left_ = 64 * 1024;
 };
 
-/// A file's content when it is text of at most `room_left` bytes. Errors: source_unavailable.
+/// The content of a text file of at most `room_left` bytes; nothing for any other file. Errors: source_unavailable.
 result<std::optional<content>> small_text(const root& of, const child& what, std::uint64_t room_left,
                                           const read_request& request, reading_room& room, std::string& version) {
   const auto at = of.below()->locate(what.path);
@@ -202,7 +203,7 @@ result<reading> read_folder(const root& of, const located& folder, std::uint64_t
     auto& entry = looked;
     if (!entry) continue;
     listing_size += entry->uri.size() + 1;
-    if (listing_size > request.max_bytes) continue;  // the error names the whole size
+    if (listing_size > request.max_bytes) continue;  // the error message states the total size
     HONDANA_TRY(listed.add(entry->uri));
     const bool may_be_sent = S_ISREG(entry->facts.st_mode) && entry->facts.st_size > 0;
     if (budget > 0 && may_be_sent && files.size() < tried_files) files.push_back(std::move(*entry));
@@ -237,7 +238,7 @@ result<reading> read_folder(const root& of, const located& folder, std::uint64_t
     if (whole == nullptr) continue;
     left -= (*whole)->size();
     digest.feed(version);
-    // A private copy of at most the budget, so that one answer does not hold many of the shared buffers.
+    // A private copy of at most the budget, so that one response does not hold many of the shared buffers.
     item->data = std::make_shared<const std::string>(**whole);
     answer.contents.push_back(std::move(*item));
   }
@@ -253,7 +254,8 @@ result<list_result> list_children(const root& of, const located& folder, const c
   auto next = first;
   std::string last_sent;
   for (; next < inside.size() && page.entries.size() < request.limit; ++next) {
-    // The page goes on after what was sent, since the key of what is hidden would say its name; so there must be something.
+    // The next page begins after an entry that was sent, because the key of a hidden entry would reveal its name. So there must
+    // be one.
     if (next - first >= most_passed && !page.entries.empty()) break;
     HONDANA_TRY(still_wanted(request));
     HONDANA_TRY(auto looked, inside.look(next, request));

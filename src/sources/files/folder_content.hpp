@@ -14,23 +14,22 @@
 
 namespace hondana::files {
 
-/// The folder itself comes first: the URIs of its children, one a line, as `inode/directory`. Then its direct text files in the
-/// order of the listing, each under its own URI, up to the first that does not fit into what is left of `budget` bytes. Files
-/// that are binary, empty, links or not served are passed over, and of what the caller's view does not show there is no trace.
-/// Its version is a digest of all that.
-/// Memory: the listing counts against the room's buffers, beyond 1 MiB against those for long listings, until it is sent.
-/// Errors: response_too_large for a listing beyond `request.max_bytes` or a folder of more than 5,000,000 names, overloaded
-/// when too much is being sent, access_denied, resource_not_found, cancelled, timed_out.
+/// Reads a folder. The first content is the folder itself: the URIs of its children, one per line, as `inode/directory`. Its
+/// direct text files follow in the order of the listing, each under its own URI. The first file that exceeds the rest of
+/// `budget` bytes ends the response. Files that are binary, empty, links or not served are skipped. Children that the caller's
+/// access filter hides leave no trace. The version is a digest of all that.
+/// Memory: until it is sent, the listing counts against the shared buffers; above 1 MiB, against those for long listings.
+/// Errors: response_too_large for a listing above `request.max_bytes`, or a folder with more than 5,000,000 names. overloaded
+/// when too much is being sent. access_denied, resource_not_found, source_unavailable, cancelled, timed_out.
 [[nodiscard]] result<reading> read_folder(const root& of, const located& folder, std::uint64_t budget,
                                           const read_request& request, reading_room& room);
 
-/// A page of a folder's direct children that the caller may see. A page may be short while `resume` is set, which names a child
-/// of the page: once it has some, it ends after `most_passed` names. Errors: as `read_folder`.
+/// A page of a folder's direct children that the caller may see. It may be short while `resume` is set, which names a child of
+/// the page. Once it has a child, a page ends after `most_passed` names. Errors: as `read_folder`.
 [[nodiscard]] result<list_result> list_children(const root& of, const located& folder, const children_request& request,
                                                 std::size_t most_passed = 20'000);
 
-/// The public failure for something that cannot be had. What is not there and what may not be known to be there are told
-/// in the same words.
+/// The public failure for a resource that cannot be read. Missing and hidden resources get the same message.
 [[nodiscard]] failure failure_of(const refusal& why, const std::string& asked_uri);
 
 }  // namespace hondana::files

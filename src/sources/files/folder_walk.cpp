@@ -38,7 +38,7 @@ folder_names folder_names::of(std::string_view name) {
 }
 
 tl::expected<folder_names, int> folder_names::read(int folder, std::size_t limit) {
-  // A stream of its own: it closes what it was given.
+  // A separate descriptor, because the stream closes the one it gets.
   const auto stream = disk::stream_of(disk::handle(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
   if (!stream) return tl::unexpected(errno);
 
@@ -125,9 +125,9 @@ examined examine(const root& of, int folder, const std::string& path, const char
 
 namespace {
 
-/// A folder and how far it has been gone through.
+/// A folder, and how far it has been walked.
 struct level {
-  disk::handle folder;  // closed where there were not enough descriptors, and opened again
+  disk::handle folder;  // closed if descriptors run out, and reopened
   struct stat facts;
   folder_names names;
   ignore::stack ignored_by;
@@ -142,7 +142,7 @@ class walker {
   bool run() {
     const auto in = of_.below();
     const bool obey = of_.decisions().obey_ignore_files();
-    // Before the root is opened: it takes three descriptors itself.
+    // Before the root is opened, because this needs three descriptors itself.
     auto ignored_by = obey ? of_.ignored().at_root(in->descriptor()) : ignore::stack();
     disk::handle top(::openat(in->descriptor(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     struct stat facts{};
@@ -155,13 +155,13 @@ class walker {
     return go();
   }
 
-  /// Begins at the last name of `path`, as if its folder held nothing else.
+  /// Begins at the last name of `path`, as if its folder contained nothing else.
   bool run_below(const std::string& path) {
     const auto slash = path.rfind('/');
     const auto above = slash == std::string::npos ? std::string() : path.substr(0, slash);
     const auto folder = of_.find(above);
     if (!folder) throw_if_unsure(folder.error());
-    // A path over a link is not where anything is.
+    // A path through a link is not the real path of anything.
     if (!folder || folder->path != above || !S_ISDIR(folder->facts.st_mode)) return true;
     auto ignored_by = of_.stack_at(above);
     if (!ignored_by) throw_if_unsure(ignored_by.error());
@@ -191,15 +191,15 @@ class walker {
     return true;
   }
 
-  /// Tells the listener about a folder that cannot be walked; throws std::system_error for a shortage.
+  /// Reports a folder that cannot be walked. Throws std::system_error when resources run out.
   void cannot(const char* what, int error) {
     disk::throw_if_short(error);
     listener_.trouble(of_, path_, "cannot " + std::string(what) + ": " + std::strerror(error));
     if (obstacle_of(error).why == obstacle::trouble) listener_.missed();
   }
 
-  /// Calls `look`, and again with the folders above closed when it throws for a shortage, so that any depth can be walked with
-  /// three descriptors. `needed`: how many of the innermost folders must stay open.
+  /// Calls `look`. If that throws because resources run out, closes the outer folders and calls it again. So three descriptors
+  /// suffice for any depth. `needed`: how many of the innermost folders must stay open.
   template <class Look>
   auto with_few(std::size_t needed, Look look) -> decltype(look()) {
     try {
@@ -215,7 +215,7 @@ class walker {
     return look();
   }
 
-  /// False when there is no folder any more, or another one; the watch reports that.
+  /// False if the folder no longer exists, or was replaced. The watcher reports such changes.
   bool open_again(level& here) {
     const auto found = of_.below()->locate(path_);
     if (!found) throw_if_unsure(refusal_of(found.error()));
@@ -273,7 +273,7 @@ class walker {
     const bool obey = of_.decisions().obey_ignore_files();
     auto ignored_by =
         with_few(0, [&] { return obey ? of_.ignored().below(here.ignored_by, inside.get(), name) : ignore::stack(); });
-    enter(std::move(inside), found.facts, std::move(ignored_by));  // `here` may move
+    enter(std::move(inside), found.facts, std::move(ignored_by));  // invalidates `here`
     return true;
   }
 

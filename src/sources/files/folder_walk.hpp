@@ -19,12 +19,12 @@
 
 namespace hondana::files {
 
-/// The names in a folder, packed, sorted as their forms in URIs are.
+/// The names in a folder, packed, in the order of their forms in URIs.
 class folder_names {
  public:
-  /// Reads an open folder; takes its position. At most `limit` names are taken; `is_cut` tells. Errors: errno.
+  /// Reads an open folder. Takes at most `limit` names; `is_cut` says whether there were more. The error is an errno.
   [[nodiscard]] static tl::expected<folder_names, int> read(int folder, std::size_t limit);
-  /// One name, in the file system's bytes, whether it is there or not.
+  /// A single name, in the file system's bytes, whether or not it exists.
   [[nodiscard]] static folder_names of(std::string_view name);
 
   [[nodiscard]] std::size_t size() const noexcept { return names_.size(); }
@@ -41,32 +41,32 @@ class folder_names {
     return std::string_view(text_).substr(one.at, one.size);
   }
 
-  std::string text_;  // as in URIs
+  std::string text_;  // escaped as in URIs
   std::vector<name> names_;
   bool is_cut_ = false;
 };
 
-/// What was found out about a name in a folder.
+/// The result of examining a name in a folder.
 struct examined {
-  struct stat facts{};  ///< Of the name itself, also where it is a link.
+  struct stat facts{};  ///< Of the name itself, even if it is a link.
   bool is_served = false;
-  ruling decision;           ///< Set where a rule left it out; its views live as long as the stack.
-  std::string other_reason;  ///< Set where it was left out for another reason.
-  bool is_unsure = false;    ///< It was left out since a disk fails, not for what it is.
+  ruling decision;           ///< Set if a rule left it out. Its views are valid as long as the stack.
+  std::string other_reason;  ///< Set if it was left out for another reason.
+  bool is_unsure = false;    ///< It was left out because a disk failed, not because of a rule.
 
   [[nodiscard]] std::string reason() const { return other_reason.empty() ? to_text(decision) : other_reason; }
 };
 
-/// Looks at one name. `path` is where it is, `name` its last segment, `folder` a handle on its folder, which is served, and
-/// `ignored_by` the ignore files down to it.
+/// Examines one name. `path`: its path below the root, with `name` as the last segment. `folder`: a handle of its folder, which
+/// is served. `ignored_by`: the ignore files down to that folder.
 ///
-/// A link is served when what it leads to is; a name whose URI would be too long is not. With `by`, what the caller's view
-/// does not show is left out, a link to it too, and looking up links ends with the call. Throws std::system_error when
-/// descriptors or memory are short.
+/// A link is served if its target is. A name whose URI would be too long is not. With `by`, names that the caller's access
+/// filter hides are left out, and so are links to them; link lookups end with the call. Throws std::system_error when
+/// descriptors or memory run out.
 [[nodiscard]] examined examine(const root& of, int folder, const std::string& path, const char* name,
                                const ignore::stack& ignored_by, const call* by = nullptr);
 
-/// Hears what a walk comes across. Paths are as in `root`.
+/// Receives the results of a walk. Paths are as in `root`.
 class walk_listener {
  public:
   walk_listener() = default;
@@ -74,28 +74,28 @@ class walk_listener {
   walk_listener& operator=(const walk_listener&) = delete;
   virtual ~walk_listener() = default;
 
-  /// Something served; false ends the walk. A folder comes directly before what is in it, the root itself first.
+  /// A served entry; returning false ends the walk. A folder comes directly before its contents, the root first.
   virtual bool served(const root& of, std::string_view path, const struct stat& facts) = 0;
-  /// All that is in a folder has been gone through; the folder as it is then.
+  /// All contents of a folder have been walked. `facts` is the folder's state after that.
   virtual void leaving(const struct stat& facts) { (void)facts; }
-  /// Something left out; what is in it is not gone into.
+  /// An entry that is left out. Its contents are not walked.
   virtual void left_out(const root& of, std::string_view path, const examined& why) = 0;
-  /// A folder that cannot be listed, or a bound that was met; the walk goes on.
+  /// A folder that cannot be listed, or a limit that was reached. The walk continues.
   virtual void trouble(const root& of, std::string_view path, const std::string& what) = 0;
-  /// A disk failed, so that something may be missing that will be there again.
+  /// A disk failed, so entries may be missing temporarily.
   virtual void missed() {}
 };
 
 struct walk_bounds {
-  std::size_t max_depth = 256;        ///< Folders below the root; each on the way holds a descriptor while there are enough.
-  std::size_t max_names = 5'000'000;  ///< Taken from one folder.
+  std::size_t max_depth = 256;        ///< Levels below the root. Each holds a descriptor while enough are available.
+  std::size_t max_names = 5'000'000;  ///< Per folder.
 };
 
-/// Walks one root. Links are not followed. False when the listener ended it. Throws std::system_error when there are no
-/// descriptors or no memory even for one folder at a time: what was walked is then not all.
+/// Walks one root, without following links. False when the listener ended the walk. Throws std::system_error when descriptors
+/// or memory do not suffice even for one folder at a time; the walk is then incomplete.
 bool walk(const root& of, const walk_bounds& bounds, walk_listener& listener);
-/// Walks what a path names and what is below it; nothing when there is nothing, or when it is not served. Throws as `walk`, and
-/// when a disk fails on the way to it.
+/// Walks the entry at a path, and everything below it. Does nothing if the entry does not exist or is not served. Throws as
+/// `walk`, and also when a disk fails on the way to it.
 bool walk_below(const root& of, const std::string& path, const walk_bounds& bounds, walk_listener& listener);
 
 }  // namespace hondana::files

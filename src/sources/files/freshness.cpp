@@ -1,4 +1,4 @@
-/// Whether files and lists are unchanged since they were read, judged by kernel events.
+/// Tells, by kernel events, whether files and lists are unchanged since they were read.
 #include "sources/files/freshness.hpp"
 
 #include <algorithm>
@@ -12,15 +12,15 @@ namespace {
 
 using clock = monotonic_clock;
 
-// For how long one look at a file is trusted.
+// How long one check of a file is trusted.
 constexpr std::chrono::milliseconds longest{20};
 
-// Names that decide about others in their folder and below: ignore files, and what makes a folder a repository.
+// Names that decide about others in their folder and below: ignore files, and names that make a folder a git repository.
 constexpr std::array<std::string_view, 6> deciding{".gitignore", ".hondanaignore", ".git", "HEAD", "objects", "refs"};
 
 constexpr std::uint64_t mixing = 0x9E3779B97F4A7C15u;
 
-/// FNV-1a, which gives the hash of every folder on the way to a path.
+/// One step of FNV-1a, which yields a hash for every folder on a path.
 constexpr std::uint64_t next_hash(std::uint64_t hash, char byte) noexcept {
   return (hash ^ static_cast<unsigned char>(byte)) * 0x100000001B3u;
 }
@@ -29,15 +29,15 @@ constexpr std::uint64_t next_hash(std::uint64_t hash, char byte) noexcept {
 
 class freshness::voucher final : public validity {
  public:
-  /// The time first, then the counts, then whether the way is watched, and only then does the caller look at the file: what
-  /// happens from each of these on shows in `holds`, and what happened before shows in the file.
+  /// Takes the time, then the sum of the counters. `vouch` then checks that the path is watched, and only after that the caller
+  /// reads the file. A change after any of these steps shows in `holds`; an earlier one shows in the file.
   voucher(const std::shared_ptr<const freshness>& by, const chain& about) noexcept
       : by_(by), about_(about), since_(clock::now()), sum_(by->sum_of(about_)) {}
 
-  /// The order matters. An event that was taken from the queue by the time the queue is found empty was taken after
-  /// `is_hearing_` was set, and the kernel's lock of the queue has that seen here. If it is not set any more, everything that
-  /// was taken then has been counted, and the acquiring load sees the counts. Looking at the counts before the queue would miss
-  /// what is taken and counted in between.
+  /// The order matters. An event is taken from the queue after `is_hearing_` is set. If the queue is found empty, the kernel's
+  /// lock of the queue makes that flag visible here. If the flag is no longer set, every event taken by then has been counted,
+  /// and the acquiring load sees the counters. Reading the counters before the queue would miss events that are taken and
+  /// counted in between.
   [[nodiscard]] bool holds() const noexcept override {
     if (clock::now() - since_ > longest) return false;
     const auto by = by_.lock();
@@ -47,7 +47,7 @@ class freshness::voucher final : public validity {
   }
 
  private:
-  // What is kept must not keep the queue of a source that has gone.
+  // Weak, so that a cached reading does not keep the queue of a removed source alive.
   const std::weak_ptr<const freshness> by_;
   const chain about_;
   const clock::time_point since_;
@@ -79,7 +79,7 @@ std::uint64_t freshness::sum_of(const chain& what) const noexcept {
 void freshness::hearing::count(std::size_t tree, std::string_view path) noexcept {
   const auto count_one = [&](std::string_view what) {
     const auto where = chain_of(tree, what);
-    if (where.length == 0) return count_all();  // so deep that nothing is vouched for there, but who knows what it decides
+    if (where.length == 0) return count_all();  // too deep to be vouched for, but it may decide about other files
     of_.counts_[where.at[where.length - 1]].fetch_add(1, std::memory_order_relaxed);
   };
   count_one(path);

@@ -1,4 +1,4 @@
-/// Walks the roots in the background, and keeps the latest listing of their files.
+/// Walks the roots in the background, and caches the latest listing of their files.
 #include "sources/files/indexer.hpp"
 
 #include <algorithm>
@@ -25,10 +25,10 @@ using clock = monotonic_clock;
 constexpr std::size_t small_walk = 5'000;
 constexpr std::chrono::milliseconds description_wait{30};
 constexpr std::chrono::seconds longest_farewell{1};
-// A walk that took long is not repeated at once: nine tenths of the time nothing is walked.
+// After a long walk, the next one waits nine times as long, so that walks take at most a tenth of the time.
 constexpr int rest_factor = 9;
 
-// Beyond so many changes everything is walked again.
+// With more pending changes than this, everything is walked again.
 constexpr std::size_t most_mended = 4'096;
 
 }  // namespace
@@ -60,7 +60,7 @@ result<std::shared_ptr<const listing>> indexer::current(const call& by, monotoni
   const auto usual = s.configured.refresh_after;
   const auto least = s.has_failed ? std::min<std::chrono::milliseconds>(state::pause_after_failure, usual) : usual;
   const auto pause = std::max<clock::duration>(least, s.last_duration * rest_factor);
-  // A listing that is told of every change is never too old, but after a failure.
+  // A listing whose changes are all reported does not expire, except after a failure.
   const bool is_watched = s.ears.is_watched && s.ears.is_watched() && !s.has_failed && !s.has_missed;
   const bool is_due = !is_watched && !s.wanted && !s.growing && clock::now() - s.last_end > pause;
   if (!s.latest) {
@@ -89,7 +89,7 @@ result<std::shared_ptr<const listing>> indexer::current(const call& by, monotoni
   }
   const bool is_quick = s.latest->size() < small_walk || (s.mends && !s.wanted && !s.growing);
   if ((s.wanted || s.growing || s.mends || s.is_walking) && is_quick) {
-    // What is walked already took what was to be mended then; the rest comes after it.
+    // A walk in progress has already taken its share of the pending changes. The others are in the next one.
     const auto enough = s.walks + (s.is_walking && (s.wanted || s.mends) ? 2 : 1);
     monotonic_clock::wait_until(s.changed, lock, by.stop, std::min(by.deadline, until), [&s, enough] {
       return s.walks >= enough || (!s.wanted && !s.growing && !s.mends && !s.is_walking);
@@ -101,7 +101,7 @@ result<std::shared_ptr<const listing>> indexer::current(const call& by, monotoni
 bool indexer::is_calm_since(std::uint64_t then, const listing& seen) const {
   const auto& s = *state_;
   const std::lock_guard lock(s.mutex);
-  // A mend or a walk may have ended meanwhile, which stirs nothing.
+  // An update or a walk may have ended meanwhile, which does not increment `stirs`.
   return s.latest.get() == &seen && s.is_at_rest() && stirs_->load() == then && s.ears.is_watched && s.ears.is_watched();
 }
 

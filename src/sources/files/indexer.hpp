@@ -1,4 +1,4 @@
-/// Walks the roots in the background, and keeps the latest listing of their files.
+/// Walks the roots in the background, and caches the latest listing of their files.
 #pragma once
 
 #include <atomic>
@@ -19,64 +19,68 @@
 
 namespace hondana::files {
 
-/// The order of `roots` is that of their URIs.
+/// Roots in the order of their URIs.
 using root_list = std::vector<std::shared_ptr<const root>>;
 
-/// Two threads, started when first needed: one walks, one follows it and describes. Threads: any.
+/// Two background threads, started when first needed. One walks the roots; the other follows it and describes the files.
+/// Threads: any.
 ///
-/// Memory: the latest listing and the one that replaces it; the old one is let go of as soon as the new one is described.
+/// Memory: the latest listing and the one that replaces it. The old one is released as soon as the new one is described.
 class indexer {
  public:
-  /// What walks tell, and ask; any may be empty. Called by the walking thread, without locks, but for `is_watched`.
+  /// Callbacks of walks; any may be empty. The walking thread calls them without locks. `is_watched` may be called by any
+  /// thread, with a lock held.
   struct ears {
     std::function<void(const root&, const std::string& path)> entering;  ///< Before a folder is listed.
-    std::function<void()> names_changed;                                 ///< The list has other URIs in it now.
-    std::function<bool()> is_watched;  ///< Whether `changed` is told of everything, so that age makes no list wrong.
+    std::function<void()> names_changed;                                 ///< The set of URIs in the list has changed.
+    std::function<bool()> is_watched;  ///< Whether `changed` is called for every change, so that lists do not expire.
   };
 
   indexer(root_list roots, const options& all, ears to = {});
-  /// Ends both threads; leaves one behind that is stuck in a system call for more than a second.
+  /// Stops both threads. Leaves one behind if it is stuck in a system call for more than a second.
   ~indexer();
   indexer(const indexer&) = delete;
   indexer& operator=(const indexer&) = delete;
 
-  /// The listing to answer from. The first one is returned while it still grows. Later ones are whole; when the latest is
-  /// older than `options::refresh_after`, a new walk starts behind it, and is waited for, until `until` at most, when the last
-  /// one found fewer than 5000 entries. When a walk fails (memory, or a log that throws) the log says so and the latest listing
-  /// stays. Errors: cancelled, timed_out, source_unavailable while there is no listing because the first walk failed.
+  /// The listing to answer from. The first one is returned while it still grows; later ones are complete. If the latest is
+  /// older than `options::refresh_after`, a new walk starts in the background. If the last walk found fewer than 5000 entries,
+  /// the call waits for the new one, at most until `until`. When a walk fails (memory, or a log that throws), the failure is
+  /// logged and the latest listing stays.
+  /// Errors: cancelled, timed_out, overloaded if no thread can be started. source_unavailable while there is no listing because
+  /// the first walk failed.
   [[nodiscard]] result<std::shared_ptr<const listing>> current(const call& by, monotonic_clock::time_point until);
 
-  /// Goes up before anything that was listed may be wrong. Taken before `current`.
+  /// A counter that grows before anything in a listing may become wrong. Read it before `current`.
   [[nodiscard]] std::uint64_t stirs() const noexcept { return stirs_->load(); }
   [[nodiscard]] const std::shared_ptr<std::atomic<std::uint64_t>>& stir_count() const noexcept { return stirs_; }
-  /// Something may be about to change, or to be told.
+  /// Counts something that may be about to change, or about to be reported.
   void stir() noexcept { stirs_->fetch_add(1); }
-  /// Whether what `current` gives has been whole and at rest ever since there were `then` stirs, with every folder watched.
+  /// Whether the listing `seen` has been complete and idle, with every folder watched, since `stirs` was `then`.
   [[nodiscard]] bool is_calm_since(std::uint64_t then, const listing& seen) const;
 
-  /// Starts a walk, or another one after the one under way.
+  /// Starts a walk. If one is in progress, another follows it.
   void refresh();
-  /// Makes sure that a walk has begun.
+  /// Makes sure that the first walk has begun.
   void begin();
-  /// The same, and from now on `names_changed` is told what happens before the first walk has come to it, too.
+  /// As `begin`. From now on, `names_changed` also reports changes that happen before the first walk reaches them.
   void begin_to_tell();
 
-  /// Something at a path, or below it, has changed. When names may have, the list is mended at once, otherwise when somebody
-  /// asks for it.
+  /// Reports a change at a path or below it. If names may have changed, the listing is updated at once, otherwise with the next
+  /// `current`.
   void changed(const std::shared_ptr<const root>& of, const std::string& path, bool may_be_names);
-  /// What is known of the title of an entry; empty when nothing is.
+  /// The known title of an entry; empty if there is none.
   [[nodiscard]] std::string title_of(std::string_view uri) const;
 
-  /// Waits at most 30 ms for the second pass to have been over these places; it turns to them first.
+  /// Waits at most 30 ms until these places have descriptions. The second pass handles them first.
   void await_descriptions(const std::vector<place>& places, const call& by);
 
-  /// What is going on, for people.
+  /// The present activity, in words for people.
   [[nodiscard]] health state_of_health() const;
 
  private:
   struct state;
   std::shared_ptr<state> state_;
-  std::shared_ptr<std::atomic<std::uint64_t>> stirs_;  // the same as of the state
+  std::shared_ptr<std::atomic<std::uint64_t>> stirs_;  // the same object as in `state_`
 };
 
 }  // namespace hondana::files

@@ -1,4 +1,4 @@
-/// The two background passes of the indexer: one walks, the other describes what was found.
+/// The two background passes of the indexer: one walks the roots, the other describes the files that were found.
 #include "sources/files/indexer_passes.hpp"
 
 #include <algorithm>
@@ -25,13 +25,13 @@ void reduce(std::vector<stretch>& all) {
   std::vector<std::pair<std::string, stretch>> sorted;
   sorted.reserve(all.size());
   for (auto& one : all) sorted.emplace_back(one.of->uri_of(one.path), std::move(one));
-  // Of the same path the one with all below it comes first.
+  // Of equal paths, the one that includes everything below it comes first.
   std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
     const auto order = compare_by_segment(a.first, b.first);
     return std::is_lt(order) || (std::is_eq(order) && !a.second.is_alone && b.second.is_alone);
   });
   all.clear();
-  std::string whole;  // the last with all below it
+  std::string whole;  // URI of the last one that includes everything below it
   std::string last;
   for (auto& [uri, one] : sorted) {
     if (!all.empty() && (uri == last || (!whole.empty() && covers(whole, uri)))) continue;
@@ -53,7 +53,7 @@ bool walk_again(stretch& what, const options& configured, const std::stop_token&
   }
   listing part;
   gatherer gathering(part, configured, stop, std::move(to));
-  (void)gathering.gather(what.of, what.path);  // false: the server stops, or the list is as long as it may be
+  (void)gathering.gather(what.of, what.path);  // false: the server stops, or the list has reached its limit
   for (std::size_t i = 0; auto next = part.block_at(i); ++i) what.found.push_back(std::move(next));
   return gathering.has_missed();
 }
@@ -96,7 +96,7 @@ void indexer::state::run_walks() {
   const auto token = stop.get_token();
   std::unique_lock lock(mutex);
   while (changed.wait(lock, token, [this] { return wanted || mends; })) {
-    // What a walk that failed was to find is in no list any more.
+    // The changes that a failed walk was to find are not recorded anywhere, so everything is walked.
     const bool is_whole_walk = std::exchange(wanted, false) || !latest || has_failed;
     mends = false;
     has_failed = false;
@@ -116,7 +116,7 @@ void indexer::state::run_walks() {
       growing.reset();
       next_to_describe = 0;
       if (!is_whole_walk) {
-        // What was to be mended is not known any more: everything is walked, after a rest.
+        // The pending changes are lost, so everything is walked after a pause.
         monotonic_clock::wait_for(changed, lock, token, pause_after_failure, [] { return false; });
         want_walk();
       }
@@ -127,10 +127,11 @@ void indexer::state::run_walks() {
   }
 }
 
-/// Walks and replaces the latest listing. Called with the lock held; throws with it held or not, and then nothing is replaced.
+/// Walks everything and replaces the latest listing. Called with the lock held. May throw with or without it; then nothing is
+/// replaced.
 void indexer::state::walk_once(std::unique_lock<std::mutex>& lock) {
   auto fresh = std::make_shared<listing>();
-  to_mend.clear();  // whatever changes from here on is told anew
+  to_mend.clear();  // changes from now on are reported again
   growing = fresh;
   previous = latest;
   next_to_describe = 0;
@@ -153,8 +154,8 @@ void indexer::state::walk_once(std::unique_lock<std::mutex>& lock) {
   ++walks;
   has_missed = misses;
   last_duration = took;
-  // The first walk has nothing to compare with; but folders that have not changed have the names they had. What changed in one
-  // after it was left is told anyway.
+  // The first walk has nothing to compare with. If a folder changed after clients began to watch, the list may have changed. A
+  // change in a folder after the walk left it is reported in any case.
   const bool may_have_missed = !before && told_since && is_racy(newest_folder, *told_since);
   if ((!before && !may_have_missed) || !ears.names_changed) return;
   const auto now = latest;
@@ -164,7 +165,7 @@ void indexer::state::walk_once(std::unique_lock<std::mutex>& lock) {
   lock.lock();
 }
 
-/// Walks again what has changed, and puts it into the latest listing. Locks as `walk_once`.
+/// Walks the changed parts again and puts them into the latest listing. Locking as for `walk_once`.
 void indexer::state::mend_once(std::unique_lock<std::mutex>& lock) {
   auto stretches = std::exchange(to_mend, {});
   const auto before = latest;
@@ -209,7 +210,7 @@ disk::stamp indexer::state::walk_all(listing& into, bool& misses) {
   return gathering.newest_folder();
 }
 
-/// The next block without descriptions; null when there is none for now. Called with the lock held.
+/// The next block without descriptions; null if there is none for now. Called with the lock held.
 std::shared_ptr<block> indexer::state::next_block() {
   while (!urgent.empty()) {
     auto next = std::move(urgent.front());
@@ -225,7 +226,7 @@ std::shared_ptr<block> indexer::state::next_block() {
   return nullptr;
 }
 
-/// Whether the second pass has something to do, be it only to let go of the listing before the latest.
+/// Whether the second pass has work to do, including the release of the listing before the latest.
 bool indexer::state::has_work() const {
   const auto& from = growing ? growing : latest;
   return !urgent.empty() || (from && from->block_at(next_to_describe)) || (previous && !growing);
@@ -245,14 +246,14 @@ void indexer::state::run_descriptions() {
   }
 }
 
-/// Describes one block, or waits for one. Called with the lock held; throws with it held or not.
+/// Describes one block, or waits for one. Called with the lock held. May throw with or without it.
 void indexer::state::describe_next(std::unique_lock<std::mutex>& lock) {
   const auto next = next_block();
   if (!next) {
     changed.wait(lock, stop.get_token(), [this] { return has_work(); });
     return;
   }
-  skip(*next);  // not tried again by itself, should it fail
+  skip(*next);  // before it is tried, so that a failure is not repeated
   const auto copy_from = previous;
   const bool has_room = described_bytes < description_limit;
   lock.unlock();
@@ -272,7 +273,7 @@ void indexer::state::describe_next(std::unique_lock<std::mutex>& lock) {
   changed.notify_all();
 }
 
-/// Passes over a block where it is the next in order.
+/// Skips a block if it is the next one in order.
 void indexer::state::skip(const block& what) {
   const auto& from = growing ? growing : latest;
   if (from && from->block_at(next_to_describe).get() == &what) ++next_to_describe;

@@ -13,8 +13,8 @@
 namespace hondana::files {
 namespace {
 
-constexpr std::size_t scan_per_page = 20'000;    // records a view may pass over in one page
-constexpr std::chrono::milliseconds margin{20};  // left before a deadline for making the answer
+constexpr std::size_t scan_per_page = 20'000;    // records that a filter may skip for one page
+constexpr std::chrono::milliseconds margin{20};  // left before a deadline to make the response
 
 bool is_after(const block& in, std::size_t index, std::string_view key) {
   return compare_by_segment(in.uri(index), key) == std::strong_ordering::greater;
@@ -23,7 +23,7 @@ bool is_after(const block& in, std::size_t index, std::string_view key) {
 }  // namespace
 
 void block_descriptions::add(const description& what, std::string_view sniffed_type, bytes::active found) {
-  constexpr std::uint32_t most = 0x3FFF;  // several times as long as what `describe` gives
+  constexpr std::uint32_t most = 0x3FFF;  // several times as long as what `describe` returns
   items_.push_back({sniffed_type, static_cast<std::uint32_t>(text_.size()),
                     static_cast<std::uint32_t>(what.title.size()) & most,
                     static_cast<std::uint32_t>(what.summary.size()) & most, static_cast<std::uint32_t>(found) & 0xF});
@@ -98,7 +98,7 @@ std::unique_lock<std::mutex> listing::lock_unless_whole() const {
 
 listing::position listing::after(std::string_view key) const {
   if (key.empty()) return {0, 0};
-  // The last block that begins at or before the key holds the place where what comes after it begins.
+  // The last block that begins at or before the key contains the position where later entries begin.
   const auto next = std::partition_point(blocks_.begin(), blocks_.end(),
                                          [key](const std::shared_ptr<block>& one) { return !is_after(*one, 0, key); });
   if (next == blocks_.begin()) return {0, 0};
@@ -133,7 +133,7 @@ std::pair<listing::position, listing::position> listing::covered_by(std::string_
   }
   while (end.block < blocks_.size()) {
     const auto& in = *blocks_[end.block];
-    // Whole blocks are passed over by their last record, since what is covered is contiguous.
+    // Covered records are contiguous, so a block is skipped as a whole if its last record is covered.
     if (end.index == 0 && covers(key, in.uri(in.size() - 1))) {
       ++end.block;
       continue;
@@ -146,7 +146,7 @@ std::pair<listing::position, listing::position> listing::covered_by(std::string_
 
 namespace {
 
-/// Packs records into blocks, so that mending a list many times does not leave ever smaller ones.
+/// Packs records into blocks, so that repeated updates of a listing do not leave ever smaller ones.
 class packer {
  public:
   explicit packer(listing& into) : into_(into) {}
@@ -235,7 +235,7 @@ result<place_page> listing::page(const std::string& key, std::size_t limit, cons
         return fail(errc::source_unavailable, "The files could not be listed, because indexing failed. Retry later.");
       }
       if (!grew) break;
-      if (!last) at = after(key);  // what has come may still lie before the key
+      if (!last) at = after(key);  // new entries may still be before the key
       continue;
     }
     const auto& in = blocks_[at.block];

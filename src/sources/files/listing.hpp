@@ -25,30 +25,30 @@
 
 namespace hondana::files {
 
-/// What is kept of one served thing: about a hundred bytes with its path. The entry itself is made when a page needs it.
+/// The stored part of one served entry: about a hundred bytes with its path. The full entry is made when a page needs it.
 struct record {
   std::uint32_t path_at;
   std::uint16_t path_size;
   std::uint16_t mode;  ///< The type bits and permissions of st_mode.
   std::uint64_t size;
   std::int64_t modified;  ///< Nanoseconds since 1970.
-  bytes::digest version;  ///< Zero where the file had changed too lately for its stamp to tell the next change.
+  bytes::digest version;  ///< Zero if the file had changed too recently for its stamp to show the next change.
 
   [[nodiscard]] bool has_version() const noexcept { return version != bytes::digest{}; }
 };
 
-/// The record of something, without its path. `looked_at` is a wall clock time at or before its state was asked for.
+/// The record of an entry, without its path. `looked_at`: wall-clock time at or before its state was read.
 [[nodiscard]] record record_of(const struct stat& facts, std::int64_t looked_at);
 
 /// What the second pass found out about the files of a block, packed.
 class block_descriptions {
  public:
-  /// In the order of the block's records. `sniffed_type` is static, and empty where the name told the type.
+  /// In the order of the block's records. `sniffed_type` has static lifetime, and is empty if the name determines the type.
   void add(const description& what, std::string_view sniffed_type, bytes::active found = bytes::active::no);
 
   [[nodiscard]] description at(std::size_t index) const;
   [[nodiscard]] std::string_view sniffed_type(std::size_t index) const noexcept { return items_[index].type; }
-  /// As what a browser would run it, by its front.
+  /// The type of active content that a browser would run, judged by the front of the file.
   [[nodiscard]] bytes::active found_active(std::size_t index) const noexcept {
     return static_cast<bytes::active>(items_[index].found_active);
   }
@@ -67,7 +67,7 @@ class block_descriptions {
   std::vector<item> items_;
 };
 
-/// A run of records of one root. Immutable once in a listing, but for its descriptions, which are set once.
+/// A run of records of one root. Immutable once it is in a listing, except for its descriptions, which are set once.
 class block {
  public:
   static constexpr std::size_t capacity = 256;
@@ -77,9 +77,9 @@ class block {
   block(const block&) = delete;
   block& operator=(const block&) = delete;
 
-  /// A record of another block of the same root.
+  /// Copies a record from another block of the same root.
   void add(const block& from, std::size_t index);
-  /// `looked_at` as for `record_of`.
+  /// `looked_at`: as for `record_of`.
   void add(std::string_view path, const struct stat& facts, std::int64_t looked_at);
 
   [[nodiscard]] const root& of() const noexcept { return *root_; }
@@ -91,11 +91,11 @@ class block {
   }
   [[nodiscard]] std::string uri(std::size_t index) const { return root_->uri_of(path(index)); }
 
-  /// Null until the second pass has been here. Threads: any.
+  /// Null until the second pass has described this block. Threads: any.
   [[nodiscard]] const block_descriptions* descriptions() const noexcept {
     return descriptions_.load(std::memory_order_acquire);
   }
-  /// Once; later calls change nothing. Threads: any.
+  /// Sets the descriptions. Later calls have no effect. Threads: any.
   void describe(std::unique_ptr<const block_descriptions> what) noexcept;
 
  private:
@@ -111,44 +111,45 @@ struct place {
   std::size_t index = 0;
 };
 
-/// A path with all below it, walked again; or a folder alone, without what is in it.
+/// A path with everything below it, walked again; or an entry alone, without its contents.
 struct stretch {
   std::shared_ptr<const root> of;
   std::string path;
   bool is_alone = false;
-  std::vector<std::shared_ptr<block>> found;  ///< In order; empty when there is nothing now.
+  std::vector<std::shared_ptr<block>> found;  ///< In order; empty if nothing exists now.
 };
 
-/// A page of places, and the URI after which the next one begins.
+/// A page of places, and the URI after which the next page begins.
 struct place_page {
   std::vector<place> places;
   std::optional<std::string> resume;
 };
 
-/// Blocks in the order of their URIs. One thread appends; any number read, without a lock once it is whole.
+/// Blocks in the order of their URIs. One thread appends. Any number of threads read, without a lock once the listing is
+/// complete.
 class listing {
  public:
   void append(std::shared_ptr<block> next);
-  /// Nothing more comes.
+  /// Marks the listing as complete.
   void finish();
-  /// What there is will never be whole: whoever waits, or comes later, is told so.
+  /// Marks the listing as one that will never be complete. Callers that wait for it now or later fail.
   void abandon();
 
-  /// This listing, which is whole, with stretches replaced that are in the order of their URIs and not within each other.
-  /// Shares the blocks in which nothing changes.
+  /// A copy of this listing, which must be complete, with some stretches replaced. `instead` must be in the order of the URIs,
+  /// and not nested. Blocks without changes are shared.
   [[nodiscard]] std::shared_ptr<listing> with(const std::vector<stretch>& instead) const;
-  /// Whether two whole listings have the same URIs in them.
+  /// Whether two complete listings contain the same URIs.
   [[nodiscard]] bool has_same_names(const listing& other) const;
 
-  /// Up to `limit` places after the URI `after` (empty: from the start) that the caller's view allows. While the walk goes on,
-  /// waits for as many; the page is shorter when the deadline comes near, or when too many had to be passed over.
-  /// Errors: cancelled; source_unavailable once it was abandoned.
+  /// Up to `limit` places after the URI `after` (empty: from the start) that the caller's access filter allows. During a walk
+  /// it waits for that many. The page is shorter when the deadline is near, or when too many entries were filtered out.
+  /// Errors: cancelled; source_unavailable once the listing is abandoned.
   [[nodiscard]] result<place_page> page(const std::string& after, std::size_t limit, const call& by) const;
 
-  /// Waits until the walk has ended; false when it has not before `until`, or never will, or `by` is cancelled.
+  /// Waits until the walk has ended. False if it has not by `until`, if it was abandoned, or if `by` is cancelled.
   [[nodiscard]] bool await_whole(std::chrono::steady_clock::time_point until, const call& by) const;
-  /// Calls `each` with a block and a position in it for all that lies below a folder, in order, until it returns false.
-  /// Call it once the listing is whole.
+  /// Calls `each` with a block and an index in it for everything below a folder, in order, until it returns false. The listing
+  /// must be complete.
   template <class Each>
   void for_each_below(const root& of, std::string_view folder, Each&& each) const {
     const std::string prefix = folder.empty() ? std::string() : std::string(folder) + '/';
@@ -162,11 +163,11 @@ class listing {
 
   /// The place with exactly this URI.
   [[nodiscard]] std::optional<place> find(std::string_view uri) const;
-  /// Block by number, while or after the walk; null beyond the last.
+  /// The block with this index, during or after the walk; null beyond the last.
   [[nodiscard]] std::shared_ptr<block> block_at(std::size_t index) const;
 
   [[nodiscard]] bool is_whole() const noexcept { return whole_.load(std::memory_order_acquire); }
-  /// How many records there are so far.
+  /// The number of records so far.
   [[nodiscard]] std::size_t size() const noexcept { return size_.load(std::memory_order_relaxed); }
 
  private:
@@ -175,7 +176,8 @@ class listing {
     std::size_t index;
   };
   [[nodiscard]] position after(std::string_view key) const;
-  /// The first record that is not before `key`, and the first behind it that `key` does not cover.
+  /// The first record at or after `key`, and the first one after it that `key` does not cover. `is_alone`: `key` covers only
+  /// itself.
   [[nodiscard]] std::pair<position, position> covered_by(std::string_view key, bool is_alone) const;
   [[nodiscard]] position normal(position at) const noexcept;
   [[nodiscard]] std::unique_lock<std::mutex> lock_unless_whole() const;

@@ -269,7 +269,7 @@ constexpr std::array interpreters{
     interpreter{"tclsh", "text/x-tcl"},        interpreter{"make", "text/x-makefile"},
 };
 
-/// The type of a script by the program its first line names, with a version after it allowed.
+/// The type of a script by the program in its first line, which may have a version suffix.
 std::string_view type_of_script(std::string_view front) {
   if (!front.starts_with("#!")) return "text/plain";
   auto line = front.substr(2, front.find('\n') - 2);
@@ -293,8 +293,8 @@ std::string_view type_of_script(std::string_view front) {
   return "text/plain";
 }
 
-/// libmagic behind a lock, since one of its handles serves one thread at a time; opened when first asked. Never destroyed:
-/// threads that are given up on may outlive `main`.
+/// libmagic behind a lock, because a handle serves one thread at a time. Opened on first use. Never destroyed, because
+/// abandoned threads may outlive `main`.
 class magic_database {
  public:
   std::string_view type_of(std::string_view front) {
@@ -306,7 +306,7 @@ class magic_database {
     const char* answer = database_ ? ::magic_buffer(database_.get(), front.data(), front.size()) : nullptr;
     if (answer == nullptr) return "application/octet-stream";
     const std::string_view type(answer);
-    // Few types exist; a file whose content invents them (it could name one in its own text) is not believed without end.
+    // There are few real types. A file can name a type in its own text, so the number of types that are accepted is limited.
     if (type.empty() || type.size() > 100 || type.starts_with("text/") || types_.size() >= 1000)
       return "application/octet-stream";
     return *types_.emplace(type).first;
@@ -318,7 +318,7 @@ class magic_database {
   };
 
   void open() {
-    // Neither unpacking nor scanning whole tar members: the front is all there is, and less code meets foreign bytes.
+    // No decompression and no scan of tar members: only the front is available, and less code processes untrusted bytes.
     database_.reset(::magic_open(MAGIC_MIME_TYPE | MAGIC_NO_CHECK_COMPRESS | MAGIC_NO_CHECK_TAR | MAGIC_NO_CHECK_ELF |
                                  MAGIC_NO_CHECK_TEXT | MAGIC_NO_CHECK_ENCODING | MAGIC_NO_CHECK_TOKENS | MAGIC_NO_CHECK_CDF |
                                  MAGIC_NO_CHECK_CSV | MAGIC_NO_CHECK_JSON));
@@ -331,7 +331,7 @@ class magic_database {
   std::set<std::string, std::less<>> types_;
 };
 
-/// The front of a text may end inside a code point.
+/// Whether a front is text. It may end inside a code point.
 bool is_text_front(std::string_view front) {
   front.remove_suffix(json::incomplete_tail(front));
   return json::is_utf8(front) && !json::has_nul(front);
@@ -344,7 +344,7 @@ std::string_view sniff(std::string_view front, content_form form) {
   const bool is_text = form == content_form::text || (form == content_form::detect && is_text_front(front));
   if (is_text) return type_of_script(front);
   if (const auto told = bytes::type_of_signature(front); !told.empty()) return told;
-  if (is_text_front(front)) return "application/octet-stream";  // it turns binary only later on: no format libmagic would know
+  if (is_text_front(front)) return "application/octet-stream";  // binary only after the front: no format that libmagic knows
   static auto& database = *new magic_database;
   return database.type_of(front);
 }
@@ -355,7 +355,7 @@ std::string_view agreed_type(std::string_view name, std::string_view front, cont
   if (form == content_form::detect) form = is_text_front(front.substr(0, head_bytes)) ? content_form::text : content_form::blob;
   const bool is_text = form == content_form::text;
   const auto agreed = bytes::agreeing_type(by_name.name, front, is_text);
-  // Names that stand for binary formats without a signature, too; a name that stands for text, whatever its type is called.
+  // `agreeing_type` covers formats with a signature. The name decides about binary formats without one, and about text formats.
   if (agreed != by_name.name || bytes::type_of_signature(front) == agreed) return agreed;
   if (!is_text && by_name.is_text) return "application/octet-stream";
   return is_text && by_name.is_binary ? "text/plain" : agreed;

@@ -34,7 +34,7 @@ result<std::size_t> open_file::read(char* into, std::size_t size, std::uint64_t 
 
 result<std::size_t> open_file::read_counting(char* into, std::size_t size, std::uint64_t offset, bool /*is_first*/,
                                              std::size_t& /*masked*/) const {
-  return read(into, size, offset);  // nothing is masked in a file as it is
+  return read(into, size, offset);  // an unmasked file has no masked secrets
 }
 
 result<std::size_t> masked_file::read(char* into, std::size_t size, std::uint64_t offset) const {
@@ -59,7 +59,7 @@ result<std::size_t> masked_file::read_counting(char* into, std::size_t size, std
   auto fronted = of_->read(front.data(), front.size(), 0);
   if (!fronted) return fronted;
   const secrets::redactor by(how_, {front.data(), *fronted});
-  // From a multiple of so many bytes on, for the characters of UTF-16 and UTF-32.
+  // Begins at a multiple of the unit size, so that characters of UTF-16 and UTF-32 stay whole.
   const auto before = std::min<std::uint64_t>(offset, by.around() + offset % secrets::unit_bytes);
   const auto begin = static_cast<std::size_t>(before);
   const auto most = begin + size + by.around();

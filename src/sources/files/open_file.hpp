@@ -18,7 +18,7 @@
 
 namespace hondana::files {
 
-/// What a read needs of a file. Threads: any, at once.
+/// An open file as reads need it. Threads: any, concurrently.
 class open_file {
  public:
   open_file() = default;
@@ -27,11 +27,12 @@ class open_file {
   open_file& operator=(const open_file&) = delete;
   virtual ~open_file() = default;
 
-  /// As it is now. Errors: source_unavailable.
+  /// The present state. Errors: source_unavailable.
   [[nodiscard]] virtual result<disk::stamp> state() const;
-  /// Fills `into` with up to `size` bytes from `offset`; fewer only where the file ends. Errors: source_unavailable.
+  /// Reads up to `size` bytes from `offset`; fewer only at the end of the file. Errors: source_unavailable.
   [[nodiscard]] virtual result<std::size_t> read(char* into, std::size_t size, std::uint64_t offset) const;
-  /// The same, and adds to `masked` how many secrets were masked that begin there, or with `is_first` have begun before.
+  /// As `read`. Adds to `masked` the number of masked secrets that begin in this range; with `is_first`, also those that begin
+  /// before it and reach into it.
   [[nodiscard]] virtual result<std::size_t> read_counting(char* into, std::size_t size, std::uint64_t offset, bool is_first,
                                                           std::size_t& masked) const;
 
@@ -41,6 +42,7 @@ class open_file {
 
 inline constexpr std::size_t window_bytes = 256 * 1024;
 
+/// Turns a short read into content_changed.
 [[nodiscard]] inline result<std::size_t> all_of(result<std::size_t> count, std::size_t size) {
   if (count && *count < size) {
     return fail(errc::content_changed, "The file was truncated while it was being read. Read it again.");
@@ -48,7 +50,7 @@ inline constexpr std::size_t window_bytes = 256 * 1024;
   return count;
 }
 
-/// Fills all of `into`. Errors: content_changed when the file ends before, source_unavailable when the disk fails.
+/// Fills all of `into`. Errors: content_changed if the file ends before, source_unavailable if the disk fails.
 [[nodiscard]] inline result<std::size_t> read_exactly(const open_file& file, char* into, std::size_t size,
                                                       std::uint64_t offset) {
   return all_of(file.read(into, size, offset), size);
@@ -70,9 +72,8 @@ template <class Each>
   return {};
 }
 
-/// Gives the bytes of another file, those of secrets masked, so that whatever is cut out of it was masked in the whole. A read
-/// takes up to `secrets::margin` bytes more at either end from the other (twice that of UTF-16, four times
-/// that of UTF-32).
+/// Another file with its secrets masked. Every part that is read was masked as part of the whole. A read takes up to
+/// `secrets::margin` more bytes from the other file at either end (twice that for UTF-16, four times that for UTF-32).
 class masked_file final : public open_file {
  public:
   masked_file(std::shared_ptr<const open_file> of, secrets::policy how) noexcept : of_(std::move(of)), how_(how) {}
@@ -87,19 +88,19 @@ class masked_file final : public open_file {
   secrets::policy how_;
 };
 
-/// A reader of `size` bytes from `offset`, as they were bounded when it was made: what is appended later is not part of it.
+/// Reads `size` bytes from `offset`. The range is fixed when the reader is made, so appended bytes are not included.
 ///
 /// Errors of `read`: content_changed when the file has become shorter, source_unavailable when the disk fails.
 class file_reader final : public byte_reader {
  public:
-  /// `place`: what it holds among the readers of its room, given up with it.
+  /// `place`: its slot in a `reader_set`, released with the reader.
   file_reader(std::shared_ptr<const open_file> file, std::uint64_t offset, std::uint64_t size,
               std::shared_ptr<void> place = {}) noexcept;
 
   [[nodiscard]] std::uint64_t size() const noexcept override { return size_; }
   [[nodiscard]] result<std::size_t> read(std::span<char> into) override;
   [[nodiscard]] result<void> rewind() override;
-  /// How many secrets were masked, once all has been read.
+  /// The number of masked secrets, once everything has been read.
   [[nodiscard]] metadata facts() const override;
 
  private:

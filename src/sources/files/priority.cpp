@@ -97,7 +97,7 @@ result<priorities> priorities::make(const std::vector<priority_rule>& configured
 
 void priorities::weigh(std::string_view path, bool is_folder, annotations& into) const {
   const auto says = [&](const weighed& rule) {
-    // A pattern that matches a folder speaks for what is in it.
+    // A pattern that matches a folder applies to everything in it.
     for (auto slash = path.find('/'); slash != std::string_view::npos; slash = path.find('/', slash + 1)) {
       if (rule.pattern.match(path.substr(0, slash), true).outcome == ignore::decision::ignored) return true;
     }

@@ -13,7 +13,7 @@
 
 namespace hondana::files {
 
-/// The rules of one root over the built-in ones. Threads: immutable, any number may ask at once.
+/// The configured rules of one root, which take precedence over the built-in ones. Immutable. Threads: any.
 class priorities {
  public:
   /// Errors: invalid_argument naming a pattern that cannot match, or a priority outside 0 to 1.
@@ -21,8 +21,8 @@ class priorities {
 
   /// Sets priority and audience of a path relative to the root.
   ///
-  /// Built in: READMEs 0.9, other documents and build descriptions 0.7, folders and sources 0.5, tests 0.4, other files 0.3,
-  /// generated code, bundled packages and lock files 0.1. The last configured rule that matches has its say over it.
+  /// Built in: READMEs 0.9; other documents and build descriptions 0.7; folders and sources 0.5. Tests 0.4; other files 0.3;
+  /// generated code, bundled packages and lock files 0.1. The last configured rule that matches takes precedence.
   void weigh(std::string_view path, bool is_folder, annotations& into) const;
 
  private:
@@ -34,7 +34,7 @@ class priorities {
   std::vector<weighed> configured_;
 };
 
-/// The built-in priority.
+/// The built-in priority of a path.
 [[nodiscard]] double usual_priority(std::string_view path, bool is_folder) noexcept;
 
 }  // namespace hondana::files

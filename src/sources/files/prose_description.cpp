@@ -12,7 +12,7 @@
 namespace hondana::files {
 namespace {
 
-/// A line of one repeated mark, as under headings and between sections.
+/// Whether a line consists of one repeated mark, as under headings and between sections.
 bool is_rule(std::string_view line, std::string_view marks) noexcept {
   return !line.empty() && marks.find(line.front()) != std::string_view::npos &&
          line.find_first_not_of(line.front()) == std::string_view::npos;
@@ -26,7 +26,7 @@ std::string_view without_quotes(std::string_view value) noexcept {
   return value;
 }
 
-/// Takes YAML front matter off `text` and reads the two members people read.
+/// Removes YAML front matter from `text`, and returns its title and description.
 description take_front_matter(std::string_view& text) {
   auto rest = text;
   if (trimmed(take_line(rest)) != "---") return {};
@@ -43,10 +43,10 @@ description take_front_matter(std::string_view& text) {
     if (found.title.empty()) found.title = tidied(value("title:"));
     if (found.summary.empty()) found.summary = tidied(value("description:"));
   }
-  return {};  // never closed: no front matter
+  return {};  // never closed, so it is not front matter
 }
 
-/// Drops the marks of links, pictures, code and strong emphasis.
+/// Removes the markup of links, pictures, code and strong emphasis.
 std::string without_marks(std::string_view text) {
   std::string plain;
   for (std::size_t i = 0; i < text.size();) {
@@ -55,7 +55,7 @@ std::string without_marks(std::string_view text) {
       std::string_view shown;
       const auto behind = markup::read_link(text, i + (is_picture ? 1 : 0), shown);
       if (behind != 0) {
-        if (!is_picture) plain += without_marks(shown);  // of a link that is a picture nothing is left
+        if (!is_picture) plain += without_marks(shown);  // a picture leaves no text, nor does a link around it
         i = behind;
         continue;
       }
@@ -74,7 +74,7 @@ std::string without_marks(std::string_view text) {
   return plain;
 }
 
-/// The text of an ATX heading, which may be empty, or nothing.
+/// The text of an ATX heading, which may be empty; nothing for any other line.
 std::optional<std::string_view> heading_of(std::string_view line) noexcept {
   const auto level = std::min(line.find_first_not_of('#'), line.size());
   if (level == 0 || level > 6 || (level < line.size() && line[level] != ' ' && line[level] != '\t')) return std::nullopt;
@@ -92,12 +92,12 @@ bool starts_list(std::string_view line) noexcept {
          (digits + 1 == line.size() || line[digits + 1] == ' ');
 }
 
-/// Reads Markdown line by line until it has title and paragraph.
+/// Reads Markdown line by line until it has a title and a paragraph.
 class markdown_front {
  public:
   explicit markdown_front(description known) : found_(std::move(known)) {}
 
-  /// False when nothing more is wanted.
+  /// False when no more lines are needed.
   bool take(std::string_view raw) {
     const auto line = trimmed(raw);
     if (skip_until_.empty()) return take_outside(raw, line);

@@ -45,7 +45,7 @@ resource entry_of(const root& of, std::string_view path, const record& facts) {
   return entry;
 }
 
-/// The media type by name, and whether only the content can tell it.
+/// The media type by name, and whether only the content can determine it.
 struct named_type {
   std::string_view name;
   bool is_unknown = false;
@@ -56,7 +56,7 @@ named_type type_of(std::string_view path, mode_t mode) {
   return {name, S_ISREG(mode) && name.empty()};
 }
 
-/// What the front of a file tells.
+/// What the front of a file says.
 struct front_told {
   description about;
   std::string_view sniffed;
@@ -65,13 +65,13 @@ struct front_told {
 
 using front_buffer = std::array<char, 2 * head_bytes>;
 
-/// Nothing for what has gone, or is not for us: a read will say so.
+/// Nothing for a file that has gone or must not be read. A later read reports that.
 std::optional<front_told> look_at_front(const root& of, const located& place, const named_type& type, std::uint64_t size,
                                         std::span<char> front) {
   const auto file = place.links.empty() ? of.below()->open_file(place) : tl::unexpected(not_found{});
   const auto count = file ? disk::read_at(file->get(), front.data(), front.size(), 0) : tl::unexpected(0);
   if (!count) return std::nullopt;
-  // What tells a secret in the front may lie a little behind it.
+  // The bytes that identify a secret in the front may follow shortly after it.
   const auto some = front.first(*count);
   secrets::redactor(of.masking_of(place.path), {some.data(), some.size()}).mask(some);
   const std::string_view seen(front.data(), std::min(*count, head_bytes));
@@ -80,7 +80,7 @@ std::optional<front_told> look_at_front(const root& of, const located& place, co
                     bytes::active_by_front(seen)};
 }
 
-/// What its type tells already is left to whoever sends the entry.
+/// Labels active content, unless the type alone implies it; then the sender of the entry adds the label.
 void label_entry(resource& entry, bytes::active found) {
   if (found == bytes::active::no || bytes::active_by_type(entry.mimeType) != bytes::active::no) return;
   entry.metadata.emplace_back(bytes::active_key, std::string(bytes::type_of(found)));
@@ -114,7 +114,7 @@ resource entry_of(const root& of, std::string_view path, const struct stat& fact
 resource entry_of(const block& in, std::size_t index) {
   auto facts = in.at(index);
   if (S_ISREG(facts.mode) && !facts.has_version()) {
-    // It had just changed when it was walked; by now its stamp may tell.
+    // It had just changed when it was walked. By now its stamp may be reliable.
     const auto looked_at = disk::wall_clock();
     const auto now = in.of().below()->locate(in.path(index));
     if (now && now->links.empty() && S_ISREG(now->facts.st_mode)) facts = record_of(now->facts, looked_at);

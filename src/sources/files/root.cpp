@@ -27,8 +27,8 @@
 namespace hondana::files {
 namespace {
 
-/// Whether what was found has to be for the caller by its own entry, too. Where it was asked for by its own URI, the server
-/// has looked at that entry.
+/// Whether the result of a lookup must also be checked by its own entry. If its own URI was requested, the server checks that
+/// entry.
 bool is_judged_by_entry(std::string_view asked, const located& what, const caller& to) {
   return to.view->looks_at_entries() && what.path != asked;
 }
@@ -55,7 +55,7 @@ std::string advice_for(int error) {
   }
 }
 
-/// For all decisions of one lookup together.
+/// Matching steps for all decisions of one lookup together.
 constexpr std::uint64_t most_steps_a_lookup = 8 * ignore::most_steps;
 
 std::string without_trailing_slashes(std::string path) {
@@ -177,11 +177,11 @@ tl::expected<located, refusal> root::find(std::string_view path, const call* by)
 tl::expected<located, refusal> root::find_or_throw(std::string_view path, const call* by) const {
   const auto left_out = [](std::string reason) { return tl::unexpected(refusal{obstacle::missing, 0, std::move(reason)}); };
   patience left{by, most_steps_a_lookup};
-  // What is found in one folder is not judged by the rules of the next.
+  // The same folder for lookup and decision, even if it is replaced meanwhile.
   const auto in = below();
   auto found = in->locate(path);
   if (!found) {
-    // What may not be known to be there must not be given away by the way it cannot be had.
+    // The way a lookup fails must not reveal that a hidden path exists.
     if (found.error().why != obstacle::missing && is_plain_path(path)) {
       if (auto reason = judge(*in, path, false, left)) return left_out(std::move(*reason));
     }
@@ -215,7 +215,7 @@ bool root::is_readable(std::string_view asked, const located& what, const caller
 std::optional<std::string> root::judge_spelling(std::string_view path, bool is_folder) const {
   for (std::size_t begin = 0; begin < path.size();) {
     const auto end = std::min(path.find('/', begin), path.size());
-    if (path.substr(begin, end - begin) == "..") break;  // what comes before it is judged by where it really is
+    if (path.substr(begin, end - begin) == "..") break;  // the part before it is judged by its real path
     const auto decision = rules_.decide_name(path.substr(0, end), end < path.size() || is_folder);
     if (!decision.is_served()) return to_text(decision);
     begin = end + 1;
@@ -228,7 +228,7 @@ std::optional<std::string> root::judge(const beneath& in, std::string_view path,
   const bool obey = rules_.obey_ignore_files();
   ignore::stack ignored_by = obey ? ignored_.at_root(in.descriptor()) : ignore::stack();
   disk::handle folder;
-  bool is_in_reach = true;  // what lies below a folder that may not be searched cannot be had anyway; its names still count
+  bool is_in_reach = true;  // false below a folder without search permission, where names are still judged
   for (std::size_t begin = 0;;) {
     if (left.by != nullptr && !still_wanted(*left.by)) return "it was not checked in time";
     const auto end = std::min(path.find('/', begin), path.size());

@@ -20,53 +20,56 @@
 
 namespace hondana::files {
 
-/// Why something cannot be had, for the log and for `hondana check`. Peers are told no more than the kind.
+/// Why a path cannot be served, for the log and for `hondana check`. Clients learn only the kind of failure.
 struct refusal {
   obstacle why = obstacle::missing;
   int error = 0;
   std::string reason;  ///< "hidden", "link leaves the root", "Permission denied".
 };
 
-/// Immutable but for its cache of ignore files and the folder that is open. Threads: any, at once. Paths are relative to the
-/// folder, in the file system's bytes, without `.`, `..` and empty segments; the empty path is the folder itself.
+/// One served folder. Immutable, except for its cache of ignore files and the folder that is open. Threads: any, concurrently.
+/// Paths are relative to the folder, in the file system's bytes, without `.`, `..` and empty segments. The empty path is the
+/// folder itself.
 class root {
  public:
-  /// Opens the folder. Errors: source_unavailable naming the path, why not and what to do; invalid_argument for options.
+  /// Opens the folder. Errors: source_unavailable, naming the path, the reason and a remedy. invalid_argument for invalid
+  /// options.
   [[nodiscard]] static result<std::shared_ptr<root>> open(const root_options& from, const options& all);
 
-  /// Where it is, free of links.
+  /// Its absolute path, free of links.
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   /// Its canonical URI, without a trailing slash unless it is the file system's own root.
   [[nodiscard]] const std::string& uri() const noexcept { return uri_; }
-  /// The URI of something below.
+  /// The URI of a path below.
   [[nodiscard]] std::string uri_of(std::string_view path) const;
-  /// The path a canonical URI without query means, with one trailing slash ignored; nothing when the URI is not of this root
-  /// or means nothing that could exist, such as a name with an encoded slash in it or an empty one.
+  /// The path that a canonical URI without a query names; one trailing slash is ignored. Nothing if the URI is not of this
+  /// root, or if it cannot exist. Examples: it has an empty name, or a name with an encoded slash.
   [[nodiscard]] std::optional<std::string> path_of(std::string_view uri) const;
-  /// What people read: the path below the root, or the folder's own name; ill-formed UTF-8 shown as U+FFFD.
+  /// The name for people: the path below the root, or the folder's own name. Invalid UTF-8 becomes U+FFFD.
   [[nodiscard]] std::string name_of(std::string_view path) const;
 
-  /// Finds what a path leads to, when it, every link on the way, and all folders above are served: by where each really is,
-  /// and by the name under which it was asked for. Ends early, as if there were nothing, when `by` (may be null) is cancelled
-  /// or its deadline passes. Where descriptors or memory are short, `trouble` is the obstacle.
+  /// Resolves a path. Succeeds if the path, every link on the way, and all folders above them are served, judged by real path
+  /// and by requested name. Fails as if nothing existed when `by` (may be null) is cancelled or its deadline passes. Fails with
+  /// `trouble` when descriptors or memory run out.
   [[nodiscard]] tl::expected<located, refusal> find(std::string_view path, const call* by = nullptr) const;
-  /// Whether the caller's view shows what was found for a path: by its own URI, by the one asked for, and by those of all links
-  /// and spellings between; of a link's target by its entry, too. Without a view everything is shown.
+  /// Whether the caller's access filter shows the result of a lookup. It checks the real URI, the requested URI, and those of
+  /// all links and spellings in between. The target of a link is also checked by its entry. Without a filter everything is
+  /// visible.
   [[nodiscard]] bool is_visible(std::string_view asked, const located& what, const caller& to) const;
-  /// The same for reading what was found: a link to it must not say what it says.
+  /// The same for reading. A link must not reveal the content of a target that the caller may not read.
   [[nodiscard]] bool is_readable(std::string_view asked, const located& what, const caller& to) const;
-  /// The ignore files down to a served folder. Errors: as `find`, when it has gone.
+  /// The ignore files down to a served folder. Errors: as `find`, if the folder has gone.
   [[nodiscard]] tl::expected<ignore::stack, refusal> stack_at(std::string_view folder) const;
 
   /// The folder that is open now.
   [[nodiscard]] std::shared_ptr<const beneath> below() const { return top_.now(); }
   [[nodiscard]] const rules& decisions() const noexcept { return rules_; }
   [[nodiscard]] const priorities& weights() const noexcept { return priorities_; }
-  /// What is masked in a file, by its path.
+  /// What to mask in a file, by its path.
   [[nodiscard]] secrets::policy masking_of(std::string_view path) const noexcept;
   /// See `top::look_again`.
   [[nodiscard]] top::news look_again() const { return top_.look_again(); }
-  /// Whether the path named no folder that can be served when it was looked at last.
+  /// Whether the path named no folder that can be served at the last check.
   [[nodiscard]] bool is_gone() const noexcept { return top_.is_gone(); }
   [[nodiscard]] bool is_barred() const noexcept { return top_.is_barred(); }
   [[nodiscard]] ignore_files& ignored() const noexcept { return ignored_; }
@@ -75,17 +78,18 @@ class root {
   root(std::string path, disk::handle folder, std::vector<std::string> spellings, bool portable, bool masks, rules decisions,
        priorities weights, log_line log);
 
-  /// What one lookup may still take.
+  /// The rest of the limits of one lookup.
   struct patience {
     const call* by;
     std::uint64_t steps;
   };
   /// As `find`; throws std::system_error when descriptors or memory are short.
   [[nodiscard]] tl::expected<located, refusal> find_or_throw(std::string_view path, const call* by) const;
-  /// Decides about a path free of links, folder by folder from the top; the reason it is left out, or nothing. Throws as above.
+  /// Decides about a path free of links, folder by folder from the top. Returns the reason why it is left out, or nothing.
+  /// Throws as above.
   [[nodiscard]] std::optional<std::string> judge(const beneath& in, std::string_view path, bool is_folder,
                                                  patience& left) const;
-  /// Decides about a path as it was asked for, by names alone, up to its first `..`.
+  /// Decides about a requested path by its names alone, up to its first `..`.
   [[nodiscard]] std::optional<std::string> judge_spelling(std::string_view path, bool is_folder) const;
 
   std::string path_;
@@ -99,7 +103,7 @@ class root {
 
 /// A failed lookup in words.
 [[nodiscard]] refusal refusal_of(const not_found& why);
-/// Throws std::system_error when the lookup failed for a shortage or a failing disk, so that it is not known what is there.
+/// Throws std::system_error if a lookup failed because resources ran out or a disk failed, so that the true state is unknown.
 void throw_if_unsure(const refusal& why);
 
 }  // namespace hondana::files

@@ -148,7 +148,7 @@ ruling rules::deny_name(std::string_view path, bool is_folder) const {
 
 namespace {
 
-constexpr std::size_t text_limit = (1 << 20) + 1;  // one byte more than is compiled, so that the compiler says what it left out
+constexpr std::size_t text_limit = (1 << 20) + 1;  // one byte above the limit for compiling, so that the excess is reported
 
 disk::handle open_quietly(const std::string& path) {
   return disk::handle(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
@@ -160,7 +160,7 @@ std::string joined(const std::string& folder, std::string_view name) {
   return path += name;
 }
 
-/// The list of an ignore file; null where there is none, or a link.
+/// The list of an ignore file; null if the file does not exist or is a link.
 ignore::list_pointer list_at(const std::string& path, std::string source) {
   struct stat facts{};
   const auto unusable = [&source](std::string why) {
@@ -178,7 +178,7 @@ ignore::list_pointer list_at(const std::string& path, std::string source) {
   return compile_ignore_file(file.get(), std::move(source));
 }
 
-/// The first line of a small file, such as `.git` and `commondir`; empty when there is none.
+/// The first line of a small file, such as `.git` or `commondir`; empty if there is none.
 std::string line_of(const std::string& path) {
   const auto file = open_quietly(path);
   struct stat facts{};
@@ -190,7 +190,7 @@ std::string line_of(const std::string& path) {
   return std::string(seen.substr(0, seen.find_first_of(std::string_view("\r\n\0", 3))));
 }
 
-/// The git directory of a work tree whose top is `folder`, and whether it is the folder `.git` right there.
+/// The git directory of the work tree whose top is `folder`, and whether it is the folder `.git` directly in it.
 struct git_directory {
   std::string path;
   bool is_inside = false;
@@ -209,7 +209,7 @@ std::optional<git_directory> git_directory_of(const std::string& folder) {
     found.path = named.front() == '/' ? named : joined(folder, named);
   }
   if (::lstat(joined(found.path, "HEAD").c_str(), &facts) != 0) return std::nullopt;
-  // A linked work tree shares its `info` with the repository it belongs to.
+  // A linked work tree shares the `info` of its repository.
   if (const auto shared = line_of(joined(found.path, "commondir")); !shared.empty()) {
     found.path = shared.front() == '/' ? shared : joined(found.path, shared);
   }
@@ -244,7 +244,7 @@ surroundings surroundings_of(const std::string& root) {
   }
   if (!git) return found;
   const bool is_top = top == root;
-  // The root's own git directory is looked at anew for every decision.
+  // A git directory in the root itself is read for every decision.
   if (is_top && git->is_inside) return found;
   auto exclude =
       list_at(joined(git->path, "info/exclude"), up + (git->is_inside ? ".git/info/exclude" : "info/exclude of .git"));
@@ -266,7 +266,7 @@ surroundings surroundings_of(const std::string& root) {
 
 namespace {
 
-// One path's lists fit into the cache, so that a read does not compile them anew.
+// The lists of one path fit into the cache, so that a read does not compile them again.
 constexpr std::size_t cost_limit = 48 << 20;
 constexpr std::size_t stack_limit = 32 << 20;
 constexpr std::size_t base_cost = 1024;
@@ -316,7 +316,7 @@ ignore::folder_rules ignore_files::rules_in(int folder, const std::string& prefi
 ignore::list_pointer ignore_files::load(int folder, const char* name, std::string source) {
   struct stat facts{};
   if (::fstatat(folder, name, &facts, AT_SYMLINK_NOFOLLOW) != 0) {
-    // Where the folder may not be searched, nothing in it can be read either.
+    // In a folder without search permission, nothing can be read anyway.
     if (errno == ENOENT || errno == EACCES) return nullptr;
     disk::throw_if_short(errno);
     return unusable(std::move(source), std::string("it cannot be accessed: ") + std::strerror(errno));

@@ -28,14 +28,14 @@ constexpr std::chrono::seconds farewell{1};
 
 }  // namespace
 
-/// Under the lock, which it releases for a while. False when there is no thread.
+/// Starts the thread if need be. Called with the lock held, which it releases for a while. False if there is no thread.
 bool watching::state::start(std::unique_lock<std::mutex>& lock) {
   if (is_started || !configured.watches) return is_running;
   is_started = true;
   std::vector<std::pair<std::size_t, std::string>> to_say;
   auto queue = watch::inotify::open();
   if (!queue && disk::lacks_descriptors()) {
-    is_started = false;  // that passes, and the next one tries again
+    is_started = false;  // a temporary shortage; the next call tries again
     return false;
   }
   for (std::size_t i = 0; i < roots.size(); ++i) {
@@ -57,7 +57,7 @@ bool watching::state::start(std::unique_lock<std::mutex>& lock) {
     is_running = true;
     if (folders && to_say.empty()) still.begin(*folders);
   } catch (const std::system_error&) {
-    is_started = false;  // the next one tries again
+    is_started = false;  // the next call tries again
     return false;
   }
   lock.unlock();
@@ -93,7 +93,7 @@ void watching::state::follow(std::size_t which) {
     heard = folders;
     if (attached_count != 0) errands.push_back({errand::kind::look_below, {}, of, {}, 0});
   }
-  // The walk covers what it finds.
+  // The next walk has the new folders watched.
   if (heard) heard->forget(which);
   if (to.lost) to.lost();
   ring();
@@ -137,7 +137,7 @@ void watching::attach(const std::string& uri, std::shared_ptr<const root> of, st
   state_->errands.push_back({errand::kind::attach, uri, std::move(of), std::move(path), since});
   state_->begun.insert_or_assign(uri, std::prev(state_->errands.end()));
   ++state_->attached_count;
-  (void)state_->start(lock);  // without a thread the errand waits for the next one that needs it
+  (void)state_->start(lock);  // without a thread, the errand waits for the next call that starts it
   state_->ring();
 }
 
@@ -153,7 +153,7 @@ void watching::detach(const std::string& uri) {
   state_->ring();
 }
 
-/// Whether the kernel is asked to watch this root. From then on there are `folders`.
+/// Whether this root is watched by the kernel, and not polled. If so, `folders` is set.
 bool watching::state::hears_of(std::size_t which) {
   std::unique_lock lock(mutex);
   return start(lock) && !polled[which] && !is_ending;
@@ -163,11 +163,12 @@ bool watching::state::hears_of(std::size_t which) {
 watching::state::outcome watching::state::add(std::size_t which, const std::string& path) {
   const auto& of = *roots[which];
   const auto found = of.below()->locate(path);
-  // It has just gone, which is heard too.
+  // It has just gone, which the kernel reports, too.
   if (!found || found->path != path || !S_ISDIR(found->facts.st_mode)) return {outcome::kind::gone, 0};
   if (found->facts.st_dev != device[which] && disk::is_on_network(found->at.get())) return {outcome::kind::remote, 0};
   if (const int error = folders->add(which, path, found->at.get()); error != 0) return {outcome::kind::refused, error};
-  // Another may have come in its place before it was watched: that is heard, but of a folder that is not watched yet.
+  // A new folder may have replaced this one before the watch was set. The event for that is about a folder that is not watched
+  // yet.
   const auto again = of.below()->locate(path);
   if (!again || again->facts.st_dev != found->facts.st_dev || again->facts.st_ino != found->facts.st_ino) {
     folders->forget(which, path);
@@ -175,7 +176,7 @@ watching::state::outcome watching::state::add(std::size_t which, const std::stri
   }
   const std::lock_guard lock(mutex);
   if (attached_count == 0) return {outcome::kind::watched, 0};
-  // What was made in it before it was watched has made no sound.
+  // Files created in it before the watch was set caused no event.
   errands.push_back({errand::kind::look_below, {}, roots[which], path, 0});
   ring();
   return {outcome::kind::watched, 0};
@@ -208,8 +209,8 @@ std::shared_ptr<const validity> watching::vouch(const root& of, const std::strin
   return by ? by->vouch(*which, path) : nullptr;
 }
 
-/// Whoever only reads does not have everything walked and watched: it is these folders that matter. Those that cannot be
-/// watched are nobody's loss, since each read then looks by itself.
+/// Watches only the folders that matter to this reader, instead of the whole root. A folder that cannot be watched does no
+/// harm, since each read then checks the file.
 void watching::watch_way_to(const root& of, const std::string& path) {
   auto& s = *state_;
   const auto which = s.number_of(of);

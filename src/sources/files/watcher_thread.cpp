@@ -1,4 +1,4 @@
-/// The thread that receives changes of files, the state it shares, and the URIs that clients watch.
+/// The watcher's thread, the state it shares, and the URIs that clients watch.
 #include "sources/files/watcher_thread.hpp"
 
 #include <poll.h>
@@ -24,10 +24,10 @@
 namespace hondana::files {
 namespace {
 
-// Time stamps are of the last tick of the kernel's clock, some milliseconds ago.
+// Time stamps are those of the last tick of the kernel's clock, some milliseconds ago.
 constexpr std::int64_t tick_nanoseconds = 20'000'000;
 
-/// The nearest folder above a path that is there.
+/// The state of the nearest existing folder above a path.
 std::optional<disk::stamp> state_above(const root& of, std::string path) {
   while (!path.empty()) {
     path = folder_of(path);
@@ -95,7 +95,7 @@ std::vector<std::string> attached::at(const root& of, const std::string& path, b
     const auto around = by_path_.equal_range({&of, folder_of(path)});
     take(around.first, around.second);
   }
-  // What lies below is contiguous: '0' comes right after '/'.
+  // Paths below are contiguous: '0' is the character after '/'.
   if (below && path.empty()) return this->of(of);
   if (below) take(by_path_.lower_bound({&of, path + '/'}), by_path_.lower_bound({&of, path + '0'}));
   std::sort(found.begin(), found.end());
@@ -139,10 +139,10 @@ using clock = monotonic_clock;
 using happening = watch::happening;
 
 constexpr std::chrono::seconds longest_sleep{60};
-constexpr std::chrono::milliseconds shortest_sleep{10};  // between two looks at all roots
+constexpr std::chrono::milliseconds shortest_sleep{10};  // between two checks of all roots
 constexpr std::chrono::milliseconds pause_after_failure{100};
 
-/// Names of files that say which others are served.
+/// Names of files that decide which others are served.
 constexpr std::array<std::string_view, 2> rule_files{".gitignore", ".hondanaignore"};
 
 }  // namespace
@@ -152,18 +152,18 @@ void watching::state::run() {
   for (;;) {
     try {
       if (has_failed) {
-        // What was taken from the queue and not passed on is lost; anything may have changed.
+        // Events that were taken from the queue but not passed on are lost, so anything may have changed.
         if (fresh) freshness::hearing(*fresh).count_all();
         for (std::size_t i = 0; folders && i < roots.size(); ++i) folders->forget(i);
         if (to.lost) to.lost();
         still.end_hearing();
-        ring();  // for errands whose ring the failed turn took
+        ring();  // for errands whose signal the failed iteration consumed
         has_failed = false;
       }
       turn();
     } catch (const std::exception& error) {
       if (has_failed) {
-        // Memory, as a rule, may be short for a while.
+        // Usually a shortage of memory, which may last for a while.
         (void)::poll(nullptr, 0, monotonic_clock::poll_timeout(pause_after_failure.count()));
       } else {
         executor::without_throwing([&] { say(std::string("watching files continues after an error: ") + error.what()); });
@@ -186,7 +186,7 @@ clock::time_point watching::state::next_turn() const {
   return when;
 }
 
-/// Waits for something to happen, and works on what has.
+/// Waits for events and handles them.
 void watching::state::turn() {
   std::array<pollfd, 2> sources{pollfd{bell, POLLIN, 0}, pollfd{folders ? folders->descriptor() : -1, POLLIN, 0}};
   const auto left_of = std::chrono::ceil<std::chrono::milliseconds>(next_turn() - clock::now()).count();
@@ -212,33 +212,33 @@ void watching::state::turn() {
   }
 }
 
-/// Takes some of what has happened, and counts it at once: what is vouched for must not wait for the rest of the work.
+/// Takes some events from the queue, and counts them at once: vouching for files must not wait for the other work.
 bool watching::state::take_some(std::vector<happening>& happened, bool& is_lost) {
   freshness::hearing counted(*fresh);
   bool any = false;
   try {
     any = folders->read([&happened](happening what) { happened.push_back(std::move(what)); }, [&is_lost] { is_lost = true; });
   } catch (...) {
-    // What was taken and could not be kept may have been about anything.
+    // Events that were taken but could not be stored may be about any path.
     counted.count_all();
     throw;
   }
   for (const auto& one : happened) {
     counted.count(one.tree, one.path);
-    // What comes in its place is another, whose changes nobody hears of yet: nothing may be vouched for there from now on.
+    // A folder that replaces it is not watched yet, so nothing there may be vouched for from now on.
     if (one.what == happening::kind::gone && one.is_folder) folders->forget(one.tree, one.path);
   }
   if (is_lost) counted.count_all();
   return any;
 }
 
-/// Works on some of what has happened. False when that was nothing.
+/// Handles some events. False if there were none.
 bool watching::state::hear_some() {
   still.begin_hearing();
   std::vector<happening> happened;
   bool is_lost = false;
   const bool any = folders && take_some(happened, is_lost);
-  // Only then: who began or ceased to watch a file before something happened to it is known when that is told.
+  // Only now, so that a file attached or detached before an event is known when that event is reported.
   run_errands();
   for (auto& one : happened) hear(std::move(one));
   if (is_lost) look_everywhere();
@@ -283,7 +283,7 @@ void watching::state::hear(happening what) {
       settling.settle({what.tree, what.path});
       return hear_changed(what.tree, what.path, false, false);
     case kind::modified:
-      // Of a folder it is its mode, which decides what of it can be seen.
+      // For a folder this is its mode, which decides what in it is accessible.
       if (what.is_folder) return hear_changed(what.tree, what.path, true, true);
       if (to.stirred) to.stirred();
       return settling.touch({what.tree, what.path}, clock::now());
@@ -298,7 +298,7 @@ void watching::state::hear(happening what) {
       return hear_changed(what.tree, what.path, what.is_folder, true);
     case kind::tree_gone:
       follow(what.tree);
-      // What has come back meanwhile is watched no more either: the next walk covers what is there.
+      // A folder that has replaced it is not watched either. The next walk covers it.
       if (folders) folders->forget(what.tree);
       if (to.lost) to.lost();
       return hear_changed(what.tree, {}, true, true);
@@ -310,7 +310,8 @@ void watching::state::hear_changed(std::size_t tree, const std::string& path, bo
   to.changed(roots[tree], path, may_be_names);
 }
 
-/// Tells those that are not what they were. A folder around what has changed is another reading, whatever its own stamp says.
+/// Notifies clients of those that have changed. A folder around a changed path has new content, even if its own stamp is the
+/// same.
 void watching::state::look_at(const std::vector<std::string>& uris, const root* around, const std::string& path) {
   for (const auto& uri : uris) {
     const bool shows_it = around != nullptr && watched.shows(uri, *around, path);

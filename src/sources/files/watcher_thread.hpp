@@ -1,4 +1,4 @@
-/// The thread that receives changes of files, the state it shares, and the URIs that clients watch.
+/// The watcher's thread, the state it shares, and the URIs that clients watch.
 #pragma once
 
 #include <sys/eventfd.h>
@@ -32,6 +32,7 @@
 
 namespace hondana::files {
 
+/// A task for the thread.
 struct errand {
   enum class kind { attach, detach, look_below } what = kind::attach;
   std::string uri;
@@ -40,24 +41,24 @@ struct errand {
   std::int64_t since = 0;  ///< By `disk::wall_clock`.
 };
 
-/// Threads: one at a time.
+/// The URIs that clients watch, and the paths that they depend on. Threads: one at a time.
 class attached {
  public:
-  /// Begins to watch `uri`, which is what `path` in `of` has. True when it has changed since `since` (by `wall_clock`), as far
-  /// as time stamps tell, which move in ticks: so rather true than false.
+  /// Begins to watch `uri`, which names `path` in `of`. True if it has changed since `since` (by `wall_clock`), judged by time
+  /// stamps. These move in ticks, so in doubt the answer is true.
   [[nodiscard]] bool add(const std::string& uri, std::shared_ptr<const root> of, const std::string& path, std::int64_t since);
   void remove(const std::string& uri);
 
-  /// Those that something at `path` concerns: what has that path, also by a link, and the folder around it, which shows what is
-  /// in it; with `below`, also what lies below.
+  /// The URIs that a change at `path` concerns: those with that path, also through a link, and the folder around it, whose
+  /// content lists it. With `below`, also those below the path.
   [[nodiscard]] std::vector<std::string> at(const root& of, const std::string& path, bool below) const;
-  /// All of a root.
+  /// All URIs of a root.
   [[nodiscard]] std::vector<std::string> of(const root& which) const;
-  /// Looks again: whether a peer has to be told. Where the stamp cannot tell, it has.
+  /// Checks the file again. True if clients must be notified, also if the stamp cannot show a change.
   [[nodiscard]] bool has_changed(const std::string& uri);
-  /// Whether it is, or was before the last look, reached by a link, and so another name of what may have changed.
+  /// Whether it leads through a link, or did before the last check, and so is another name of a file that may have changed.
   [[nodiscard]] bool is_alias(const std::string& uri) const;
-  /// Whether it is, or was, a folder whose reading shows what is at `path`.
+  /// Whether it is, or was, a folder whose content includes `path`.
   [[nodiscard]] bool shows(const std::string& uri, const root& of, const std::string& path) const;
 
   [[nodiscard]] std::size_t size() const noexcept { return by_uri_.size(); }
@@ -67,13 +68,13 @@ class attached {
   struct entry {
     std::shared_ptr<const root> of;
     std::string path;
-    std::optional<disk::stamp> state;  // absent: there was nothing
+    std::optional<disk::stamp> state;  // absent: it did not exist
     bool is_folder = false;
     bool is_alias = false;
-    std::vector<std::string> ways;  // its path, the links on it, and where it really is
+    std::vector<std::string> ways;  // its path, the links on it, and its real path
   };
 
-  /// Looks at it, and notes by which paths it is reached.
+  /// Reads the state of the file, and records the paths that lead to it.
   void look(const std::string& uri, entry& one);
   void forget_ways(const std::string& uri, const entry& one);
 
@@ -81,7 +82,7 @@ class attached {
   std::multimap<key, std::string> by_path_;
 };
 
-/// The folder that holds what a path names; empty: the root.
+/// The folder that contains a path; empty: the root.
 [[nodiscard]] inline std::string folder_of(std::string_view path) {
   const auto slash = path.rfind('/');
   return slash == std::string_view::npos ? std::string() : std::string(path.substr(0, slash));
@@ -103,26 +104,26 @@ struct watching::state : std::enable_shared_from_this<state> {
 
   mutable std::mutex mutex;
   std::condition_variable left;
-  std::condition_variable_any turned;  // the thread has finished a turn
+  std::condition_variable_any turned;  // notified after each iteration of the thread
   std::shared_ptr<change_listener> listener;
   using errand_list = std::list<errand>;
   errand_list errands;
-  // Those that nobody has begun to watch yet, so that who turns away again leaves nothing behind, however often.
+  // Errands of URIs that the thread does not watch yet. Detaching removes the errand, so that short-lived ones do not pile up.
   std::unordered_map<std::string, errand_list::iterator> begun;
-  std::vector<bool> polled;   // roots that the kernel does not watch for us
+  std::vector<bool> polled;   // roots without kernel events
   std::vector<dev_t> device;  // of each root
   std::size_t attached_count = 0;
   bool is_started = false;
   bool is_running = false;
   bool is_ending = false;
-  bool is_silent = false;  // the log may be gone
+  bool is_silent = false;  // the log may no longer exist
   std::mutex log_mutex;
 
-  // Set before the thread starts; shared with walks, and with readings that are still vouched for.
+  // Set before the thread starts. Shared with walks, and with readings that are still vouched for.
   std::shared_ptr<watch::folders> folders;
-  std::shared_ptr<freshness> fresh;  // wherever there are `folders`
+  std::shared_ptr<freshness> fresh;  // set if `folders` is
   stillness still{bell};
-  // Of the thread alone.
+  // Only used by the thread:
   attached watched;
   watch::settling<watch::place_in_tree, watch::place_hash> settling;
   std::chrono::steady_clock::time_point next_look = std::chrono::steady_clock::time_point::max();
@@ -132,17 +133,17 @@ struct watching::state : std::enable_shared_from_this<state> {
     const std::lock_guard lock(log_mutex);
     if (configured.log && !is_silent) configured.log(line);
   }
-  void ring() const noexcept { (void)::eventfd_write(bell, 1); }  // full: it rings already
+  void ring() const noexcept { (void)::eventfd_write(bell, 1); }  // fails if full: then it is already signalled
   [[nodiscard]] std::optional<std::size_t> number_of(const root& of) const {
     const auto found = std::find_if(roots.begin(), roots.end(), [&of](const auto& one) { return one.get() == &of; });
     if (found == roots.end()) return std::nullopt;
     return static_cast<std::size_t>(found - roots.begin());
   }
 
-  /// How asking the kernel to watch a folder went.
+  /// The result of asking the kernel to watch a folder.
   struct outcome {
     enum class kind { watched, gone, remote, refused } what = kind::watched;
-    int error = 0;  ///< An errno, where it was refused.
+    int error = 0;  ///< An errno, if it was refused.
   };
   bool start(std::unique_lock<std::mutex>& lock);
   bool hears_of(std::size_t which);

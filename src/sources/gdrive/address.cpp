@@ -1,4 +1,4 @@
-/// The URIs of a Google Drive: parsing them, and spelling file and drive names in them.
+/// Parses the URIs of a Google Drive source, and encodes file and drive names for them.
 #include "sources/gdrive/address.hpp"
 
 #include <algorithm>
@@ -70,7 +70,7 @@ std::string listed_spelling(std::string_view uri) {
 }
 
 std::map<std::string, std::string, std::less<>> slugs_of(const std::vector<drive::shared_drive>& all) {
-  std::map<std::string, std::string, std::less<>> bases;  // by id, and so in its order
+  std::map<std::string, std::string, std::less<>> bases;  // slug bases by drive id, ordered by id
   for (const auto& one : all) bases[one.id] = ascii::slug_of(one.name);
   std::set<std::string, std::less<>> taken{std::string(my_drive), std::string(shared_with_me)};
   std::map<std::string, std::string, std::less<>> made;
@@ -81,7 +81,7 @@ std::map<std::string, std::string, std::less<>> slugs_of(const std::vector<drive
       while (shorter.ends_with('-')) shorter.pop_back();
       slug = shorter + '-' + digits_of(id);
     }
-    // A drive may be called as another one is told apart.
+    // Another drive's name may already produce this slug: append a number.
     for (int more = 2; taken.contains(slug); ++more) slug = "drive-" + digits_of(id) + '-' + std::to_string(more);
     taken.insert(slug);
     made.emplace(id, std::move(slug));
@@ -146,7 +146,7 @@ result<address> address_of(std::string_view scheme, std::string_view uri) {
     }
   } else {
     if (!ascii::is_slug(*parts.authority)) return no_such_file("not the slug of a drive");
-    // Names are never empty in lists: only a folder's own slash at the end may be one too many.
+    // Listed URIs contain no empty segments. Only a trailing slash, as of a folder, is accepted.
     if (parts.path.find("//") != std::string_view::npos) return no_such_file("empty name in the path");
     made.what = address::place::path;
     made.uri = uri.substr(0, uri.find('?'));

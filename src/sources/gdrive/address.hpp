@@ -1,4 +1,4 @@
-/// The URIs of a Google Drive: parsing them, and spelling file and drive names in them.
+/// Parses the URIs of a Google Drive source, and encodes file and drive names for them.
 #pragma once
 
 #include <cstdint>
@@ -14,32 +14,33 @@
 
 namespace hondana::gdrive {
 
-/// Authorities that are no shared drive's.
+/// URI authorities that do not name a shared drive.
 inline constexpr std::string_view my_drive = "my-drive";
 inline constexpr std::string_view shared_with_me = "shared-with-me";
 
-/// What divides a name from the id that tells it from others of that name.
+/// Separates a file name from the id that makes it unique among files of the same name.
 inline constexpr char id_mark = '~';
 
-/// A name as one segment of a path, canonical: in NFC, everything but letters and digits of ASCII and `-._~` escaped, a slash
-/// too; NUL is U+FFFD. Empty for what can be no segment: "", "." and "..".
+/// Encodes a name as one canonical path segment: in NFC, with everything escaped except ASCII letters, ASCII digits and `-._~`.
+/// A slash is escaped, too. NUL becomes U+FFFD. Empty if the name cannot be a segment: "", "." and "..".
 [[nodiscard]] std::string segment_of(std::string_view name);
-/// The same, told from others by the id: `NAME~ID`.
+/// The same, made unique by the id: `NAME~ID`.
 [[nodiscard]] std::string segment_of(std::string_view name, std::string_view id);
-/// A URI by path with its names as lists spell them: in NFC, with everything escaped that `segment_of` escapes, and without a
-/// slash at the end.
+/// Rewrites a URI by path as lists spell it: in NFC, escaped as by `segment_of`, and without a trailing slash.
 [[nodiscard]] std::string listed_spelling(std::string_view uri);
-/// A name for people: in NFC, on one line, without control characters.
+/// A name for display: in NFC, on one line, without control characters.
 [[nodiscard]] std::string shown(std::string_view name);
 
-/// Slugs of shared drives by their ids: letters and digits of the name with `-` between, `drive-` and eight hexadecimal digits
-/// of the id's SHA-256 where there are none. Of drives with one slug the one whose id comes first has it; the others, and what
-/// would be one of the authorities above, have `-` and these digits behind it.
+/// Returns the slug of each shared drive by drive id.
+/// A slug has the letters and digits of the name, joined by `-`. A name without any gets `drive-` and the first eight
+/// hexadecimal digits of the SHA-256 of the id. If several drives have the same slug, the one with the smallest id gets it. The
+/// others get `-` and their digits appended, as do slugs that equal one of the authorities above.
 [[nodiscard]] std::map<std::string, std::string, std::less<>> slugs_of(const std::vector<drive::shared_drive>& all);
 
+/// A parsed URI of this source.
 struct address {
   enum class place : std::uint8_t {
-    top,      ///< `gdrive:///`: the drives.
+    top,      ///< `gdrive:///`, which lists the drives.
     starred,  ///< `gdrive:///starred`
     recent,   ///< `gdrive:///recent`
     id,       ///< `gdrive:///ID`
@@ -47,13 +48,13 @@ struct address {
   };
   place what = place::top;
   std::string id{};
-  std::string uri{};  ///< With `path`: without its parameters.
+  std::string uri{};  ///< For `path`: the URI without its parameters.
   std::optional<std::string> sheet{};
   bool is_original = false;  ///< `format=original`
 };
 
-/// Takes a canonical URI apart. Errors: resource_not_found for what can be nothing of Drive's; invalid_argument for parameters
-/// that there are not, or that do not go together.
+/// Parses a canonical URI. Errors: resource_not_found if the URI cannot name anything in Drive; invalid_argument for unknown or
+/// conflicting parameters.
 [[nodiscard]] result<address> address_of(std::string_view scheme, std::string_view uri);
 
 }  // namespace hondana::gdrive

@@ -1,4 +1,4 @@
-/// The resource entries, metadata keys, templates and scheme documentation of a Google Drive.
+/// Resource entries, metadata keys, resource templates and scheme documentation of a Google Drive source.
 #include "sources/gdrive/catalog_entries.hpp"
 
 #include <utility>

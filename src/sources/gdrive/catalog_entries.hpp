@@ -1,4 +1,4 @@
-/// The resource entries, metadata keys, templates and scheme documentation of a Google Drive.
+/// Resource entries, metadata keys, resource templates and scheme documentation of a Google Drive source.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace hondana::gdrive {
 
-/// Facts among the metadata, and in `_meta`.
+/// Metadata keys of entries and contents, which clients see in `_meta`.
 inline constexpr std::string_view id_key = "dev.hondana/id";
 inline constexpr std::string_view link_key = "dev.hondana/webLink";
 inline constexpr std::string_view starred_key = "dev.hondana/starred";
@@ -30,15 +30,16 @@ inline constexpr std::string_view age_key = "dev.hondana/ageSeconds";
 
 inline constexpr std::string_view folder_mime_type = "inode/directory";
 
-/// A file's name for people, on one line; its id where there is nothing to see of the name.
+/// A file's display name on one line, or its id if the name has no visible characters.
 [[nodiscard]] std::string name_shown(const item& of);
-/// What is told of a file with its contents, and in its entry. The web link only where it is one by https:.
+/// The metadata of a file, for its entry and its contents. Contains the web link only if it is an https: URL.
 [[nodiscard]] metadata facts_about(const item& of);
+/// The entry of a file or folder. `worth`: gives the priority and the reason for it.
 [[nodiscard]] resource entry_of(const item& of, std::string uri, const weight& worth);
-/// Of a sheet of the workbook that `of` is the entry of.
+/// The entry of one sheet. `of`: the entry of the workbook.
 [[nodiscard]] resource entry_of_sheet(const resource& of, const std::string& sheet);
 [[nodiscard]] std::string uri_of_sheet(std::string_view uri, std::string_view sheet);
-/// Of a drive as a folder.
+/// The entry of a drive, which is listed as a folder.
 [[nodiscard]] resource entry_of_drive(std::string uri, std::string name);
 
 [[nodiscard]] std::vector<resource_template> templates_of(const std::string& scheme, const std::string& name);

@@ -18,7 +18,7 @@
 namespace hondana::gdrive {
 namespace {
 
-/// All of it, and from the beginning the next time.
+/// Reads all bytes, and rewinds the reader.
 result<std::string> all_of(byte_reader& from) {
   std::string bytes(from.size(), '\0');
   for (std::size_t done = 0; done < bytes.size();) {
@@ -32,7 +32,7 @@ result<std::string> all_of(byte_reader& from) {
 
 bool is_plain(std::string_view bytes) { return json::is_utf8(bytes) && !json::has_nul(bytes); }
 
-/// How many bytes at the end begin a character that goes on.
+/// The number of bytes at the end that begin an incomplete UTF-8 character.
 std::size_t begun_at_end(std::string_view bytes) {
   for (std::size_t back = 1; back <= std::min<std::size_t>(3, bytes.size()); ++back) {
     const auto byte = static_cast<unsigned char>(bytes[bytes.size() - back]);
@@ -43,7 +43,7 @@ std::size_t begun_at_end(std::string_view bytes) {
   return 0;
 }
 
-/// Through a window, and from the beginning the next time.
+/// Checks the whole content in chunks of 64 KiB, and rewinds the reader.
 result<bool> is_plain_throughout(byte_reader& from) {
   constexpr std::size_t window = 64U << 10U;
   std::string bytes(window, '\0');
@@ -84,7 +84,7 @@ result<void> convert_to_utf8(part& of, std::uint64_t most) {
   }
   if (is_plain(bytes)) return {};
   auto decoded = charsets::decode(bytes, of.mime_type);
-  // What would be more than a read may give stays as it is.
+  // Text that would exceed the read limit stays unconverted.
   if (!decoded || decoded->text.size() > most) return {};
   of.mime_type.erase(std::min(of.mime_type.find(';'), of.mime_type.size()));
   of.data = std::make_shared<const std::string>(std::move(decoded->text));

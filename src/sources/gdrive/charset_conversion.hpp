@@ -10,11 +10,12 @@
 
 namespace hondana::gdrive {
 
-/// What is longer is given as it is.
+/// Longer files are not converted. Unit: bytes.
 inline constexpr std::size_t longest_converted = 16u << 20;
 
-/// Makes the bytes of a file that Drive calls text (`text/…`) UTF-8 where they are not, and notes what they were; what is no
-/// text in any known encoding, or would have more than `most` bytes, stays as it is. Errors: those of the reader.
+/// Converts a file whose MIME type is `text/…` to UTF-8, and records its original encoding.
+/// Leaves it unchanged if it is UTF-8 already, if its encoding cannot be detected, or if the result would exceed `most` bytes.
+/// Errors: those of the reader.
 [[nodiscard]] result<void> convert_to_utf8(part& of, std::uint64_t most);
 
 }  // namespace hondana::gdrive

@@ -1,4 +1,4 @@
-/// The interface of the Drive API calls that the source makes, which tests replace.
+/// Connects the interface of Drive API calls to the real client.
 #include "sources/gdrive/drive_api.hpp"
 
 #include <optional>

@@ -1,4 +1,4 @@
-/// The interface of the Drive API calls that the source makes, which tests replace.
+/// The interface of the Drive API calls that the source makes. Tests replace it.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace hondana::gdrive {
 
-/// The calls of `drive::client` that are made here, by the same rules. Threads: any.
+/// The calls of `drive::client` that this source makes, with the same contracts. Threads: any.
 class remote {
  public:
   remote() = default;
@@ -20,7 +20,7 @@ class remote {
 
   [[nodiscard]] virtual drive::answer<drive::drive_page> drives(const std::string& page_token, const drive::errand& how) = 0;
   [[nodiscard]] virtual drive::answer<drive::file_page> files(const drive::list_request& what, const drive::errand& how) = 0;
-  /// "root": the user's own drive.
+  /// `id`: "root" means the user's own drive.
   [[nodiscard]] virtual drive::answer<drive::file> file(const std::string& id, const drive::errand& how) = 0;
   [[nodiscard]] virtual drive::answer<void> content(const std::string& id, const drive::content_sink& into,
                                                     const drive::errand& how) = 0;
@@ -33,7 +33,7 @@ class remote {
                                                                   const drive::errand& how) = 0;
   [[nodiscard]] virtual drive::answer<drive::channel> watch(const drive::watch_request& what, const drive::errand& how) = 0;
   [[nodiscard]] virtual drive::answer<void> stop(const drive::channel& what, const drive::errand& how) = 0;
-  /// Sent so far, attempts counted.
+  /// Requests sent so far, including retries.
   [[nodiscard]] virtual std::uint64_t requests() const = 0;
   /// `host:port`, for `needs::sockets`.
   [[nodiscard]] virtual std::vector<std::string> places() const = 0;

@@ -22,10 +22,10 @@
 
 namespace hondana::gdrive {
 
-/// Takes bytes, and gives a descriptor that can only be read, of a file that has no name. Threads: one at a time.
+/// A temporary file without a name. Accepts bytes, and gives a read-only descriptor. Threads: one at a time.
 class scratch {
  public:
-  /// Errors of all: source_unavailable when there is no room on the disk.
+  /// Errors of all members: source_unavailable if the disk is full.
   [[nodiscard]] static result<scratch> make();
   [[nodiscard]] result<void> append(std::string_view bytes);
   [[nodiscard]] int reader() const noexcept { return reader_.get(); }
@@ -73,7 +73,7 @@ using clock = monotonic_clock;
 constexpr std::string_view text_part = "text";
 constexpr std::string_view sheets_part = "sheets";
 constexpr std::string_view original_part = "original";
-/// What Drive may take where there is something to give instead.
+/// Longest wait for Drive if a cached copy can be served instead.
 constexpr std::chrono::seconds patience_with_other{10};
 
 drive::refusal refusal_with(failure why, drive::trouble what = drive::trouble::sink) {
@@ -116,7 +116,7 @@ std::uint64_t size_of(const std::variant<shared_bytes, std::shared_ptr<byte_read
   return std::get<std::shared_ptr<byte_reader>>(data)->size();
 }
 
-/// Since it was last known to be what Drive has.
+/// The time since the content was last known to match Drive.
 std::chrono::seconds age_of(const kept_content& what, const wanted& which) {
   const bool is_known_later = which.sure_at && what.version == version_of(*which.what);
   const auto last = is_known_later ? std::max(what.read_at, *which.sure_at) : what.read_at;
@@ -268,7 +268,7 @@ drive::answer<fetched> fetcher::render_export(const wanted& which, const format&
   if (auto missing = missing_for(*how.rendered); !missing.empty()) {
     format plain = how;
     plain.asked = plain.given = "text/plain";
-    // What lacks something is not kept: it is asked for anew, and whole once it can be.
+    // An incomplete content is not cached: the next read requests it again.
     auto made = export_text(which, plain, by, with_.most_bytes, false);
     if (made) made->problem = "The speakers' notes are missing: " + missing + '.';
     return made;

@@ -22,24 +22,25 @@
 
 namespace hondana::gdrive {
 
+/// Dependencies and limits of a `fetcher`.
 struct fetch_options {
   std::shared_ptr<remote> from{};
   std::shared_ptr<kept> where{};
   std::shared_ptr<const rendering::renderer> renderer{};  ///< Null: nothing is rendered.
   rendering::limits rendered{};
-  std::uint64_t most_bytes = 64u << 20;  ///< Of what is fetched.
+  std::uint64_t most_bytes = 64u << 20;  ///< Limit of a fetched content.
   std::function<void(std::string_view)> log{};
 };
 
-/// What is wanted.
+/// A file to fetch, and how.
 struct wanted {
   shared_item what{};
   std::vector<drive::resource_key> keys{};
-  bool is_offline = false;  ///< Drive could not be reached a moment ago: only what is kept.
-  failure why{};            ///< That it is offline.
-  /// When it was last known to be as it is; nothing: since it was read.
+  bool is_offline = false;  ///< Drive was unreachable a moment ago: serve cached contents only.
+  failure why{};            ///< Why Drive was unreachable.
+  /// When `what` was last known to be current. Empty: when the cached content was read.
   std::optional<std::chrono::system_clock::time_point> sure_at{};
-  bool has_other = false;  ///< Something is kept that can be given instead, so that Drive is not waited for for long.
+  bool has_other = false;  ///< A cached copy can be served instead, so Drive gets little time.
 };
 
 /// One content: the whole text, one sheet, or the bytes of the file.
@@ -50,24 +51,24 @@ struct part {
   std::variant<shared_bytes, std::shared_ptr<byte_reader>> data{};
   bool is_cut = false;
   bool is_original = false;
-  std::string charset{};     ///< What it was before it was converted; empty: it was not.
-  std::size_t replaced = 0;  ///< Places that are not of that encoding.
+  std::string charset{};     ///< The encoding before the conversion to UTF-8; empty if it was not converted.
+  std::size_t replaced = 0;  ///< Invalid sequences that were replaced.
 };
 
+/// The result of a fetch.
 struct fetched {
   std::vector<part> parts{};
-  std::string version{};                      ///< Of what is kept, where it is that.
-  bool is_by_link = false;                    ///< It was too large to be exported, and came by the export link.
-  std::optional<std::chrono::seconds> age{};  ///< Drive cannot be reached: so old it is.
+  std::string version{};                      ///< The version of the cached content, if that is what was fetched.
+  bool is_by_link = false;                    ///< The file was too large to export, and was downloaded by its export link.
+  std::optional<std::chrono::seconds> age{};  ///< Age of the cached content; set only if Drive is unreachable.
   std::string problem{};                      ///< What is missing, and why.
 };
 
-/// Whether an error says that Drive cannot be reached now, and not that something is not given. That we ask as often as we let
-/// ourselves is neither.
+/// Whether an error means that Drive is unreachable now, and not that access was denied. False for the client's own rate limit.
 [[nodiscard]] bool says_unreachable(const drive::refusal& why) noexcept;
-/// Of these, whether nothing came back at all.
+/// Whether an error means that no answer arrived at all. A subset of `says_unreachable`.
 [[nodiscard]] bool says_cut_off(const drive::refusal& why) noexcept;
-/// Whether Google has answered, and does not give it to us.
+/// Whether Google has answered and denied access.
 [[nodiscard]] bool says_refused(const drive::refusal& why) noexcept;
 
 /// Threads: any.
@@ -75,12 +76,12 @@ class fetcher {
  public:
   explicit fetcher(fetch_options with) : with_(std::move(with)) {}
 
-  /// What reads of a file give: its text, its sheets, or its bytes; of one that is rendered, both, if `most` bytes allow it.
-  /// Errors: of Drive, with `trouble`; unsupported for what Drive gives to nobody.
+  /// Fetches what a read of a file returns: its text, its sheets, or its bytes. For a rendered file both text and bytes, if
+  /// they fit into `most` bytes. Errors: those of Drive, with `trouble`; unsupported for types that Drive does not export.
   [[nodiscard]] drive::answer<fetched> content_of(const wanted& which, const call& by, std::uint64_t most) const;
-  /// Whether something is kept that can be given where Drive cannot be reached.
+  /// Whether a cached content can be served while Drive is unreachable.
   [[nodiscard]] bool has_kept(const item& of) const;
-  /// The bytes of a file that has some.
+  /// Fetches the bytes of a file that has its own.
   [[nodiscard]] drive::answer<fetched> original_of(const wanted& which, const call& by, std::uint64_t most) const;
 
  private:
@@ -96,7 +97,7 @@ class fetcher {
   [[nodiscard]] drive::answer<fetched> render_export(const wanted& which, const format& how, const call& by) const;
   [[nodiscard]] drive::answer<fetched> render_bytes(const wanted& which, const format& how, const call& by,
                                                     std::uint64_t most) const;
-  /// Why nothing can be rendered; empty: it can.
+  /// Why a format cannot be rendered; empty if it can.
   [[nodiscard]] std::string missing_for(rendering::format what) const;
   [[nodiscard]] std::optional<kept_content> kept_of(const item& of, std::string_view which_part) const;
   void keep(const wanted& which, std::string_view which_part, std::string_view type, const shared_bytes& bytes,

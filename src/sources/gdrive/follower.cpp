@@ -1,4 +1,4 @@
-/// The thread of the follower: rounds, waits, hints from reads, and notification channels.
+/// The thread of the follower: polling rounds, waits, findings of reads, and notification channels.
 #include "sources/gdrive/follower.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace hondana::gdrive {
 namespace {
 
 constexpr int most_doublings = 10;
-/// However many notices come.
+/// Minimum interval between polls, regardless of how many notifications arrive.
 constexpr std::chrono::seconds between_stirred_polls{1};
 
 }  // namespace
@@ -88,7 +88,7 @@ std::shared_ptr<const scene> follower::latest() const {
 }
 
 result<std::shared_ptr<const scene>> follower::ready(const call& by, std::chrono::milliseconds most) const {
-  // Not beyond a day, which is more than what the system's clock can wait for.
+  // At most a day, since the system clock cannot wait for arbitrarily long.
   const auto until = std::min(by.deadline, clock::now() + std::min<std::chrono::milliseconds>(most, std::chrono::hours(24)));
   std::unique_lock lock(mutex_);
   monotonic_clock::wait_until(changed_, lock, by.stop, until, [this] { return is_ready_ || is_ended_ || has_left_; });
@@ -223,7 +223,7 @@ drive::answer<void> follower::apply(batch what) {
   for (auto& id : what.looks_begun) looks_.push_back(std::move(id));
   for (const auto& id : what.looks_done) std::erase(looks_, id);
   if (what.at) {
-    // Also that it is whole or up to date again gives files their places.
+    // Files also get new places when a drive becomes complete or up to date.
     const auto& before = positions_[what.at->home];
     is_dirty_ = is_dirty_ || before.is_crawled != what.at->is_crawled || before.is_crawling != what.at->is_crawling ||
                 before.is_behind != what.at->is_behind;
@@ -266,7 +266,7 @@ void follower::mind_refusal(const drive::refusal* why) {
 }
 
 void follower::publish() {
-  // Another account's names are nobody's business.
+  // Names of another account's files must not be served.
   if (!is_ours_) return;
   material from;
   from.scheme = options_.scheme;
@@ -391,7 +391,7 @@ namespace {
 
 constexpr std::size_t most_heard = 1'000;
 
-/// Whether what is said of a file is of an older time than what is known. Drive's versions are digits, and grow.
+/// Whether the version `said` is older than `known`. Drive's versions are decimal numbers that grow.
 bool is_of_before(const std::string& said, const std::string& known) {
   if (said.empty() || known.empty()) return false;
   return said.size() != known.size() ? said.size() < known.size() : said < known;
@@ -401,7 +401,7 @@ bool is_of_before(const std::string& said, const std::string& known) {
 
 void follower::noted(const drive::file& now) {
   const std::lock_guard lock(mutex_);
-  if (heard_.size() >= most_heard) return;  // the next poll tells of it
+  if (heard_.size() >= most_heard) return;  // the next poll reports it
   heard_.push_back({now, now.id, {}});
   changed_.notify_all();
 }
@@ -415,7 +415,7 @@ void follower::lost(const std::string& id) {
 
 void follower::noted_sheets(const std::string& id, std::vector<std::string> names) {
   const std::lock_guard lock(mutex_);
-  if (heard_.size() >= most_heard) return;  // the next read tells of them
+  if (heard_.size() >= most_heard) return;  // the next read reports them
   heard_.push_back({{}, id, std::move(names)});
   changed_.notify_all();
 }
@@ -443,16 +443,16 @@ bool follower::take_heard(const std::stop_token& stop) {
 void follower::take_word(news one, const std::stop_token& stop) {
   const auto before = items_.at(one.id).what;
   if (one.now) {
-    // A poll has told of a newer state since then, and no later one would.
+    // A poll has reported a newer state since, and no later poll would report it again.
     if (is_of_before(one.now->version, before->version)) return;
   } else {
-    // A poll may have told since then that it is shared again.
+    // The file may have been shared again since then.
     if (auto now = options_.from->file(one.id, errand_about(one.id, stop, drive::lane::polling))) one.now = std::move(*now);
   }
   const auto to = one.now ? home_of(*one.now) : before->home;
   const bool is_gone = !one.now || (one.now->is_trashed && !one.now->is_folder()) || is_left_out(*one.now) || !is_served(to);
   batch into;
-  // A home that nothing is known of has no position to be written.
+  // An unknown home has no position to store.
   const auto at = positions_.find(is_gone ? before->home : to);
   if (at != positions_.end()) into.generation = at->second.generation;
   if (at != positions_.end() && at->second.home == at->first) into.at = at->second;
@@ -460,7 +460,7 @@ void follower::take_word(news one, const std::stop_token& stop) {
     lose(before->home, one.id, into);
   } else {
     take_file(to, *one.now, into);
-    // It may have come into a folder of which only the next poll tells.
+    // The new parent folder may be one that only the next poll reports.
     const bool has_moved = !into.put.empty() && into.put.back()->parent != before->parent;
     if (into.at && has_moved && !items_.contains(into.put.back()->parent)) into.at->is_behind = true;
   }
@@ -469,14 +469,14 @@ void follower::take_word(news one, const std::stop_token& stop) {
 
 namespace {
 
-/// For all of them together: what is not closed by then ends by itself, within a day.
+/// For all channels together. A channel that is not closed by then expires within a day.
 constexpr std::chrono::seconds longest_closing{2};
 
 }  // namespace
 
 void follower::open_channels(const std::stop_token& stop) {
   {
-    // Nobody hears notices of a check, or of a server that speaks over stdio.
+    // No notifications arrive during a check of the configuration, or in a server that speaks over stdio.
     const std::lock_guard lock(mutex_);
     if (options_.notices.empty() || !is_listening_) return;
   }
@@ -489,7 +489,7 @@ void follower::open_channels(const std::stop_token& stop) {
     channels_.expect(home, *asked, now);
     const auto answer = options_.from->watch(*asked, errand_of(stop, drive::lane::polling));
     if (!answer) {
-      // Polling goes on, and finds everything all the same.
+      // Polling continues, and finds all changes without notifications.
       channels_.refused(home, now);
       say(word_for_home(home) + ": Drive sends no change notifications: " + words_for_log(answer.error().why));
       continue;

@@ -31,11 +31,12 @@
 
 namespace hondana::gdrive {
 
-/// What stands for that list where problems of homes are kept; no id has a blank.
+/// The key of the list of drives among the problems of homes. It contains a blank, which no id does.
 inline constexpr std::string_view list_of_drives = "list of drives";
-/// And for what lies in folders that have come, which is missing until they can be listed.
+/// The key of new folders whose entries are missing because they cannot be listed yet.
 inline constexpr std::string_view new_folders = "new folders";
 
+/// Settings and dependencies of a `follower`.
 struct follower_options {
   std::string name{};
   std::string scheme = "gdrive";
@@ -43,17 +44,19 @@ struct follower_options {
   std::shared_ptr<kept> where{};
   std::vector<std::string> wanted{};  ///< Slugs of drives; empty: all.
   bool has_shared_drives = true;
-  std::chrono::milliseconds shortest{10'000};  ///< Between two polls, after a change;
-  std::chrono::milliseconds longest{60'000};   ///< twice as long after each that found nothing, up to this.
+  std::chrono::milliseconds shortest{10'000};  ///< Poll interval after a change.
+  std::chrono::milliseconds longest{60'000};   ///< The interval doubles after each poll that finds nothing, up to this.
   std::size_t most_files = 100'000;
-  /// Spells who asks Drive now, and is another when that changes. Null: always the same. Threads: that of the follower.
+  /// Returns a string that identifies the account, and changes with it. Null: the account never changes. Threads: the
+  /// follower's.
   std::function<std::string()> who{};
-  std::string notices{};                        ///< The public address that notices are to come to; empty: none are asked for.
+  std::string notices{};                        ///< The public address for Drive's notifications; empty: none are requested.
   std::function<void(std::string_view)> log{};  ///< May be empty. Threads: any.
 };
 
-/// One thread from `start` on: it crawls what it has not seen whole, and polls the logs of changes from then on. What it has
-/// found is on disk before it counts, so that whatever ends the process, the next one goes on where it was. Threads: any.
+/// Mirrors the file list of Drive with one thread. The thread lists each drive in full once, and then polls its change log.
+/// Results are stored on disk before they are used, so that a new process continues where the last one ended. A `home` is a
+/// list that is followed by itself: "" is the user's own drive, otherwise the id of a shared drive. Threads: any.
 class follower {
  public:
   using clock = monotonic_clock;
@@ -65,39 +68,40 @@ class follower {
 
   /// Starts the thread, once.
   void start();
-  /// Waits until the thread has ended; nothing is told any more, and Drive is asked to send no more notices, for two seconds at
-  /// most.
+  /// Waits until the thread has ended. No notifications are sent after that. Asks Drive to close the notification channels, for
+  /// two seconds at most.
   void end();
-  /// Somebody listens for notices: they are asked for from now on.
+  /// Notifications can arrive from now on, so request them from Drive.
   void listens();
+  /// Sets the listener for changes. Null stops the thread, and releases the store for another source.
   void tell_to(std::shared_ptr<change_listener> to);
 
-  /// The newest scene; null before the first.
+  /// The newest snapshot; null before the first.
   [[nodiscard]] std::shared_ptr<const scene> latest() const;
-  /// The newest scene once Drive has been seen whole or could not be, or after `most`; the stop and deadline of `by` end the
-  /// waiting. Errors: source_unavailable and those of Drive where nothing is known at all; cancelled.
+  /// Waits until Drive has been listed in full or has failed, or for `most`, and returns the newest snapshot. The stop token
+  /// and deadline of `by` end the wait. Errors: source_unavailable and those of Drive if no file is known; cancelled.
   [[nodiscard]] result<std::shared_ptr<const scene>> ready(const call& by, std::chrono::milliseconds most) const;
-  /// Whether everything was as it is known less than so long ago.
+  /// Whether the last complete poll began less than `within` ago.
   [[nodiscard]] bool is_sure(std::chrono::milliseconds within) const;
-  /// When everything was known to be as it is known; nothing: not since the start.
+  /// When the last complete poll began; empty: none since the start.
   [[nodiscard]] std::optional<std::chrono::system_clock::time_point> sure_at() const;
-  /// Whether Drive could not be reached the last time, by whoever asked.
+  /// Whether the last attempt to reach Drive failed, by a poll or by a read.
   [[nodiscard]] bool is_cut_off() const;
-  /// A read could not reach it, or could again: whether that is so of everything the next poll finds out, now.
+  /// Records that a read could not reach Drive, or could again. Starts a poll, which checks whether everything is affected.
   void heard_nothing();
   void heard_something();
-  /// What is wrong with how it is set up, such as drives that there are not; empty: nothing.
+  /// What is wrong with the settings, such as unknown drives; empty: nothing.
   [[nodiscard]] std::string misfit() const;
-  /// Whether there are more files than are kept.
+  /// Whether Drive has more files than the limit.
   [[nodiscard]] bool is_full() const;
-  /// That there are, and what to do; or that there were, where Drive is about to be listed anew. Empty: neither.
+  /// Explains that files are left out and how to change it, or that they were until the coming full listing. Empty: neither.
   [[nodiscard]] std::string words_for_left_out() const;
 
-  /// What a read has found out: a file as it is now, one that is not there any more, the sheets of a workbook.
+  /// Findings of a read: the current state of a file, a file that no longer exists, the sheets of a workbook.
   void noted(const drive::file& now);
   void lost(const std::string& id);
   void noted_sheets(const std::string& id, std::vector<std::string> names);
-  /// The next poll is made now.
+  /// Starts the next poll now.
   void stir();
   /// As `takes_notices::take_notice`.
   [[nodiscard]] bool take_notice(const notice& what);
@@ -116,20 +120,20 @@ class follower {
   };
   struct fullness {
     std::size_t most_files = 0;  ///< As `full_home`.
-    bool is_of_before = false;   ///< There is room now, and the next crawl will tell.
+    bool is_of_before = false;   ///< There is room now, and the next full listing will show whether it suffices.
   };
 
-  /// Of one list; empty pages that go on and on are none.
+  /// Of one list, as a guard against endless pages.
   static constexpr std::size_t most_pages = 100'000;
-  /// Odd things that are said once; what is beyond is more of the same.
+  /// Limit of messages that are logged once; further ones are dropped.
   static constexpr std::size_t most_told = 1'000;
   [[nodiscard]] static drive::refusal endless(const std::string& what);
 
   void run(const std::stop_token& stop);
-  /// The end of the thread: gives up what another source could not have beside it.
+  /// Ends the thread, and releases the store and channels that another source may need.
   void leave();
   [[nodiscard]] result<void> load(const std::stop_token& stop);
-  /// Whether something changed. Errors: those that concern everything.
+  /// Returns whether something changed. Errors: those that concern all drives.
   [[nodiscard]] drive::answer<bool> round(const std::stop_token& stop);
   [[nodiscard]] drive::answer<void> find_root(const std::stop_token& stop);
   void forget_all();
@@ -140,80 +144,83 @@ class follower {
   [[nodiscard]] drive::answer<void> poll(const std::string& home, const std::stop_token& stop);
   [[nodiscard]] drive::answer<void> look_into_folders(const std::stop_token& stop);
   [[nodiscard]] drive::answer<void> look_into(const std::string& folder, const std::stop_token& stop);
-  /// Whether a folder that could not be looked into is not there any more.
+  /// Whether a folder that could not be listed no longer exists.
   [[nodiscard]] bool has_gone(const std::string& folder, const drive::refusal& why, const std::stop_token& stop) const;
   void open_channels(const std::stop_token& stop);
   void close_channels();
-  /// Whether the drives that are wanted are there.
+  /// Checks that the configured drives exist.
   void look_for_wanted();
   void take_change(const std::string& home, const drive::change& what, batch& into);
-  /// The log of the time in which everything was listed tells of a folder: what is in it may have been passed before it came.
+  /// Lists a folder again that the change log reports for the time of a full listing. The listing may have passed its entries
+  /// before the folder appeared.
   void look_again(const std::string& home, const drive::change& what, batch& into) const;
-  /// It tells of what may be a folder that the list came too late for, and of which nothing is known that lies in it: what lies
-  /// deeper would lie at the top.
+  /// Whether a change concerns an unknown item that may be a folder that the full listing missed. Files deep inside such a
+  /// folder would otherwise be shown at the top of the drive.
   [[nodiscard]] bool is_lost_folder(const std::string& home, const drive::change& what, const batch& into);
-  /// Whether something lies in a folder that is not known.
+  /// Whether a file of the home has an unknown parent.
   [[nodiscard]] bool has_orphans(const std::string& home) const;
   void take_file(const std::string& home, const drive::file& now, batch& into);
-  /// A crawl that is under way begins anew, too. Does nothing where the home has not been begun.
+  /// Schedules a full listing of the home, and restarts one in progress. Does nothing if the home is unknown.
   void list_anew(const std::string& home, batch& into) const;
   void lose(const std::string& home, const std::string& id, batch& into);
-  /// Whether something lies in it that is known, or comes with the batch.
+  /// Whether a known file, or one in the batch, has this parent.
   [[nodiscard]] bool is_folder_of_known(const std::string& id, const batch& into);
   [[nodiscard]] bool take_heard(const std::stop_token& stop);
   void take_word(news one, const std::stop_token& stop);
-  /// On disk, and then here.
+  /// Stores the batch on disk, and then applies it in memory.
   [[nodiscard]] drive::answer<void> apply(batch what);
   void publish();
   [[nodiscard]] position& position_of(const std::string& home);
-  /// Under the lock: some home, or the list of them, is not as Drive has it.
+  /// Whether some home, or the list of drives, is out of date. Call under the lock.
   [[nodiscard]] bool is_behind_somewhere() const;
-  /// Whether a home is asked for.
+  /// Whether a home is configured.
   [[nodiscard]] bool is_served(const std::string& home) const;
-  /// Whether it lies in a shared drive, and these are not wanted.
+  /// Whether a file is in a shared drive while shared drives are disabled.
   [[nodiscard]] bool is_left_out(const drive::file& one) const noexcept;
-  /// Google lets us in, or does not any more.
+  /// Records whether Google currently denies access to the account.
   void mind_refusal(const drive::refusal* why);
   [[nodiscard]] std::string home_of(const drive::file& of) const;
   [[nodiscard]] std::string word_for_home(const std::string& home) const;
   [[nodiscard]] static drive::errand errand_of(const std::stop_token& stop, drive::lane of);
-  /// With the keys that are known of a file and the folders above it.
+  /// With the resource keys of the file and the folders above it.
   [[nodiscard]] drive::errand errand_about(const std::string& id, const std::stop_token& stop, drive::lane of) const;
   void say(const std::string& line) const;
   void tell_full(const std::string& home);
   [[nodiscard]] std::string words_for_full() const;
-  /// Under the lock: empty where something is left out now, or nothing was.
+  /// Call under the lock. Empty if files are left out now, or if none were.
   [[nodiscard]] std::string words_for_last_listing() const;
-  /// So that the next process knows of it.
+  /// Stores the full homes for the next process.
   void keep_full();
-  /// What the one before this has kept of it.
+  /// Loads the full homes that the last process stored.
   [[nodiscard]] result<void> recall_full();
-  /// What was followed before, and by other settings: nobody would tell of it any more.
+  /// Removes homes that the settings no longer include, since no poll would update them.
   [[nodiscard]] result<void> forget_unfollowed();
-  /// What people are told, and behind it what only the log is.
+  /// The public text, followed by the private one.
   [[nodiscard]] static std::string words_for_log(const failure& why);
   void mind(const std::string& home, const drive::refusal* why);
-  /// Once.
+  /// Logs each oddity once.
   void tell_odd(const std::string& home, const std::vector<drive::oddity>& all);
 
   const follower_options options_;
   channels channels_;
 
-  // Of the thread.
+  // Used by the thread only.
   std::unordered_map<std::string, known> items_;
   std::map<std::string, position> positions_;
   std::vector<drive::shared_drive> drives_;
   std::unordered_map<std::string, std::vector<std::string>> sheets_;
   std::vector<std::string> looks_;
-  std::map<std::string, int> lists_again_;                  // of homes, since what a list missed lay deeper than could be seen
-  std::optional<std::unordered_set<std::string>> parents_;  // of `items_`, where somebody has asked since they changed
-  std::set<std::string> told_;                              // of what is odd
+  // Repeated listings per home, since a listing missed a folder too deep to be seen.
+  std::map<std::string, int> lists_again_;
+  // Parents of `items_`; empty until needed after a change.
+  std::optional<std::unordered_set<std::string>> parents_;
+  std::set<std::string> told_;  // messages that were logged once
   std::string root_;
-  std::string who_;       // asked when the root was seen last
-  bool is_ours_ = false;  // what is known is of who asks now
+  std::string who_;       // the account when the root was last read
+  bool is_ours_ = false;  // the known files belong to the current account
   bool is_dirty_ = false;
   bool are_drives_due_ = true;
-  bool is_page_full_ = false;  // of the crawl under way: there is no room for more
+  bool is_page_full_ = false;  // the file limit was reached during the current listing
   clock::time_point drives_at_{};
 
   mutable std::mutex mutex_;
@@ -224,16 +231,16 @@ class follower {
   bool is_stirred_ = false;
   bool is_ready_ = false;
   bool is_ended_ = false;
-  bool has_left_ = false;      ///< Its server has let go of it: another source may want its store.
+  bool has_left_ = false;      ///< The server has removed this source; another one may need its store.
   bool is_listening_ = false;  // over HTTP
   bool is_cut_off_ = false;
-  std::map<std::string, fullness> full_{};  // homes with more files than are kept
+  std::map<std::string, fullness> full_{};  // homes with more files than the limit
   std::string misfit_{};
   std::optional<clock::time_point> sure_at_{};
-  std::optional<failure> trouble_{};             // of everything
-  std::map<std::string, std::string> problems_;  // of homes
-  std::string state_;                            // for people, while it crawls
-  std::jthread thread_;                          // the last member: it uses the others
+  std::optional<failure> trouble_{};             // concerns everything
+  std::map<std::string, std::string> problems_;  // by home
+  std::string state_;                            // for display while a listing runs
+  std::jthread thread_;                          // the last member, since it uses the others
 };
 
 }  // namespace hondana::gdrive

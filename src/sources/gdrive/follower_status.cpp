@@ -71,7 +71,7 @@ result<void> follower::recall_full() {
     const auto at = positions_.find(one.home);
     if (at == positions_.end()) continue;
     if (has_room) {
-      // No log of changes tells of what was left out, nor does the rest of a list that is under way.
+      // Neither the change log nor the rest of a listing in progress reports the files that were left out.
       at->second.is_crawling = true;
       at->second.crawl_start.clear();
     }

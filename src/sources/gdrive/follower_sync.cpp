@@ -1,4 +1,4 @@
-/// What the follower asks Drive in a round: root, shared drives, full listings, and changes.
+/// The requests of a polling round: root folder, shared drives, full listings, and changes.
 
 #include <algorithm>
 #include <optional>
@@ -20,7 +20,7 @@ constexpr std::size_t most_drives = 10'000;
 }  // namespace
 
 drive::answer<void> follower::find_root(const std::stop_token& stop) {
-  // Credentials are taken up while the server runs, and so each round looks whose Drive it is.
+  // The credentials can change while the server runs, so each round checks whose Drive it is.
   const auto asking = who_asks();
   const auto found = options_.from->file("root", errand_of(stop, drive::lane::polling));
   if (!found) {
@@ -36,7 +36,7 @@ drive::answer<void> follower::find_root(const std::stop_token& stop) {
   result<void> put;
   const bool is_other = !root_.empty() && root_ != found->id;
   if (root_ != found->id) put = options_.where->put_root(found->id);
-  // What changed meanwhile is of nobody known.
+  // If the credentials changed during the request, the account is unknown.
   const auto who = who_asks() == asking ? asking : std::string();
   if (put && who != who_) put = options_.where->put_who(who);
   if (!put) {
@@ -106,8 +106,9 @@ drive::answer<void> follower::find_drives(const std::stop_token& stop) {
     const bool is_there = std::any_of(all.begin(), all.end(), [&one](const auto& now) { return now.id == one.id; });
     if (!is_there) gone.push_back(one.id);
   }
-  // What was taken for shared by itself may lie in one that is not served: it goes with a new crawl. And what lay in one that
-  // has gone may be shared by itself: it comes with a new crawl. Before the list counts, so that it is not forgotten.
+  // A file that seemed to be shared individually may be in a new drive that is not served. A file in a removed drive may be
+  // shared individually. Only a new full listing shows this. It is scheduled before the new list of drives is stored, so that a
+  // restart does not lose it.
   drives_.swap(all);
   const bool has_unserved = std::any_of(come.begin(), come.end(), [this](const auto& id) { return !is_served(id); });
   drives_.swap(all);
@@ -177,20 +178,21 @@ result<void> follower::forget_unfollowed() {
 
 namespace {
 
-/// In one round; the next begins with others.
+/// Folders that may fail in one round. The next round begins with others.
 constexpr std::size_t most_refused_looks = 20;
-/// In a row, since in a busy Drive each list may have missed something.
+/// Consecutive full listings after a missed folder, since in a busy Drive each one may miss something.
 constexpr int most_lists_again = 2;
-/// Of those, such as may take minutes each.
+/// Of the folders that may fail in one round: those with errors that may take minutes each.
 constexpr std::size_t most_slow_looks = 2;
 
-/// Whether an error is one of everything that is asked, and not of one drive.
+/// Whether an error concerns all requests, and not only one drive.
 bool concerns_all(const drive::refusal& why) noexcept {
   return why.what != drive::trouble::not_found && why.what != drive::trouble::forbidden && why.what != drive::trouble::gone &&
          why.what != drive::trouble::bad_request && why.what != drive::trouble::malformed;
 }
 
-/// Of those, what one drive alone may have: Google has answered, or begun to, and the next drive may do better.
+/// Whether an error that `concerns_all` may still be limited to one drive: Google answered, or began to, and the next drive may
+/// work.
 bool may_be_of_one(const drive::refusal& why) noexcept {
   using drive::trouble;
   const bool has_answered = why.what == trouble::unavailable && why.status != 0;
@@ -230,12 +232,12 @@ drive::answer<bool> follower::round(const std::stop_token& stop) {
     if (stop.stop_requested()) return tl::unexpected(cancelled());
     const auto& at = position_of(home);
     auto done = at.is_crawling || !at.is_crawled ? crawl(home, stop) : poll(home, stop);
-    // What a folder that has gone may have left behind elsewhere.
+    // The poll found a removed folder, whose files may still exist elsewhere.
     if (done && position_of(home).is_crawling) done = crawl(home, stop);
-    // What came while it was listed may lie in folders that came, too.
+    // Files that appeared during the listing may be in folders that did, too.
     if (done && position_of(home).is_behind) done = poll(home, stop);
     if (!done && may_be_of_one(done.error())) {
-      // The others are followed all the same: what was deleted there goes.
+      // The other drives are still followed, so that files deleted there disappear.
       if (!first) {
         first = done.error();
         first->why.public_text = word_for_home(home) + ": " + first->why.public_text;
@@ -261,7 +263,7 @@ drive::answer<void> follower::crawl(const std::string& home, const std::stop_tok
   const auto requests = options_.from->requests();
   auto at = position_of(home);
   if (!at.is_crawling || at.crawl_start.empty()) {
-    // Changes since then are told when it has ended; the other way round some would be missed.
+    // The token is requested before the listing, so that changes during it are not lost.
     HONDANA_TRY(auto token, options_.from->start_token(home, errand_of(stop, drive::lane::crawling)));
     at.crawl_start = std::move(token);
     at.next_page.clear();
@@ -301,12 +303,13 @@ drive::answer<void> follower::crawl(const std::string& home, const std::stop_tok
     batch into;
     into.generation = at.generation;
     for (const auto& one : page->files) {
-      // What lies in a shared drive comes with the crawl of that.
+      // Files of a shared drive come with the listing of that drive.
       if (home_of(one) != home || one.id == root_ || is_left_out(one)) continue;
       into.put.push_back(item_of(one, home));
       ++files;
     }
-    // Where all was seen once nobody tells of what has gone since: its end is found by going on, though nothing new has room.
+    // If the limit is reached during the first listing, the listing stops. A repeated one continues to its end without adding
+    // files, since only it shows which files no longer exist.
     at.next_page = is_page_full_ && !is_again ? std::string() : std::move(page->next);
     const bool is_last = at.next_page.empty();
     if (is_last) {
@@ -319,7 +322,7 @@ drive::answer<void> follower::crawl(const std::string& home, const std::stop_tok
       for (const auto& one : into.put) now.insert(one->id);
       for (const auto& [id, one] : items_) {
         const bool is_unseen = one.what->home == home && one.generation != at.generation && !now.contains(id);
-        // What was not listed to its end says of nothing that it is gone.
+        // An incomplete listing never removes files.
         if (is_unseen && (!is_page_full_ || is_again)) into.gone.push_back(id);
       }
     }
@@ -408,7 +411,7 @@ void follower::take_file(const std::string& home, const drive::file& now, batch&
   if (now.id == root_) return;
   const auto at_home = home_of(now);
   if (at_home != home || is_left_out(now)) {
-    // The log of its own drive tells of it, where that is asked.
+    // The file is in another drive, whose own change log reports it if that drive is served.
     const bool is_known = items_.contains(now.id) ||
                           std::any_of(into.put.begin(), into.put.end(), [&](const auto& one) { return one->id == now.id; });
     if (is_known && (is_left_out(now) || !is_served(at_home))) lose(home, now.id, into);
@@ -420,14 +423,14 @@ void follower::take_file(const std::string& home, const drive::file& now, batch&
     if (is_known) lose(home, now.id, into);
     return;
   }
-  // A folder in the bin comes out of it with all that is in it, of which nothing is told. One that went there before a list had
-  // come to it is needed where that has shown what lies in it, which would lie at the top otherwise.
+  // A folder leaves the trash with its contents, and the log does not report these. A trashed folder that the listing did not
+  // reach is needed if known files are in it: they would otherwise be shown at the top.
   if (now.is_trashed && !is_known && !is_folder_of_known(now.id, into)) return;
   std::erase(into.gone, now.id);
   std::erase_if(into.put, [&now](const auto& one) { return one->id == now.id; });
   into.put.push_back(item_of(now, home));
   if (now.is_folder() && !is_known && !now.is_trashed) into.looks_begun.push_back(now.id);
-  // What changed in it meanwhile was in the bin, too, and was lost at any depth: nothing tells of it now.
+  // Changes inside a trashed folder are not reported at any depth, so a full listing follows.
   if (is_known && found->second.what->is_trashed && !now.is_trashed) list_anew(home, into);
 }
 
@@ -444,12 +447,12 @@ void follower::list_anew(const std::string& home, batch& into) const {
 void follower::lose(const std::string& home, const std::string& id, batch& into) {
   std::erase_if(into.put, [&id](const auto& one) { return one->id == id; });
   const auto found = items_.find(id);
-  // It went to another drive, whose log has told of it.
+  // The file moved to another drive, whose log has reported it.
   if (found != items_.end() && found->second.what->home != home) return;
   if (found != items_.end()) into.gone.push_back(id);
   const bool is_folder = found != items_.end() ? found->second.what->is_folder() : is_folder_of_known(id, into);
   if (!is_folder) return;
-  // What lay in it has gone with it, or is shared by itself: it is not served before that is known.
+  // Its contents were deleted with it, or are shared individually. They are not served until a full listing shows which.
   std::set<std::string> lost{id};
   const auto is_put = [&into](const std::string& other) {
     return std::any_of(into.put.begin(), into.put.end(), [&other](const auto& one) { return one->id == other; });
@@ -493,7 +496,7 @@ drive::answer<void> follower::look_into_folders(const std::stop_token& stop) {
                                       done.error().what == drive::trouble::page_token_gone);
     if (!done && !is_of_this) return done;
     if (!done && !has_gone(folder, done.error(), stop)) {
-      // Nothing else tells of what is in it. The others come first in the next round.
+      // Only a listing of the folder reveals its entries. It is retried after the other folders.
       refused.insert(folder);
       std::erase(looks_, folder);
       looks_.insert(looks_.begin(), folder);
@@ -509,7 +512,7 @@ drive::answer<void> follower::look_into_folders(const std::stop_token& stop) {
     over.looks_done.push_back(std::move(folder));
     HONDANA_TRY(apply(std::move(over)));
   }
-  // What is known is as it is known all the same.
+  // Known files stay current despite the failure.
   mind(std::string(new_folders), first ? &*first : nullptr);
   return {};
 }
@@ -519,7 +522,7 @@ bool follower::has_gone(const std::string& folder, const drive::refusal& why, co
     return one.what == drive::trouble::not_found || one.what == drive::trouble::gone;
   };
   if (!says_so(why)) return false;
-  // A list may not know yet what the log has told of.
+  // The list may lag behind the change log, so check the folder itself.
   const auto now = options_.from->file(folder, errand_about(folder, stop, drive::lane::polling));
   return !now && says_so(now.error());
 }
@@ -543,7 +546,7 @@ drive::answer<void> follower::look_into(const std::string& folder, const std::st
     for (const auto& one : page->files) take_file(home, one, into);
     what.page_token = std::move(page->next);
     HONDANA_TRY(apply(std::move(into)));
-    // What has not been seen to its end is looked into again.
+    // A folder that was not listed completely is listed again.
     if (stop.stop_requested()) return tl::unexpected(cancelled());
   } while (!what.page_token.empty());
   return {};

@@ -1,4 +1,4 @@
-/// The provider of a Google Drive: lists, descriptions, completion and subscriptions.
+/// The provider of a Google Drive source: lists, descriptions, completion and subscriptions.
 #include "sources/gdrive/gdrive_provider.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ bool gdrive_provider::may_follow(const scene& in, const item& from, const caller
   const auto* now = &from;
   for (std::size_t hops = 0; now->is_shortcut() && hops < most_hops; ++hops) {
     const auto* next = in.find(now->target);
-    // Of what never was listed no change is told.
+    // The target is no longer served, so its last entry decides. A target that was never listed has none.
     if (const auto* last = next == nullptr ? in.ended(now->target) : nullptr) return is_readable(who, *last);
     if (next == nullptr) return true;
     const auto entry = in.entries().find(next->uri);
@@ -112,7 +112,7 @@ namespace {
 constexpr std::size_t most_values = 100;
 constexpr std::size_t longest_typed = 1000;
 
-/// A path of a URI as a value of `{+path}`: people's letters, and escapes where a character has a meaning in URIs.
+/// A URI path as a value of `{+path}`: readable text, with escapes only for characters that have a meaning in URIs.
 std::string as_value(std::string_view path) {
   std::string out;
   while (true) {
@@ -176,7 +176,7 @@ complete_result gdrive_provider::complete_ids(const scene& in, const complete_re
   for (const auto* one : in.latest(in.files(), [](const item&) { return true; })) {
     const auto entry = in.entries().find(one->uri);
     if (!entry || !is_shown(in, *entry, request.who)) continue;
-    // People know names, and programs ids.
+    // Users type names, programs type ids.
     auto how = fits(language::folded(entry->name));
     if (one->what->id.starts_with(request.value)) how = match::fit();
     if (!how) continue;
@@ -202,7 +202,7 @@ result<complete_result> gdrive_provider::complete(const complete_request& reques
   if (request.argument == "id") return complete_ids(in, request);
   if (request.argument != "sheet") return complete_result();
   const auto uri = canonical_uri(how_.scheme + "://" + request.chosen("drive") + '/' + request.chosen("path"));
-  // As it is listed: everything else is escaped.
+  // Parameters are only completed for the listed URI; everything else is escaped.
   const auto* one = uri ? in.at(listed_spelling(*uri)) : nullptr;
   if (one == nullptr) return complete_result();
   const auto entry = in.entries().find(one->uri);
@@ -242,7 +242,7 @@ follower_options following_with(const options& how, std::shared_ptr<kept> where)
 
 bool comes_before(const resource& a, const resource& b) { return std::is_lt(compare_by_segment(a.uri, b.uri)); }
 
-/// A page of entries that are few.
+/// Pages a small list of entries.
 list_result page_from(std::vector<resource> all, const children_request& request) {
   std::sort(all.begin(), all.end(), comes_before);
   list_result page;
@@ -267,7 +267,7 @@ resource entry_of_view(const std::string& scheme, std::string_view name, std::st
   return entry;
 }
 
-/// A path as people write it, with the drive in front; of what has none, its name and id.
+/// A decoded path for display, with the drive in front. For a URI by id: the name and the id.
 std::string path_shown(std::string_view uri, const std::string& name) {
   const auto path = uri.substr(uri.find("://") + 3);
   if (path.starts_with('/')) return shown(name) + " (" + std::string(path.substr(1)) + ')';
@@ -309,7 +309,8 @@ scheme_documentation gdrive_provider::documentation() const {
 result<gdrive_provider::shared_scene> gdrive_provider::ready(const call& by) {
   follower_.start();
   auto known = follower_.ready(by, how_.first_wait);
-  // Such as of a file with credentials that others can read: peers would be told "not found", and nothing of what to do.
+  // Callers see access_denied as "not found", which would hide the remedy. An example is a file with credentials that others
+  // can read.
   if (!known && known.error().code == errc::access_denied) known.error().code = errc::source_unavailable;
   return known;
 }
@@ -317,14 +318,14 @@ result<gdrive_provider::shared_scene> gdrive_provider::ready(const call& by) {
 result<list_result> gdrive_provider::list(const list_request& request) {
   const auto now = ready(request);
   if (!now) {
-    // Lists of other sources go on without this one, as without a mounted server; its health, its folders and reads say why.
-    // The index must know, since what is not listed is forgotten there.
+    // A failure does not break the list of all sources. Health, folders and reads report it, as with a mounted server. The
+    // index gets the error, since it would otherwise remove the files.
     const bool goes_on = now.error().code != errc::cancelled && !model::is_index(request.who);
     if (goes_on) return list_result{};
     return tl::unexpected(now.error());
   }
   auto page = (*now)->entries().page(request);
-  // What a shortcut leads to is listed in its own place, and once is enough for whoever reads everything.
+  // A shortcut is omitted from the flat list if its target is listed at its own place.
   std::erase_if(page.entries, [&](const resource& one) {
     const auto* placed = one.kind == "shortcut" ? (*now)->at(one.uri) : nullptr;
     return placed != nullptr && ((*now)->leads_to_listed(*placed->what) || !may_follow(**now, *placed->what, request.who));
@@ -341,7 +342,7 @@ std::vector<resource> gdrive_provider::top(const scene& in) const {
 result<list_result> gdrive_provider::children_of(const scene& in, const std::string& uri,
                                                  const children_request& request) const {
   if (uri.starts_with(how_.scheme + ":///")) {
-    // It lies too deep for URIs by path.
+    // The folder is too deep for URIs by path.
     const auto* folder = in.at(uri);
     std::vector<resource> all;
     const auto inside = folder == nullptr
@@ -387,12 +388,12 @@ result<void> gdrive_provider::survey(const call& request, const std::function<vo
   auto usable = how_.credentials ? how_.credentials() : result<void>();
   if (!now) {
     auto why = usable ? now.error() : usable.error();
-    // What Drive does not take of our requests is nobody's setting.
+    // A request that Drive does not accept is not an error of the configuration.
     if (usable && why.code == errc::invalid_argument) why.code = errc::source_unavailable;
     return tl::unexpected(std::move(why));
   }
   const auto time = std::chrono::system_clock::now();
-  // Rules may be about these, too, though they are not listed.
+  // Access rules may name these, although they are not listed.
   for (const auto* list : {"starred", "recent"}) each({list, how_.scheme + ":///" + list, true, "a list of files"});
   for (const auto* one : (*now)->latest((*now)->files(), [](const item&) { return true; })) {
     const auto worth = weight_of(*one->what, one->links, time);

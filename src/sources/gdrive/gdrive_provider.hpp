@@ -1,4 +1,4 @@
-/// The provider of a Google Drive.
+/// The provider of a Google Drive source.
 #pragma once
 
 #include <chrono>
@@ -24,39 +24,41 @@
 
 namespace hondana::gdrive {
 
+/// Settings and dependencies of a `gdrive_provider`.
 struct options {
   std::string name = "gdrive";
   std::string scheme = "gdrive";
   std::shared_ptr<remote> from{};
   std::shared_ptr<const rendering::renderer> renderer{};  ///< Null: nothing is rendered.
   rendering::limits rendered{};
-  std::string store{};  ///< The file of what is kept; empty: in memory.
+  std::string store{};  ///< Path of the cache file; empty: in memory.
   std::uint64_t most_kept_content = 256ull << 20;
   std::uint64_t max_bytes = 64ull << 20;
   std::vector<std::string> drives{};  ///< Slugs; empty: all.
   bool has_shared_drives = true;
   std::chrono::milliseconds shortest{10'000}, longest{60'000};  ///< As `follower_options`.
   std::size_t most_files = 100'000;
-  std::chrono::milliseconds first_wait{20'000};  ///< For a list while Drive is listed for the first time.
-  std::chrono::milliseconds lately{2'000};       ///< So long after a poll a read does not ask whether a file has changed.
+  std::chrono::milliseconds first_wait{20'000};  ///< Longest wait of a list during the first listing of Drive.
+  std::chrono::milliseconds lately{2'000};       ///< For this long after a poll, reads do not check whether a file has changed.
   bool redact = true;
   std::function<std::string()> who{};  ///< As `follower_options::who`.
-  /// Whether the key or log-in can be used as it lies there now. Null: always. Errors: invalid_argument. Threads: any.
+  /// Whether the key or log-in is usable now. Null: always. Errors: invalid_argument. Threads: any.
   std::function<result<void>()> credentials{};
-  /// Where this server is reached by https: from outside, without a path; empty: Drive is not asked for notices.
+  /// This server's public https: address, without a path; empty: Drive is not asked for notifications.
   std::string notices{};
-  std::vector<std::string> private_folders{};  ///< With credentials, for `needs`.
-  std::vector<std::string> places{};           ///< `host:port` besides Drive's, for `needs`.
+  std::vector<std::string> private_folders{};  ///< Folders with credentials, for `needs`.
+  std::vector<std::string> places{};           ///< `host:port` of servers other than Drive's, for `needs`.
   std::function<void(std::string_view)> log{};
 };
 
-/// Lists from what is known of Drive, which a thread of its own keeps like Drive; reads by asking it. Threads: any.
+/// Lists files from a local copy of the file list, which its own thread keeps up to date. Reads request contents from Drive.
+/// Threads: any.
 class gdrive_provider final : public provider,
                               public takes_notices,
                               public model::told_of_listening,
                               public model::has_private_folders {
  public:
-  /// Errors: source_unavailable where its store cannot be had.
+  /// Errors: source_unavailable if the store cannot be used.
   [[nodiscard]] static result<std::shared_ptr<gdrive_provider>> open(options how);
   ~gdrive_provider() override;
 
@@ -86,35 +88,37 @@ class gdrive_provider final : public provider,
 
  private:
   using shared_scene = std::shared_ptr<const scene>;
-  /// A file that somebody asks for.
+  /// A requested file.
   struct found {
     shared_item what{};
-    std::string uri{};        ///< As listed; empty: it is not.
-    std::string through{};    ///< The listed URI of the target where it was a shortcut.
-    bool is_offline = false;  ///< Drive could not be reached.
-    failure why{};            ///< That it could not.
+    std::string uri{};        ///< The listed URI; empty if the file is not listed.
+    std::string through{};    ///< The listed URI of the target, if the request was for a shortcut.
+    bool is_offline = false;  ///< Drive was unreachable.
+    failure why{};            ///< Why it was unreachable.
   };
   gdrive_provider(options how, std::shared_ptr<kept> where);
   [[nodiscard]] result<shared_scene> ready(const call& by);
-  /// Errors: resource_not_found, and those of Drive for what is not listed.
+  /// Errors: resource_not_found, and those of Drive for files that are not listed.
   [[nodiscard]] result<found> find(const scene& in, const address& what, const call& by) const;
   [[nodiscard]] result<found> find_by_id(const scene& in, const std::string& id, const std::string& key, const call& by) const;
-  /// Whether a caller may have what is not listed: by its id, and where it would be listed.
+  /// Whether a caller may access a file that is not listed. Rules must allow its URI by id and the URI that it would be listed
+  /// by.
   [[nodiscard]] bool may_have_unlisted(const scene& in, const item& what, const caller& who) const;
-  /// By which entries rules about its parts go: the one that is listed, and where it would be listed if that is another place;
-  /// of what is not listed, that by its id and where it would be.
+  /// The entries by which access rules for the parts of a file are checked.
+  /// For a listed file: its entry, and if it has moved since, an entry for its new place. For an unlisted file: an entry by id,
+  /// and one by place.
   [[nodiscard]] std::vector<resource> wholes_of(const scene& in, const item& what, const std::string& uri) const;
-  /// The file itself where it is a shortcut. Errors: resource_not_found, invalid_argument for one that leads in a circle.
+  /// Resolves shortcuts. Errors: resource_not_found; invalid_argument for a cycle.
   [[nodiscard]] result<found> followed(const scene& in, found from, const call& by) const;
-  /// Whether all that a shortcut leads to, as far as it is or was listed, may be read by `who`.
+  /// Whether `who` may read each file on the way to a shortcut's target, as far as these are or were listed.
   [[nodiscard]] static bool may_follow(const scene& in, const item& from, const caller& who);
-  /// Whether an entry of a list is for the caller, and of a shortcut what it leads to.
+  /// Whether a caller may see an entry of a list. For a shortcut, its target must be readable, too.
   [[nodiscard]] static bool is_shown(const scene& in, const resource& entry, const caller& who);
-  /// Whether a file that was served lies now where nothing is, or where it is not known whether it is.
+  /// Whether a served file has moved to a place that is not served, or may not be.
   [[nodiscard]] bool has_left(const scene& in, const drive::file& now, const item& before) const;
-  /// The same file as it is now. Errors: resource_not_found where it is not there any more.
+  /// Checks the current state of the file with Drive. Errors: resource_not_found if it no longer exists.
   [[nodiscard]] result<found> now(const scene& in, found from, const call& by);
-  /// Notes that Drive does not give a file, or its content, so that nothing that is kept is given later.
+  /// Records that Drive denies access to a file or its content, so that no cached content is served later.
   void heed(const found& of, const drive::refusal& why, bool is_of_content);
   [[nodiscard]] result<reading> read_file(const scene& in, const address& what, const read_request& request);
   [[nodiscard]] result<reading> read_folder(const scene& in, const std::string& uri, const read_request& request);
@@ -132,21 +136,19 @@ class gdrive_provider final : public provider,
   follower follower_;
 };
 
-/// From shortcut to shortcut.
+/// Longest chain of shortcuts.
 inline constexpr std::size_t most_hops = 10;
 
-/// What is not there, and what is not for the caller, alike.
+/// The same error for missing files and for files that the caller may not access.
 [[nodiscard]] tl::unexpected<failure> nothing_there();
-/// Whether the caller may see an entry, or read what it is of.
+/// Whether the caller may see an entry, or read its resource.
 [[nodiscard]] bool is_seen(const caller& who, const resource& entry);
 [[nodiscard]] bool is_readable(const caller& who, const resource& entry);
 
-/// The error for a sheet that a workbook of this name does not have. It names those that there are, but not to peers with
-/// rules.
+/// The error for an unknown sheet of a workbook. It names the existing sheets, unless an access filter applies to the caller.
 [[nodiscard]] tl::unexpected<failure> no_such_sheet(const std::string& name, const std::vector<part>& sheets,
                                                     const std::string& asked, const caller& who);
-/// Whether a part of a file may be read, however the file was found: rules go by `wholes`, the entries of the file, of which
-/// all have to let it be read.
+/// Whether a part of a file may be read, however the file was found. `wholes`: the entries of the file; rules must allow each.
 [[nodiscard]] bool may_read_sheet(const caller& who, const std::vector<resource>& wholes, const std::string& sheet);
 [[nodiscard]] bool may_read_sheets(const caller& who, const std::vector<resource>& wholes, const std::vector<std::string>& all);
 [[nodiscard]] bool may_read_original(const caller& who, const std::vector<resource>& wholes);

@@ -35,7 +35,7 @@ std::string names_of(const std::vector<part>& sheets) {
 tl::unexpected<failure> no_such_sheet(const std::string& name, const std::vector<part>& sheets, const std::string& asked,
                                       const caller& who) {
   const auto there = "it has " + names_of(sheets);
-  // To whom rules may hide a sheet one that is not there looks alike; the index has to let go of it.
+  // A hidden sheet and a missing one must look alike to a caller with an access filter. The index must drop the sheet.
   if (who.view) return fail(errc::resource_not_found, "The spreadsheet has no such sheet.", there);
   return fail(errc::invalid_argument, "sheet: \"" + name + "\" has no sheet \"" + shown(asked) + "\"; " + there +
                                           ". Use one of them, or leave out the parameter for all.");
@@ -65,7 +65,7 @@ constexpr std::chrono::seconds least_patience{1};
 constexpr std::size_t most_recent = 50;
 constexpr std::size_t most_starred = 1'000;
 
-/// It ends with another log-in, or by itself, and no file has another version then.
+/// Whether an error concerns all files. A new log-in, or time, resolves it without a change of any file's version.
 bool is_of_all_files(const drive::refusal& why) {
   switch (why.what) {
     case drive::trouble::unauthorized:
@@ -78,9 +78,10 @@ bool is_of_all_files(const drive::refusal& why) {
   }
 }
 
-/// What a caller is told who knows of the file, or may know of all: what is not there and what is not given would otherwise
-/// reach nobody with what to do, since peers are told "not found" of both. The index has to let go of what it reads so, and not
-/// to ask for it again and again; where Google does not let us in, it has to.
+/// Makes the error for a caller that knows of the file, or may know of all.
+/// Callers see both "not found" and "access denied" as "not found", which would hide the remedy. So both become
+/// source_unavailable. For the index, errors of one file stay as they are: it drops the file and does not retry. Errors of all
+/// files become source_unavailable: it retries.
 tl::unexpected<failure> told(drive::refusal why, bool is_for_index) {
   const bool is_as_said = is_for_index && why.is_of_one_file() && !is_of_all_files(why);
   if ((is_for_index && is_of_all_files(why)) ||
@@ -135,7 +136,7 @@ result<gdrive_provider::found> gdrive_provider::find_by_id(const scene& in, cons
     if (!entry || !is_readable(by.who, *entry)) return nothing_there();
     return found{one->what, one->uri, {}};
   }
-  // Which drive it lies in is not known, and so not whether it is to be served.
+  // The file's drive is unknown, and so is whether that drive is served.
   if (!how_.drives.empty()) return nothing_there();
   const auto uri = how_.scheme + ":///" + id;
   if (by.who.view && !by.who.view->may_read(uri)) return nothing_there();
@@ -145,7 +146,7 @@ result<gdrive_provider::found> gdrive_provider::find_by_id(const scene& in, cons
   auto how = errand_of(in, unknown, by);
   wait_at_most(how, follower_.is_cut_off() ? little_patience : most_patience);
   auto file = how_.from->file(id, how);
-  // Whoever has rules is not told what there is that he may not have.
+  // A caller with an access filter must not learn which files exist.
   if (!file && by.who.view && !says_unreachable(file.error()) && file.error().what != drive::trouble::busy)
     return nothing_there();
   if (!file) return told(file.error(), model::is_index(by.who));
@@ -156,7 +157,7 @@ result<gdrive_provider::found> gdrive_provider::find_by_id(const scene& in, cons
 }
 
 bool gdrive_provider::may_have_unlisted(const scene& in, const item& what, const caller& who) const {
-  // It may have come a moment ago to where rules keep it from this caller, and the next poll would list it there.
+  // The file may just have moved to a place that rules hide from this caller, as the next poll would show.
   const auto place = in.would_be_at(what);
   return !place.empty() && is_readable(who, entry_of(what, how_.scheme + ":///" + what.id, {})) &&
          is_readable(who, entry_of(what, place, {}));
@@ -197,7 +198,7 @@ void gdrive_provider::heed(const found& of, const drive::refusal& why, bool is_o
   using drive::trouble;
   if (!says_refused(why)) return;
   if (why.what == trouble::not_found && !of.uri.empty()) follower_.lost(of.what->id);
-  // Otherwise the next time that Google cannot be reached what is kept would be given.
+  // Otherwise the cached content would be served the next time that Drive is unreachable.
   const bool is_of_all = why.what == trouble::unauthorized || why.what == trouble::not_enabled ||
                          (why.what == trouble::scope_missing && !is_of_content);
   const auto done = is_of_all ? where_->set_refused(true) : where_->forget_contents(of.what->id);
@@ -207,12 +208,12 @@ void gdrive_provider::heed(const found& of, const drive::refusal& why, bool is_o
 bool gdrive_provider::has_left(const scene& in, const drive::file& now, const item& before) const {
   if (!now.drive_id.empty() && (!how_.has_shared_drives || in.leaves_out(now.drive_id))) return true;
   auto there = *item_of(now, now.drive_id);
-  // What is shared by itself out of a drive that is not known is at home with the user.
+  // The home of a file that is shared individually out of an unknown drive is the user's.
   const bool has_moved = there.parent != before.parent || (!before.home.empty() && there.home != before.home);
   if (how_.drives.empty() || !has_moved) return false;
   auto place = in.would_be_at(there);
   if (place.empty() && !now.drive_id.empty()) {
-    // Where its folder is not known its drive may be.
+    // If its folder is unknown, its drive may be known.
     there.parent = now.drive_id;
     place = in.would_be_at(there);
   }
@@ -223,11 +224,11 @@ bool gdrive_provider::has_left(const scene& in, const drive::file& now, const it
 }
 
 result<gdrive_provider::found> gdrive_provider::now(const scene& in, found from, const call& by) {
-  // The index reads thousands one after the other, and again whatever the next poll tells of.
+  // The index reads thousands of files in a row, and reads again each file that a later poll reports.
   const bool is_for_index = model::is_index(by.who);
   if (from.uri.empty() || follower_.is_sure(is_for_index ? 2 * how_.longest : how_.lately)) return from;
   auto how = errand_of(in, *from.what, by);
-  // What is kept is there for when it does not answer; where it did not answer the last time, that is not waited for again.
+  // A cached content is served if Drive does not answer. If Drive did not answer the last time, the wait is short.
   wait_at_most(how, !follower_.is_cut_off() ? most_patience : fetcher_.has_kept(*from.what) ? least_patience : little_patience);
   auto file = how_.from->file(from.what->id, how);
   if (!file) {
@@ -252,7 +253,7 @@ result<gdrive_provider::found> gdrive_provider::now(const scene& in, found from,
   }
   auto newer = item_of(*file, from.what->home);
   if (*newer != *from.what) follower_.noted(*file);
-  // Rules go by where the next poll will list it.
+  // Access rules apply to the place where the next poll will list the file.
   const bool has_moved =
       file->drive_id != from.what->home || newer->parent != from.what->parent || newer->name != from.what->name;
   if (has_moved && by.who.view && !is_for_index) {
@@ -343,7 +344,7 @@ result<reading> gdrive_provider::read_file(const scene& in, const address& what,
   if (what.is_original && how.how != way::rendered && how.how != way::bytes)
     return fail(errc::invalid_argument,
                 "format: \"" + name + "\" is a document of a Google editor and has no original file. Leave out the parameter.");
-  // The index asks for each part by itself.
+  // The index requests each part separately, so its parts need no check.
   const auto wholes =
       request.who.view && !model::is_index(request.who) ? wholes_of(in, *file->what, file->uri) : std::vector<resource>();
   if ((what.sheet && !may_read_sheet(request.who, wholes, *what.sheet)) ||
@@ -356,7 +357,7 @@ result<reading> gdrive_provider::read_file(const scene& in, const address& what,
   }
   reading answer;
   answer.version = version_of(*file->what);
-  // The version stays while what may be read of it becomes less, such as where a folder above it is moved.
+  // The version does not change when access to parts is withdrawn, for example if a folder above the file moves.
   const auto* placed = in.find(file->what->id);
   const bool may_lack_parts = !wholes.empty() && !what.sheet && !what.is_original &&
                               (how.how == way::workbook ? placed == nullptr || placed->sheets.empty() ||
@@ -370,7 +371,7 @@ result<reading> gdrive_provider::read_file(const scene& in, const address& what,
                               : fetcher_.content_of(which, request, request.max_bytes);
   if (!got) {
     heed(*file, got.error(), true);
-    // Lists have to say so from now on: otherwise nobody would look again once it is allowed.
+    // The lists must show this from now on. Otherwise no client would read again after the owner allows downloads.
     if (got.error().reason == "cannotDownloadFile" && !file->uri.empty()) {
       auto soon = errand_of(in, *file->what, request);
       wait_at_most(soon, little_patience);
@@ -383,7 +384,7 @@ result<reading> gdrive_provider::read_file(const scene& in, const address& what,
       HONDANA_TRY(convert_to_utf8(given, request.max_bytes));
     }
   }
-  // Without a version nobody keeps it, nor takes it for what was read while Drive could be reached.
+  // Without a version, no client caches it or mistakes it for a content that was read from Drive.
   if (got->age) answer.version.clear();
   if (how.how == way::workbook && got->problem.empty()) {
     std::vector<std::string> names;
@@ -401,7 +402,7 @@ result<reading> gdrive_provider::read_file(const scene& in, const address& what,
     return (!given.sheet.empty() && !may_read_sheet(request.who, wholes, given.sheet)) ||
            (given.is_original && !what.is_original && !may_read_original(request.who, wholes));
   };
-  // The version is that of the whole: who may read more later must not be told that nothing has changed.
+  // The version is that of the whole file. A caller that may read more later must not be answered "unchanged".
   if (std::erase_if(got->parts, is_hidden) > 0) {
     answer.version.clear();
     if (got->parts.empty() && !got->problem.empty()) return fail(errc::unsupported, '"' + name + "\": " + got->problem);

@@ -15,10 +15,10 @@ namespace hondana::gdrive {
 
 namespace {
 
-/// All but old files have one.
+/// The limit of stored owners. New files have exactly one.
 constexpr std::size_t most_owners = 10;
 
-/// Whoever shares a file chooses their name: it is neither an address nor several names.
+/// Anyone who shares a file chooses their own name. It must not look like an address or like several names.
 std::string as_a_name(std::string name) {
   const auto folded = language::folded(name);
   if (folded.find('@') != std::string::npos) return {};
@@ -67,9 +67,9 @@ shared_item item_of(const drive::file& from, std::string home) {
 
 std::string version_of(const item& of) {
   constexpr std::string_view editors = "application/vnd.google-apps.";
-  // What Google's editors hold has revisions without bytes; `version` is what grows with each change of these.
+  // Files of Google's editors have revisions without bytes; for these `version` grows with each change.
   const bool has_bytes = !of.mime_type.starts_with(editors);
-  // Who has read it before must notice that it is not to be had any more.
+  // A reader of an earlier version must notice that the file can no longer be downloaded.
   return (has_bytes && !of.content.empty() ? of.content : of.version) + (of.is_barred ? "-barred" : "");
 }
 
@@ -95,7 +95,7 @@ weight weight_of(const item& what, std::size_t links, std::chrono::system_clock:
       add(-0.1, "not changed for two years");
     }
   }
-  // Sums of such fractions are not what people write.
+  // Round away binary fractions such as 0.7500000001.
   made.priority = std::round(std::min(most, made.priority) * 100) / 100;
   if (made.reason.empty()) made.reason = "as usual";
   return made;

@@ -14,16 +14,16 @@
 
 namespace hondana::gdrive {
 
-/// A file, folder or shortcut, as small as lists and reads allow. Texts are as Drive has them.
+/// A file, folder or shortcut, reduced to what lists and reads need. Texts are unchanged from Drive.
 struct item {
   std::string id{};
   std::string name{};
   std::string mime_type{};
-  std::string parent{};  ///< Empty: not known.
-  std::string home{};    ///< The shared drive whose log tells of it; empty: the user's.
+  std::string parent{};  ///< Empty if unknown.
+  std::string home{};    ///< The shared drive whose change log reports the file; empty: the user's.
   std::string version{};
-  std::string content{};  ///< Changes with its bytes; empty where only `version` does.
-  std::string owner{};    ///< As `owner_fact` (hondana/facts.hpp); empty: not said.
+  std::string content{};  ///< Changes with the file's bytes; empty if only `version` tells changes.
+  std::string owner{};    ///< As `owner_fact` (hondana/facts.hpp); empty if unknown.
   std::string web_link{};
   std::string resource_key{};
   std::string target{}, target_type{}, target_key{};  ///< Of a shortcut.
@@ -31,7 +31,7 @@ struct item {
   std::optional<drive::time> modified{}, created{};
   bool is_trashed = false;
   bool is_starred = false;
-  bool is_barred = false;  ///< Drive says that we may not download it.
+  bool is_barred = false;  ///< Drive does not let this account download it.
 
   [[nodiscard]] bool is_folder() const noexcept { return mime_type == drive::folder_type; }
   [[nodiscard]] bool is_shortcut() const noexcept { return mime_type == drive::shortcut_type; }
@@ -42,46 +42,46 @@ using shared_item = std::shared_ptr<const item>;
 
 [[nodiscard]] shared_item item_of(const drive::file& from, std::string home);
 
-/// Of what a read gives: that of the bytes where Drive tells it, else that of the file.
+/// The version of the content that a read returns: the version of the bytes if Drive reports one, else the version of the file.
 [[nodiscard]] std::string version_of(const item& of);
 
-/// A priority from 0 to 0.95, and why.
+/// A priority from 0 to 0.95, and the reason for it.
 struct weight {
   double priority = 0.5;
-  std::string reason{};  ///< For people: "starred, changed within a week".
+  std::string reason{};  ///< For display: "starred, changed within a week".
 };
 
-/// The rules of docs/gdrive.md. `links`: how many shortcuts lead to it.
+/// Computes the priority by the rules of docs/gdrive.md. `links`: the number of shortcuts to the file.
 [[nodiscard]] weight weight_of(const item& what, std::size_t links, std::chrono::system_clock::time_point now);
 
-/// How its content is come by.
+/// How a file's content is obtained.
 enum class way : std::uint8_t {
-  folder,    ///< The URIs in it.
-  shortcut,  ///< Its target's.
-  exported,  ///< Google's editors write it in `asked`.
-  workbook,  ///< Exported as `asked` and cut into sheets, each as CSV.
-  slides,    ///< Exported as `asked` and rendered.
-  rendered,  ///< Its bytes are rendered, and given too.
-  bytes,     ///< As it is.
-  none,      ///< Drive gives it to nobody.
+  folder,    ///< Read as the URIs of its entries.
+  shortcut,  ///< Read as its target.
+  exported,  ///< Exported by Google as type `asked`.
+  workbook,  ///< Exported as `asked`, and split into sheets, each as CSV.
+  slides,    ///< Exported as `asked`, and rendered.
+  rendered,  ///< Its bytes are rendered; reads return the text and the bytes.
+  bytes,     ///< Returned unchanged.
+  none,      ///< Drive does not export this type.
 };
 
-/// Its views are static but for `given`, which may be of the item.
+/// How a file is served. All string views are static, except that `given` may refer to the item.
 struct format {
   way how = way::bytes;
   std::string_view kind{};   ///< As `resource::kind`.
-  std::string_view asked{};  ///< The type that is exported.
-  std::string_view given{};  ///< The type that reads give.
+  std::string_view asked{};  ///< The MIME type to export.
+  std::string_view given{};  ///< The MIME type that reads return.
   std::optional<rendering::format> rendered{};
-  bool is_text = false;  ///< What is exported.
+  bool is_text = false;  ///< Whether the export is text.
 };
 
 [[nodiscard]] format format_of(const item& of) noexcept;
 
-/// Whether Google's editors made it, so that it has no bytes of its own.
+/// Whether the type is one of Google's editors, whose files have no bytes of their own.
 [[nodiscard]] bool is_of_google(std::string_view mime_type) noexcept;
 
-/// What people call a type of Google's that cannot be given ("form"); for errors.
+/// The common word for a Google type that cannot be exported ("form"), for error texts.
 [[nodiscard]] std::string word_for(std::string_view mime_type);
 
 }  // namespace hondana::gdrive

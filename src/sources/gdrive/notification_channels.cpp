@@ -9,12 +9,12 @@ namespace hondana::gdrive {
 namespace {
 
 constexpr std::chrono::hours life_of_channel{24};
-/// Before its end another one is opened.
+/// A new channel is opened this long before the old one expires.
 constexpr std::chrono::minutes margin{60};
 constexpr std::chrono::minutes after_refusal{30};
 constexpr std::size_t bytes_of_id = 16, bytes_of_secret = 32;
 
-/// How long it takes says nothing of where they differ.
+/// Compares in constant time, so that timing does not reveal where the texts differ.
 bool is_same_secret(std::string_view a, std::string_view b) noexcept {
   if (a.size() != b.size()) return false;
   unsigned difference = 0;
@@ -70,7 +70,7 @@ std::optional<drive::channel> channels::opened(const std::string& home, const dr
   if (!of.coming) return before;
   of.now = std::exchange(of.coming, std::nullopt);
   of.now->resource_id = answer.resource_id;
-  // One that Drive gives less time than the margin is not asked for again at once.
+  // Drive may grant less time than the margin. Do not replace the channel at once.
   if (answer.ends) of.now->ends = *answer.ends;
   of.not_before = now + std::chrono::minutes(1);
   return before;

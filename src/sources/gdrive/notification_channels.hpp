@@ -16,32 +16,33 @@
 
 namespace hondana::gdrive {
 
-/// Which of them are open, and what their notices show that they are ours. Notices say that there is something new, and nothing
-/// else. Threads: any. Spec: Google, "Notifications for resource changes".
+/// The open channels, and the secrets that authenticate their notifications. A notification says only that something changed.
+/// Threads: any. Spec: Google, "Notifications for resource changes".
 class channels {
  public:
   using clock = std::chrono::system_clock;
 
-  /// What may be asked for a home: a new id and a new secret. Errors: internal, where the system has no random bytes.
+  /// Makes the request for a channel of a home, with a new id and secret. Errors: internal, if the system has no random bytes.
   [[nodiscard]] static result<drive::watch_request> request_for(const std::string& home, const std::string& page_token,
                                                                 const std::string& address);
 
-  /// Whether a home needs a channel: it has none, or one that ends within `margin`. What was refused is not needed before then.
+  /// Whether a home needs a channel: it has none, or its channel expires within an hour. False for a while after a failed
+  /// request.
   [[nodiscard]] bool needs_one(const std::string& home, clock::time_point now) const;
-  /// Notices that come before the answer to `asked` does are good, too: said before it is asked.
+  /// Registers a channel before it is requested, since notifications may arrive before the answer.
   void expect(const std::string& home, const drive::watch_request& asked, clock::time_point now);
-  /// The answer. The one that it replaces, to be stopped; nothing: there was none.
+  /// Records Drive's answer. Returns the channel that it replaces, which the caller stops; empty: there was none.
   [[nodiscard]] std::optional<drive::channel> opened(const std::string& home, const drive::channel& answer,
                                                      clock::time_point now);
-  /// None will be, for a while.
+  /// Records that Drive denied a channel. No request is made for 30 minutes.
   void refused(const std::string& home, clock::time_point now);
-  /// No notice of these is good any more.
+  /// Invalidates the channels of a home.
   void forget(const std::string& home);
-  /// The same of all; those that are open, to be stopped.
+  /// Invalidates all channels. Returns the open ones, which the caller stops.
   [[nodiscard]] std::vector<drive::channel> close_all();
 
   enum class verdict { foreign, greeting, news };
-  /// Whether a notice is one of ours; secrets are compared in constant time.
+  /// Classifies a notification: unauthenticated, Drive's first "sync" message, or a change. Compares secrets in constant time.
   [[nodiscard]] verdict judge(const notice& what) const;
   [[nodiscard]] std::size_t open() const;
 

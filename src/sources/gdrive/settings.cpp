@@ -1,4 +1,4 @@
-/// Reads the `[[source]]` table of a Google Drive, and makes the source from it.
+/// Reads the `[[source]]` table of a Google Drive source, and creates the source.
 #include "sources/gdrive/settings.hpp"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ std::chrono::milliseconds seconds_in(config::table_reader& reader, config::secti
 std::string path_under(config::table_reader& reader, std::string_view key) {
   const auto written = reader.text(key);
   if (!written) return {};
-  // Relative to its folder it would be the folder.
+  // An empty path would resolve to the folder itself.
   if (written->empty()) {
     reader.wrong(key, "is empty; write the path of a file, or leave the key out");
     return {};
@@ -138,7 +138,7 @@ result<settings> read_settings(config::section& from) {
 
 namespace {
 
-/// Whom Drive would be asked as now: one digest for one key or log-in.
+/// A digest that identifies the key or log-in that Drive requests use now; empty if there is none.
 std::string spelled_asker(const google::credential_places& in, const std::string& subject) {
   const auto found = google::find_credentials(in);
   if (!found) return {};
@@ -152,7 +152,7 @@ std::string spelled_asker(const google::credential_places& in, const std::string
   return bytes::to_hex(bytes::digest_of(all));
 }
 
-/// What is there must be fit to be used; nothing, that somebody logs in. Errors: invalid_argument.
+/// Checks that existing credentials are usable. Missing ones are valid: the user may log in later. Errors: invalid_argument.
 result<void> check_credentials(const google::token_settings& of) {
   const auto found = google::credentials_for(of);
   if (!found && (found.error().code == errc::access_denied || found.error().code == errc::invalid_argument))
@@ -160,18 +160,19 @@ result<void> check_credentials(const google::token_settings& of) {
   return {};
 }
 
-/// Nobody has logged in yet: the folder that the log-in will come into, which the sandbox can open only where it is there.
+/// Before the first log-in, creates the folder for it. The sandbox can give access only to a folder that exists.
 void make_place_for_log_in(const account& who, const std::function<void(std::string_view)>& log) {
   if (!who.tokens.in.file.empty() || who.log_in_file.empty() || google::find_credentials(who.tokens.in)) return;
   const auto made = disk::make_private_folder(std::filesystem::path(who.log_in_file).parent_path().string());
   if (!made && log) log("hondana cannot notice the first 'hondana login'; restart it afterwards: " + made.error().public_text);
 }
 
-/// A key of the table, and the same settings as if it were not there.
+/// A key of the table, and a function that resets its setting.
 template <class Settings>
 using key_without = std::pair<const char*, void (*)(Settings&)>;
 
-/// The key whose value is why nothing can be made: without it something could. What none alone is the reason of is the first's.
+/// Finds the key whose value causes the failure: without it the object could be created. If no single key does, returns the
+/// first.
 template <class Settings, class Keys, class Made>
 const char* key_at_fault(const Settings& from, const Keys& keys, const Made& can_be_made) {
   for (const auto& [key, leave_out] : keys) {
@@ -206,7 +207,7 @@ result<std::shared_ptr<provider>> configure(config::section& from, const std::fu
   }
   how.log = log;
   make_place_for_log_in(who, log);
-  // A file that is replaced whole is another one: its folder is what the sandbox opens.
+  // A replaced file is a new file, so the sandbox gives access to its folder.
   for (const auto& file : google::files_of(who.tokens)) {
     auto folder = std::filesystem::path(file).parent_path().string();
     std::error_code problem;

@@ -1,4 +1,4 @@
-/// Reads the `[[source]]` table of a Google Drive, and makes the source from it.
+/// Reads the `[[source]]` table of a Google Drive source, and creates the source.
 #pragma once
 
 #include <memory>
@@ -15,28 +15,29 @@
 
 namespace hondana::gdrive {
 
-/// Who asks Drive, and where: `credentials`, `log_in_file`, `client`, `subject`, `scopes`, `token_url`, `auth_url`, `api`,
-/// `proxy`, `ca`, `requests_per_minute`.
+/// Which account Drive is read with, and where: `credentials`, `log_in_file`, `client`, `subject`, `scopes`, `token_url`,
+/// `auth_url`, `api`, `proxy`, `ca`, `requests_per_minute`.
 struct account {
   google::token_settings tokens{};
   drive::settings drive{};
-  std::string client_file{};  ///< The OAuth client's JSON, for `hondana login --source NAME`; empty: none is named.
-  std::string log_in_file{};  ///< Where a log-in is kept.
-  std::string auth_url{};     ///< The page that people log in at; empty: Google's.
+  std::string client_file{};  ///< The OAuth client's JSON file, for `hondana login --source NAME`; empty: none is configured.
+  std::string log_in_file{};  ///< Where a log-in is stored.
+  std::string auth_url{};     ///< The log-in page; empty: Google's.
 };
 
+/// The `[[source]]` table.
 struct settings {
   options how{};  ///< Without `from` and `log`.
   account who{};
   bool renders = true;
 };
 
-/// `name`: of the source. Reads its keys and calls no `finish`; what is wrong `from` says then.
+/// Reads the account's keys without calling `finish`; errors are recorded in `from`. `name`: of the source.
 [[nodiscard]] account read_account(config::table_reader& reader, config::section& from, const std::string& name);
 /// Errors: invalid_argument, "FILE:LINE: KEY: what was expected".
 [[nodiscard]] result<settings> read_settings(config::section& from);
 
-/// Where what is known of Drive is kept unless the settings say; empty where neither XDG_STATE_HOME nor HOME is set.
+/// The default path of the cache; empty if neither XDG_STATE_HOME nor HOME is set.
 [[nodiscard]] std::string usual_store(std::string_view name);
 
 }  // namespace hondana::gdrive

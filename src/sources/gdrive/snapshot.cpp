@@ -18,10 +18,10 @@
 namespace hondana::gdrive {
 namespace {
 
-/// Of a URI by path; what would have a longer one has that of its id.
+/// Of a URI by path, in bytes. A file whose path is longer gets a URI by id.
 constexpr std::size_t longest_uri = 4096;
 
-/// The oldest first: it keeps its name.
+/// Orders the oldest first: of files with the same name, it gets the name without an id.
 bool is_older(const shared_item& a, const shared_item& b) {
   const auto age = [](const item& of) { return of.created.value_or(drive::time::max()); };
   return std::forward_as_tuple(age(*a), a->id) < std::forward_as_tuple(age(*b), b->id);
@@ -29,7 +29,7 @@ bool is_older(const shared_item& a, const shared_item& b) {
 
 }  // namespace
 
-/// Makes one scene. Threads: one.
+/// Builds one snapshot. Threads: one.
 class scene_maker {
  public:
   explicit scene_maker(material from) : from_(std::move(from)), slugs_(slugs_of(from_.drives)) {}
@@ -51,8 +51,8 @@ class scene_maker {
 
  private:
   struct folder {
-    std::string id;   // of Drive, or a slug with a slash before it
-    std::string uri;  // empty: what lies in it has URIs by id
+    std::string id;   // a Drive id, or a slug after a slash
+    std::string uri;  // empty: its contents have URIs by id
   };
 
   [[nodiscard]] bool is_wanted(std::string_view slug) const {
@@ -60,8 +60,8 @@ class scene_maker {
     return all.empty() || std::find(all.begin(), all.end(), slug) != all.end();
   }
 
-  /// Whose child a file is: a folder that is known, or the top of a drive. Empty: a folder that there was no room for, or that
-  /// is still to come, and rules about that are not to be passed by.
+  /// The node that a file is listed in: a known folder, or the top of a drive. Empty if the folder was left out or is not known
+  /// yet: showing the file at the top would bypass access rules for that folder.
   std::string parent_of(const item& of) const {
     if (!of.home.empty()) {
       const auto slug = slugs_.find(of.home);
@@ -75,12 +75,12 @@ class scene_maker {
     return may_lie_deeper(of) ? std::string() : '/' + std::string(shared_with_me);
   }
 
-  /// Of one whose folder is not known: whether it may yet be.
+  /// Whether the unknown folder of a file may exist and still be listed.
   bool may_lie_deeper(const item& of) const {
     if (of.parent.empty()) return from_.is_cut && !of.home.empty();
     if (from_.is_cut) return true;
     if (!from_.is_unfinished || !from_.is_unfinished(of.home)) return false;
-    // What stood at the top when all was known is there still.
+    // A file that was at the top in a complete snapshot stays there.
     const auto* old = from_.before ? from_.before->find(of.id) : nullptr;
     return old == nullptr || old->what->home != of.home || old->what->parent != of.parent ||
            from_.before->find(of.parent) != nullptr;
@@ -110,7 +110,7 @@ class scene_maker {
   void place_all() {
     std::deque<folder> open;
     for (const auto& [slug, name] : made_->drives_) open.push_back({'/' + slug, from_.scheme + "://" + slug});
-    // Each file has one parent, so that none is met twice; what lies in a circle is not met at all.
+    // Each file has one parent, so none is visited twice. Files in a cycle are not visited at all.
     for (; !open.empty(); open.pop_front()) {
       const auto in = std::move(open.front());
       const auto found = children_.find(in.id);
@@ -133,7 +133,7 @@ class scene_maker {
     if (in.uri.empty()) return by_id;
     auto segment = segment_of(what.name);
     if (segment.empty() || taken.contains(segment)) segment = segment_of(what.name, what.id);
-    // A name that ends as if it had been told apart from this one.
+    // Another file's own name may already end with this id.
     while (taken.contains(segment)) segment += id_mark + percent_encode(what.id);
     if (in.uri.size() + 1 + segment.size() > longest_uri) return by_id;
     taken.insert(segment);
@@ -151,7 +151,7 @@ class scene_maker {
   void list() {
     std::vector<resource> entries;
     entries.reserve(made_->placed_.size() + made_->drives_.size());
-    std::map<std::string, std::vector<std::string>, std::less<>> inside;  // URIs by that of the folder
+    std::map<std::string, std::vector<std::string>, std::less<>> inside;  // URIs by the URI of their folder
     for (auto& [id, one] : made_->placed_) {
       auto entry = entry_of(*one.what, one.uri, weight_of(*one.what, one.links, from_.now));
       one.version = entry.version;
@@ -160,7 +160,7 @@ class scene_maker {
         folders_.emplace_back(id, entries.size());
       } else if (const auto sheets = from_.sheets.find(id); sheets != from_.sheets.end()) {
         one.sheets = sheets->second;
-        // The first one is what the spreadsheet's own contents begin with.
+        // The spreadsheet's own contents begin with the first sheet, so it needs no entry.
         for (std::size_t i = 1; i < sheets->second.size(); ++i) entries.push_back(entry_of_sheet(entry, sheets->second[i]));
       }
       entries.push_back(std::move(entry));
@@ -185,7 +185,7 @@ class scene_maker {
     made_->entries_ = std::make_unique<const entry_snapshot>(std::move(entries));
   }
 
-  /// Rules about what a shortcut leads to hold for the end of that, too.
+  /// Keeps the last entries of targets that are no longer served, since access rules apply to notifications about them.
   void keep_ended() {
     if (!from_.before) return;
     for (const auto& one : from_.items) {
@@ -204,7 +204,7 @@ class scene_maker {
   std::unordered_map<std::string, shared_item> by_id_;
   std::unordered_map<std::string, std::size_t> links_;
   std::unordered_map<std::string, std::vector<shared_item>> children_;
-  std::vector<std::pair<std::string, std::size_t>> folders_;  // ids, and where their entries are
+  std::vector<std::pair<std::string, std::size_t>> folders_;  // ids, and the indexes of their entries
 };
 
 std::shared_ptr<const scene> scene::make(material from) { return scene_maker(std::move(from)).make(); }
@@ -290,10 +290,10 @@ std::vector<drive::resource_key> scene::keys_of(const item& what) const {
 void scene::tell_changes_since(const scene& before, change_listener& to) const {
   bool is_list_changed = before.drives_ != drives_ || before.entries_->size() != entries_->size();
   std::unordered_set<std::string> told;
-  std::vector<std::string> heads;  // whose shortcuts are to be told, too
+  std::vector<std::string> heads;  // ids of changed files, whose shortcuts have changed, too
   bool are_starred_changed = false;
   bool are_recent_changed = false;
-  // `is_own`: of itself, and not because of what it leads to.
+  // `is_own`: the file itself has changed, and not only its target.
   const auto tell = [&](const placed& one, bool is_own) {
     const auto title = shown(one.what->name);
     if (is_own) {
@@ -301,7 +301,7 @@ void scene::tell_changes_since(const scene& before, change_listener& to) const {
     } else {
       to.alias_changed(one.uri, title);
     }
-    // Who may ask for it by its id need not know where it lies, and so not its name.
+    // A caller with access by id need not know the file's path, so this notification has no title.
     if (!told.insert(one.what->id).second) return;
     heads.push_back(one.what->id);
     if (const auto by_id = scheme_ + ":///" + one.what->id; by_id != one.uri) to.alias_changed(by_id, {});
@@ -327,7 +327,7 @@ void scene::tell_changes_since(const scene& before, change_listener& to) const {
     note_views(now);
     if (old != nullptr) note_views(*old);
   }
-  // A shortcut gives what it leads to, and its version is its own.
+  // A shortcut returns its target's content but has its own version, so its change must be notified, too.
   if (!heads.empty()) {
     std::unordered_multimap<std::string, const placed*> leading;
     for (const auto& [id, one] : placed_) {

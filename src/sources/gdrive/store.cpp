@@ -1,4 +1,4 @@
-/// The store of what is known of Drive: files, positions in change logs, and cached contents.
+/// Stores the state of the Drive copy: files, positions in change logs, and cached contents.
 #include "sources/gdrive/store.hpp"
 
 #include <algorithm>
@@ -26,10 +26,10 @@ CREATE TABLE contents(id TEXT NOT NULL, part TEXT NOT NULL, version TEXT NOT NUL
 CREATE INDEX contents_by_use ON contents(used);
 )";
 
-/// What is not said; no size or time of Drive is this.
+/// Marks an absent number. No size or time in Drive has this value.
 constexpr std::int64_t no_number = std::numeric_limits<std::int64_t>::min();
 
-/// Of `crawling` in positions.
+/// Bits of the column `crawling` of positions.
 constexpr std::int64_t crawling_bit = 1;
 constexpr std::int64_t behind_bit = 2;
 
@@ -78,7 +78,7 @@ shared_item item_in(const sqlite::statement& from) {
   return std::make_shared<const item>(std::move(made));
 }
 
-/// Steps through all rows.
+/// Calls `take` for each row.
 result<void> each_row(sqlite::connection& in, const char* sql, const std::function<void(const sqlite::statement&)>& take) {
   HONDANA_TRY(auto all, in.prepare(sql));
   for (;;) {
@@ -106,12 +106,12 @@ result<void> kept::open(const std::string& path) {
   HONDANA_TRY(auto refused, fact("refused"));
   is_refused_ = is_refused_ || !refused.empty();
   HONDANA_TRY(count_content());
-  // It may be allowed less than before.
+  // The limit may be lower than before.
   return content_bytes_ > most_content_ ? make_room() : result<void>();
 }
 
 result<void> kept::begin(const std::stop_token& stop) {
-  // Each waits a second for who has it; one that is configured anew lets it go within that.
+  // Each attempt waits a second for the process that holds the file. A reconfigured source releases its file within that time.
   constexpr int attempts = 5;
   result<void> opened;
   for (int i = 0; i < attempts; ++i) {
@@ -119,7 +119,7 @@ result<void> kept::begin(const std::stop_token& stop) {
     const auto begun = monotonic_clock::now();
     opened = open(path_);
     if (opened) return opened;
-    // What did not wait will not be better for asking again.
+    // An attempt that failed without waiting will fail again.
     if (monotonic_clock::now() - begun < std::chrono::milliseconds(500)) break;
   }
   if (log_)
@@ -205,7 +205,7 @@ result<std::vector<full_home>> kept::full() {
 }
 
 result<void> kept::put_full(const std::vector<full_home>& homes) {
-  // My Drive's name is empty, and no name has a blank.
+  // My Drive's home is "", and no home contains a blank.
   std::string spelled;
   for (const auto& one : homes) spelled += one.home + ' ' + std::to_string(one.most_files) + '\n';
   const std::lock_guard lock(mutex_);
@@ -235,7 +235,7 @@ result<std::vector<std::pair<std::string, std::vector<std::string>>>> kept::shee
   std::vector<std::pair<std::string, std::vector<std::string>>> out;
   auto done = each_row(file_.writer, "SELECT id, names FROM sheets", [&out](const auto& row) {
     const auto parsed = value::parse(row.bytes(1));
-    if (!parsed || parsed->as_array() == nullptr) return;  // is found out anew by the next read
+    if (!parsed || parsed->as_array() == nullptr) return;  // the next read finds them again
     std::vector<std::string> names;
     for (const auto& one : *parsed->as_array()) {
       if (const auto* name = one.as_string()) names.push_back(*name);
@@ -352,7 +352,7 @@ result<void> kept::forget_home(const std::string& home) {
 
 namespace {
 
-/// Of the room, what one content may take.
+/// The largest content that is cached, as a fraction of the limit: one eighth.
 constexpr std::uint64_t share_of_one = 8;
 
 std::int64_t milliseconds_of(std::chrono::system_clock::time_point when) {

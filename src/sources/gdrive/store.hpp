@@ -1,4 +1,4 @@
-/// The store of what is known of Drive: files, positions in change logs, and cached contents.
+/// Stores the state of the Drive copy: files, positions in change logs, and cached contents.
 #pragma once
 
 #include <chrono>
@@ -23,31 +23,31 @@
 
 namespace hondana::gdrive {
 
-/// How far one home (`item::home`) is known.
+/// How far one home (`item::home`) has been listed and followed.
 struct position {
   std::string home{};
-  std::string start{};          ///< The token that changes are asked with.
-  std::string crawl_start{};    ///< The one that will be, once the crawl under way has ended.
-  std::string next_page{};      ///< Of the crawl; empty: its first.
-  std::int64_t generation = 0;  ///< Of the crawl, growing; what it saw has it.
-  bool is_crawled = false;      ///< It was seen whole once.
+  std::string start{};          ///< The page token for the next request for changes.
+  std::string crawl_start{};    ///< The value that `start` gets when the listing in progress ends.
+  std::string next_page{};      ///< The next page of the listing; empty: the first.
+  std::int64_t generation = 0;  ///< Number of the full listing, growing. Files that it has seen carry it.
+  bool is_crawled = false;      ///< A full listing has completed once.
   bool is_crawling = false;
-  bool is_behind = false;  ///< Changes are still to be asked for, folders perhaps among them, that what is known lies in.
+  bool is_behind = false;  ///< Changes have not been read up to the end. They may add folders of files that are known.
 
   bool operator==(const position&) const = default;
 };
 
-/// What changes at once, or not at all.
+/// Changes that are stored in one transaction.
 struct batch {
   std::vector<shared_item> put{};
-  std::int64_t generation = 0;  ///< Of what is put.
+  std::int64_t generation = 0;  ///< The listing generation of `put`.
   std::vector<std::string> gone{};
   std::optional<position> at{};
   std::vector<std::string> looks_begun{};  ///< Folders whose children are to be listed.
   std::vector<std::string> looks_done{};
 };
 
-/// A content as it was once read.
+/// A cached content.
 struct kept_content {
   std::string version{};
   std::string mime_type{};
@@ -56,57 +56,59 @@ struct kept_content {
   bool is_by_link = false;  ///< As `fetched::is_by_link`.
 };
 
-/// A home with more files than are kept.
+/// A home with more files than the limit.
 struct full_home {
   std::string home{};
-  std::size_t most_files = 0;  ///< That it was listed with; 0: a store from before this was kept.
+  std::size_t most_files = 0;  ///< The limit of that listing; 0: stored by a version that did not record it.
 
   bool operator==(const full_home&) const = default;
 };
 
-/// One file of SQLite, or memory. Calls take microseconds to milliseconds. Errors of all: source_unavailable. Threads: any.
+/// The persistent store: an SQLite file, or memory. Calls take microseconds to milliseconds. Errors of all: source_unavailable.
+/// Threads: any.
 class kept {
  public:
-  /// Makes the folder; the file is opened by `begin`. `path` empty: in memory. `most_content`: bytes of contents together;
-  /// those used longest ago go first.
+  /// Creates the folder; `begin` opens the file. `path` empty: in memory. `most_content`: limit of all cached contents in
+  /// bytes; the least recently used are removed first.
   [[nodiscard]] static result<std::shared_ptr<kept>> make(const std::string& path, std::uint64_t most_content,
                                                           std::function<void(std::string_view)> log);
-  /// Opens it, before anything else is asked but contents. Waits a few seconds for another that has it; when that does not let
-  /// it go, or it cannot be had at all, what is kept is in memory this time, which the log says. Errors: cancelled.
+  /// Opens the file. Must come before all calls except those for contents. Waits a few seconds for a process that holds the
+  /// file. If that fails, or the file cannot be opened, logs it and uses memory instead. Errors: cancelled.
   [[nodiscard]] result<void> begin(const std::stop_token& stop);
-  /// Another may open it; until it is begun again there is nothing kept.
+  /// Closes the file, so that another source can open it. The store is empty until the next `begin`.
   [[nodiscard]] result<void> let_go();
 
+  /// `each` to `sheets`: read what is stored. `looks`: folders whose children are to be listed.
   [[nodiscard]] result<void> each(const std::function<void(shared_item, std::int64_t generation)>& take);
   [[nodiscard]] result<std::vector<position>> positions();
   [[nodiscard]] result<std::vector<std::string>> looks();
   [[nodiscard]] result<std::vector<drive::shared_drive>> drives();
-  /// The id of the folder that is the user's own drive; empty: not known yet.
+  /// The id of the user's own root folder; empty: not known yet.
   [[nodiscard]] result<std::string> root();
-  /// Who asked Drive when the root was seen last, as `follower_options::who` spells it; empty: not known.
+  /// The account when the root was last read, as returned by `follower_options::who`; empty: not known.
   [[nodiscard]] result<std::string> who();
-  /// Homes with more files than are kept, as they were put last.
+  /// Homes with more files than the limit, as last stored.
   [[nodiscard]] result<std::vector<full_home>> full();
-  /// Names of the sheets of workbooks, by their ids.
+  /// Names of the sheets of workbooks, by id.
   [[nodiscard]] result<std::vector<std::pair<std::string, std::vector<std::string>>>> sheets();
 
   [[nodiscard]] result<void> apply(const batch& what);
   [[nodiscard]] result<void> put_drives(const std::vector<drive::shared_drive>& all);
-  /// Everything else is forgotten when it is another than before.
+  /// Stores the root's id. If it differs from the stored one, everything else is deleted.
   [[nodiscard]] result<void> put_root(const std::string& id);
   [[nodiscard]] result<void> put_who(const std::string& spelled);
   [[nodiscard]] result<void> put_full(const std::vector<full_home>& homes);
-  /// A drive that is not ours any more.
+  /// Deletes all stored data of a drive that is no longer followed.
   [[nodiscard]] result<void> forget_home(const std::string& home);
   [[nodiscard]] result<void> put_sheets(const std::string& id, const std::vector<std::string>& names);
 
-  /// Google does not let us in, or does again: no contents are given meanwhile, whoever restarts what.
+  /// Records whether Google denies access to the account. While it does, no cached contents are served, even after a restart.
   [[nodiscard]] result<void> set_refused(bool is_so);
-  /// Of a file that is not given to us any more.
+  /// Deletes the cached contents of a file that Drive no longer gives access to.
   [[nodiscard]] result<void> forget_contents(const std::string& id);
-  /// `part`: what of the file. Nothing before `begin`.
+  /// A cached content. `part`: which part of the file. Empty before `begin`.
   [[nodiscard]] result<std::optional<kept_content>> content(const std::string& id, std::string_view part);
-  /// What is longer than an eighth of all is not kept.
+  /// Caches a content, unless it is larger than an eighth of the limit.
   [[nodiscard]] result<void> put_content(const std::string& id, std::string_view part, const kept_content& what);
   [[nodiscard]] std::uint64_t content_bytes() const;
 

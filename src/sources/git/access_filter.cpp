@@ -1,4 +1,5 @@
-/// What of a repository a caller may not see: secrets, ignored files, the server's own files, and files that rules deny.
+/// Decides what a caller may not see of a repository: secrets, ignored files, the server's own files, and files that access
+/// rules deny.
 #include "sources/git/access_filter.hpp"
 
 #include <set>
@@ -23,7 +24,7 @@ disk::own_files own_files_in(const place& of, const std::vector<place>& all, con
     work_trees.insert(of.common_folder.substr(0, of.common_folder.size() - usual_name.size()));
   work_trees.erase("");
   work_trees.erase(of.work_tree);
-  // The names in a bare folder are git's, so that no path in a tree is taken for one of them.
+  // A bare folder contains only git's names, so no path in a tree is mistaken for one of them.
   const auto& root = of.work_tree.empty() ? of.git_folder : of.work_tree;
   auto paths = keep_back;
   for (const auto& other : work_trees)
@@ -37,7 +38,7 @@ namespace {
 constexpr std::string_view own_reason = "it is one of the server's own files, named in its configuration";
 constexpr std::string_view ignored_reason = "a .hondanaignore file excludes it";
 
-/// What rules look at.
+/// The parts of an entry that access rules check.
 resource entry_for_rules(std::string uri, std::string_view kind) {
   resource entry;
   entry.uri = std::move(uri);

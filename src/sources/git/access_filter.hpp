@@ -1,4 +1,5 @@
-/// What of a repository a caller may not see: secrets, ignored files, the server's own files, and files that rules deny.
+/// Decides what a caller may not see of a repository: secrets, ignored files, the server's own files, and files that access
+/// rules deny.
 #pragma once
 
 #include <cstddef>
@@ -14,50 +15,50 @@
 
 namespace hondana::git {
 
-/// `keep_back`: absolute, links resolved. What lies in one work tree of a repository has the same path in the trees that
-/// another shows: for `of`, those of its own work tree, of those among `all` with the same objects, and of the main one count.
+/// The server's own files, by their paths in the trees of `of`. `keep_back`: their absolute paths, with links resolved. A file
+/// in one work tree of a repository has the same path in the trees of the others. So all work trees with the same objects as
+/// `of` count: those among `all`, and the main one.
 [[nodiscard]] disk::own_files own_files_in(const place& of, const std::vector<place>& all,
                                            const std::vector<std::string>& keep_back);
 
-/// For one caller and one repository. Refers to what it is given.
+/// Decides what one caller may see of one repository. Lifetime: refers to its arguments.
 class concealment {
  public:
-  /// `through` may be null: then nothing is hidden from the caller but what is from everybody. `masks`: secrets in texts are
-  /// masked. Files whose names say that they hold credentials, the server's `own` by their paths in a tree, and what is
-  /// `ignored` are left out in any case.
+  /// `through` may be null: then the caller has no access rules. `masks`: secrets in texts are masked. Always hidden: files
+  /// whose names suggest credentials, the server's `own` files by their paths in a tree, and `ignored` paths.
   concealment(bool masks, const view* through, std::string_view repo, const disk::own_files& own,
               ignored_paths& ignored) noexcept
       : masks_(masks), through_(through), repo_(repo), own_(own), ignored_(ignored) {}
 
-  /// Why a path is shown to nobody at any revision, by its own name or that of a folder above, such as "its name says that it
-  /// holds a private key"; empty: it may be shown.
+  /// Why a path is hidden from every caller at every revision; empty: it may be shown. The reason may be a folder above it.
+  /// Example: "its name suggests that it contains a private key".
   [[nodiscard]] std::string secret_at(std::string_view path, bool is_folder) const;
-  /// What those reasons rest on, as far as it may change and was asked about: see there.
+  /// The ignored paths, on which those reasons depend. It records which folders were queried, because ignore files may change.
   [[nodiscard]] ignored_paths& ignored() const noexcept { return ignored_; }
-  /// Differs between callers whose rules differ; empty for a caller without rules.
+  /// Differs between callers with different access rules; empty for a caller without rules.
   [[nodiscard]] std::string state_of_view() const {
     return through_ == nullptr ? std::string() : std::to_string(through_->id());
   }
-  /// What a read of such a path is answered with: resource_not_found, with that reason.
+  /// The error of a read of such a path: resource_not_found, with that reason.
   [[nodiscard]] static failure refusal_of(std::string_view path, std::string_view reason);
-  /// Why a file of the work tree is shown to nobody whatever it is called there: it is the server's own under another name.
+  /// Why a file of the work tree is hidden from every caller by its inode: it is one of the server's own under another name.
   [[nodiscard]] std::string secret_in(const struct stat& facts) const;
 
-  /// Whether a file may be shown as it is at a revision: its blob's URI may be read, and it is no file of secrets.
-  /// `kind` as in its entry, at which rules may look.
+  /// Whether a file may be shown at a revision: its blob's URI may be read, and `secret_at` is empty. `kind` is that of its
+  /// entry, which access rules may check.
   [[nodiscard]] bool shows_file(std::string_view rev, std::string_view path, std::string_view kind = "blob") const;
-  /// Whether a file may be read at a revision, whatever its name says.
+  /// Whether access rules allow a file to be read at a revision. Does not check its name.
   [[nodiscard]] bool allows_file(std::string_view rev, std::string_view path, std::string_view kind = "blob") const;
-  /// Whether a folder may be shown: its tree's URI may be seen.
+  /// Whether a folder may be shown: its tree's URI may be seen, and `secret_at` is empty.
   [[nodiscard]] bool shows_folder(std::string_view rev, std::string_view path) const;
-  /// Whether an entry of a tree may be seen, whatever its name says.
+  /// Whether access rules allow an entry of a tree to be seen. Does not check its name.
   [[nodiscard]] bool allows(std::string uri, std::string_view kind) const;
-  /// Whether an entry of a tree may be seen.
+  /// Whether an entry of a tree may be seen, by access rules and by its name.
   [[nodiscard]] bool lists(const std::string& uri, std::string_view path, bool is_folder, std::string_view kind) const;
 
-  /// Masks the secrets in the contents of a file, in place, and says how many.
+  /// Masks the secrets in the content of a file, in place. Returns their number.
   std::size_t mask_file(std::string_view path, std::string& bytes) const;
-  /// The same of messages.
+  /// The same for messages.
   std::size_t mask_message(std::string& text) const;
   [[nodiscard]] std::string masked_message(std::string text) const {
     mask_message(text);

@@ -23,7 +23,7 @@
 
 namespace hondana::git {
 
-/// A run of lines: where they are in the file that is asked about, and where in one that an ancestor has. From 0.
+/// A run of lines: its position in the requested file, and in the file of an ancestor. From 0.
 struct traced_lines {
   std::size_t first = 0;
   std::size_t there = 0;
@@ -32,34 +32,34 @@ struct traced_lines {
   bool operator==(const traced_lines&) const = default;
 };
 
-/// Sorts by `first`, and makes one of runs that follow each other in both files. Runs may share lines of the other one: a merge
-/// can have them from both sides.
+/// Sorts by `first`, and joins runs that are adjacent in both files. Runs may share lines of the ancestor's file: a merge can
+/// have them from both sides.
 void join(std::vector<traced_lines>& runs);
 
-/// What of `runs` was already in `before` goes to the answer, counted in its lines; what was written in
-/// `after` stays. Which line is which is decided as git blame does it. Errors: of line_edits.
+/// Returns the lines of `runs` that already were in `before`, with their numbers there. Lines that were written in `after` stay
+/// in `runs`. Lines are matched as in git blame. Errors: of line_edits.
 [[nodiscard]] result<std::vector<traced_lines>> take_older(std::vector<traced_lines>& runs, std::string_view before,
                                                            std::string_view after, const stopping& when);
 
-/// A file at a commit, and the lines that may be from there.
+/// A file at a commit, and the lines that may originate there.
 struct suspect {
   std::string path;
   path_trail trail;
-  std::shared_ptr<const object_bytes> content{};  ///< Null: not read yet, or not kept.
+  std::shared_ptr<const object_bytes> content{};  ///< Null: not read yet, or not cached.
   std::vector<traced_lines> lines{};
 };
 
-/// One search; refers to all that it is given.
+/// One search. Lifetime: refers to its arguments.
 class blame_search {
  public:
   blame_search(git_repository* in, const commit_store& store, const blame_request& request);
 
-  /// With the file that is asked about, whose content has been read, and the lines in question. Errors: of the store, naming
-  /// the commit; cancelled.
+  /// `file`: the requested file with its content and the requested lines. Errors: of the store, naming the commit; cancelled.
   [[nodiscard]] result<blamed> run(commit_node from, suspect file);
 
  private:
-  /// A commit whose children have been looked at, but for those with a clock that was wrong: they make it wait once more.
+  /// A commit whose children have been examined. A child with a wrong clock may come later, and makes the commit wait once
+  /// more.
   struct waiting {
     commit_node node;
     std::vector<suspect> suspects;
@@ -77,7 +77,7 @@ class blame_search {
   [[nodiscard]] waiting take_newest();
   [[nodiscard]] result<std::vector<commit_node>> parents_of(const commit_node& at);
   [[nodiscard]] result<void> read(suspect& file) const;
-  /// False: a parent has an equal file and was handed all lines.
+  /// False: a parent has an equal file, and was given all lines.
   [[nodiscard]] result<bool> find_older(candidates& into, const commit_node& at, const std::vector<commit_node>& parents,
                                         suspect& file);
   [[nodiscard]] bool add(candidates& into, const commit_node& parent, suspect older, suspect& file);
@@ -94,7 +94,7 @@ class blame_search {
   stopping stopping_;
   std::unordered_map<git_oid, waiting, oid_hash, oid_equal> waiting_;
   std::priority_queue<turn> turns_;
-  std::uint64_t kept_bytes_ = 0;  // of contents of those that wait
+  std::uint64_t kept_bytes_ = 0;  // contents of waiting files
   blamed found_;
 };
 
@@ -102,8 +102,8 @@ namespace {
 
 constexpr std::size_t block = 1024;
 
-/// How much of both ends git leaves out of a comparison without context: equal blocks, but for the front of the last one up to
-/// the end of a line. It decides which of several equal lines are taken for those that stayed.
+/// How many bytes at the end git excludes from a comparison without context: equal blocks, of which the first begins at a line.
+/// This decides which of several equal lines count as unchanged.
 std::size_t common_end(std::string_view a, std::string_view b) noexcept {
   std::size_t size = 0;
   while (std::min(a.size(), b.size()) >= size + block &&
@@ -113,7 +113,7 @@ std::size_t common_end(std::string_view a, std::string_view b) noexcept {
   return line_end == std::string_view::npos ? 0 : a.size() - line_end - 1;
 }
 
-/// Lines of `after` from `begin` up to `end` are those of `before` from `there` on.
+/// The lines of `after` from `begin` to before `end` are those of `before` from `there` on.
 struct unchanged {
   std::size_t begin, end, there;
 };
@@ -177,7 +177,7 @@ result<std::vector<traced_lines>> take_older(std::vector<traced_lines>& runs, st
 
 namespace {
 
-// Of contents of files that wait for their turn; beyond that they are read again.
+// Bytes of cached contents of waiting files. Others are read again.
 constexpr std::uint64_t most_kept_bytes = std::uint64_t{64} << 20;
 
 bool is_file(const path_entry& entry) noexcept { return entry.is_there() && !entry.is_folder() && !entry.is_submodule(); }
@@ -186,7 +186,7 @@ bool is_same_kind(const path_entry& a, const path_entry& b) noexcept {
   return is_file(a) && is_file(b) && a.is_link() == b.is_link();
 }
 
-/// By line; runs of one commit and file that follow each other become one.
+/// Sorts runs by line, and joins adjacent runs of one commit and file.
 void tidy(std::vector<blamed_lines>& runs) {
   std::sort(runs.begin(), runs.end(), [](const blamed_lines& a, const blamed_lines& b) { return a.first < b.first; });
   std::vector<blamed_lines> tidied;
@@ -285,7 +285,7 @@ result<void> blame_search::look_at(const commit_node& at, const std::vector<comm
   return has_to_compare ? compare_lines(older, at, file) : result<void>{};
 }
 
-/// Files of the same name come first, in all parents; only then what it may have been called before.
+/// Files with the same name in all parents come first, and only then files with an earlier name.
 result<bool> blame_search::find_older(candidates& into, const commit_node& at, const std::vector<commit_node>& parents,
                                       suspect& file) {
   const path_steps steps(file.path);
@@ -302,12 +302,12 @@ result<bool> blame_search::find_older(candidates& into, const commit_node& at, c
     HONDANA_TRY(auto before, renamed(at, *parent, file));
     if (before && !add(into, *parent, std::move(*before), file)) return false;
   }
-  // Lines go to the parents in their own order, however their files were found.
+  // Parents get lines in their own order, however their files were found.
   std::sort(into.begin(), into.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   return true;
 }
 
-/// Of equal files in several parents the first found is enough.
+/// Of equal files in several parents, only the first one is added.
 bool blame_search::add(candidates& into, const commit_node& parent, suspect older, suspect& file) {
   const auto is_equal = [&older](const suspect& other) {
     return git_oid_equal(&older.trail.entry.id, &other.trail.entry.id) != 0;
@@ -376,7 +376,7 @@ void blame_search::keep_too_large(const commit_node& at, const suspect& file) {
 
 namespace {
 
-// Of the front of a file, where a NUL makes it binary for git.
+// Bytes at the front of a file. A NUL among them makes it binary for git.
 constexpr std::size_t looked_through = 8000;
 
 tl::unexpected<failure> not_blamed(errc code, const blame_request& request, const std::string& why) {
@@ -395,7 +395,7 @@ result<path_trail> trail_of_file(const commit_store& store, const commit_node& a
   return trail;
 }
 
-/// Those asked for, as one run; none where a whole empty file is asked for.
+/// The requested lines as one run; none if a whole empty file is requested.
 result<std::vector<traced_lines>> lines_of(std::string_view text, const blame_request& request) {
   if (text.substr(0, looked_through).find('\0') != std::string_view::npos)
     return not_blamed(errc::invalid_argument, request, "it is a binary file, which has no lines");

@@ -21,14 +21,14 @@
 
 namespace hondana::git {
 
-/// By hand, since libgit2's own way (`git_branch_upstream_name`) loses 20 KiB of memory for every setting it looks at: its
-/// regular expressions, of 1.5 with PCRE2, never let go of what did not match. Immutable.
+/// The upstreams of branches. Read from the configuration here, because libgit2's `git_branch_upstream_name` leaks 20 KiB for
+/// every setting that it examines. With PCRE2, its regular expressions (as of 1.5) do not free failed matches. Immutable.
 class upstreams {
  public:
   /// Errors: source_unavailable.
   [[nodiscard]] static result<upstreams> read(git_repository* from);
 
-  /// The full name of what a branch, by its name without `refs/heads/`, follows; empty: nothing. It need not be there.
+  /// The full name of the upstream of a branch, whose name is given without `refs/heads/`. Empty: none. It need not exist.
   [[nodiscard]] std::string of(std::string_view branch) const;
 
  private:
@@ -38,8 +38,8 @@ class upstreams {
   std::unordered_map<std::string, std::vector<std::string>> settings_;
 };
 
-/// How many commits only `one`, and only `other`, has behind it, as `git rev-list --left-right --count`. Reads at most `budget`
-/// commits, and takes what it read from it; nothing when that does not do. Errors: those of reading commits.
+/// How many commits only `one`, and only `other`, can reach, as `git rev-list --left-right --count`. Reads at most `budget`
+/// commits, and subtracts those it read. Nothing if the budget does not suffice. Errors: those of reading commits.
 [[nodiscard]] result<std::optional<std::pair<std::size_t, std::size_t>>> divergence_of(const commit_store& from,
                                                                                        const git_oid& one, const git_oid& other,
                                                                                        std::size_t& budget);
@@ -48,7 +48,7 @@ namespace {
 
 using refspec_pointer = std::unique_ptr<git_refspec, frees<git_refspec_free>>;
 
-/// Where a remote's reference is kept here, by one of its refspecs; empty: not by this one.
+/// The local name of a remote's reference according to a refspec; empty if the refspec does not match it.
 std::string kept_as(const std::string& refspec, const std::string& theirs) {
   git_refspec* raw = nullptr;
   const int code = git_refspec_parse(&raw, refspec.c_str(), 1);
@@ -89,7 +89,7 @@ std::string upstreams::of(std::string_view branch) const {
   const auto section = "branch." + std::string(branch);
   const auto &remote = values(section + ".remote"), &merge = values(section + ".merge");
   if (remote.empty() || merge.empty()) return {};
-  // Of several remotes the last one counts; of several that are merged the first is what git calls the upstream.
+  // Of several remotes the last one counts. Of several merge settings, git calls the first one the upstream.
   if (remote.back() == ".") return merge.front();
   for (const auto& refspec : values("remote." + remote.back() + ".fetch")) {
     auto ours = kept_as(refspec, merge.front());
@@ -115,6 +115,7 @@ struct pending_commit {
   bool operator<(const pending_commit& other) const noexcept { return time < other.time; }
 };
 
+/// Walks from two commits at once, and marks each commit with the ones it is reachable from.
 class painting {
  public:
   painting(const commit_store& from, std::size_t& budget) : from_(from), budget_(budget) {}
@@ -131,7 +132,7 @@ class painting {
       at.node = std::move(node);
       at.is_read = true;
     }
-    // Those that wait in one colour are what keeps the walk going.
+    // The walk continues as long as a commit with one colour waits.
     if (at.is_waiting && at.colours != from_both && together == from_both) --one_sided_;
     if (!at.is_waiting && together != from_both) ++one_sided_;
     at.colours = together;
@@ -141,7 +142,7 @@ class painting {
   }
 
   result<bool> walk() {
-    // Common commits are walked, too, as long as they may turn out to lie before one that was counted.
+    // Common commits are walked, too, as long as they may turn out to be ancestors of a counted commit.
     while (one_sided_ > 0) {
       const auto next = queue_.top().id;
       queue_.pop();
@@ -193,7 +194,7 @@ namespace {
 
 constexpr const char* local_prefix = "refs/heads/";
 constexpr const char* remote_prefix = "refs/remotes/";
-/// For all branches of a page together.
+/// Commits that may be read for all branches of a page together.
 constexpr std::size_t divergence_budget = 20'000;
 
 std::string short_name_of(std::string_view full) {
@@ -210,7 +211,7 @@ class branch_reader {
     git_error_clear();
   }
 
-  /// Nothing: it is broken.
+  /// Nothing if the branch is broken.
   std::optional<branch> read(const std::string& name) {
     const auto target = follow_reference(in_, name);
     git_error_clear();
@@ -237,7 +238,7 @@ class branch_reader {
     const auto target = follow_reference(in_, upstream);
     git_error_clear();
     if (!target || !target->id) return;
-    // Where history cannot be read, nothing is said of it.
+    // If the history cannot be read, the numbers are omitted.
     if (auto apart = divergence_of(store_, to.target, *target->id, budget_)) to.ahead_behind = *apart;
   }
 

@@ -1,4 +1,4 @@
-/// Asks periodically, during long work, whether the request was cancelled.
+/// Checks periodically, during long work, whether the request was cancelled.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,8 @@
 
 namespace hondana::git {
 
-/// Counts steps of some work, and asks at the first and every 1024 after it whether to go on. Lifetime: refers to `is_stopped`.
+/// Counts steps of some work, and checks for cancellation at the first one and at every 1024th after it. Lifetime: refers to
+/// `is_stopped`.
 class stopping {
  public:
   explicit stopping(const std::function<bool()>& is_stopped) noexcept : is_stopped_(is_stopped) {}
@@ -18,7 +19,7 @@ class stopping {
     if (steps_++ % 1024 != 0) return {};
     return ask();
   }
-  /// Before work that takes long by itself. Errors: cancelled.
+  /// Checks now; for use before work that takes long by itself. Errors: cancelled.
   [[nodiscard]] result<void> ask() const {
     if (is_stopped_ && is_stopped_()) return fail(errc::cancelled, "The request was cancelled.");
     return {};

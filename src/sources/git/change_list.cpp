@@ -1,4 +1,4 @@
-/// A list of changed files with their patches, as views of commits, diffs and work trees show it.
+/// A list of changed files with their patches, as shown in views of commits, diffs and work trees.
 #include "sources/git/change_list.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t most_json_bytes = std::uint64_t{4} << 20;
 constexpr std::uint64_t most_bytes_of_path = std::uint64_t{16} << 20;
-/// Patches that are tried and turn out too long each cost as much as one that is shown.
+/// Patches that turn out too long, each of which costs as much as one that is shown.
 constexpr std::size_t most_too_long = 16;
 constexpr std::size_t most_measured = 1000;
 constexpr std::size_t most_listed_changes = 3000;
@@ -78,7 +78,7 @@ result<void> change_list::add(const std::vector<change>& all) {
 }
 
 result<void> change_list::add(const change& one) {
-  // A side that is not there is what the other one is.
+  // A missing side is treated as being of the same kind as the other one.
   const auto before = sight_of(one.before, one.before.is_there() ? one.before.mode : one.after.mode);
   const auto after = sight_of(one.after, one.after.is_there() ? one.after.mode : one.before.mode);
   if (!before) return tl::unexpected(before.error());
@@ -88,7 +88,7 @@ result<void> change_list::add(const change& one) {
   shown made{one, {}, false, false};
   if (!shows_before || !shows_after) {
     if (one.what != change::kind::renamed || shows_before == shows_after) return {};
-    // As if there were nothing under the name that is hidden.
+    // As if nothing existed under the hidden name.
     made.of.what = shows_after ? change::kind::added : change::kind::deleted;
     made.of.similarity = 0;
     (shows_after ? made.of.before : made.of.after) = side{shows_after ? one.after.path : one.before.path};
@@ -219,7 +219,7 @@ void change_list::write(json::writer& to) const {
 
 void change_list::describe(rendering& made) const {
   if (lacks_content_) {
-    // It may be fetched.
+    // It may be fetched later.
     made.is_fixed = false;
     made.is_lacking = true;
     version_by_text(made, what_);

@@ -58,7 +58,7 @@ std::string commit_link(std::string_view repo, const git_oid& id) {
 }
 
 signature shown_person(const concealment& hides, signature who) {
-  // As one text, as a search for authors sees it.
+  // As one text, because a search for authors matches it in that form.
   auto all = who.name + " <" + who.email + '>';
   if (hides.mask_message(all) == 0) return who;
   const auto begin = who.name.size() + 2;

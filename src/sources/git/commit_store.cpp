@@ -17,14 +17,14 @@
 namespace hondana::git {
 namespace {
 
-// A line for each commit at which a clone ends; no clone has so many.
+// Bytes of the file `shallow`, with a line for each commit at which a clone ends. No clone has so many.
 constexpr std::size_t most_shallow_bytes = std::size_t{16} << 20;
 
 constexpr std::string_view kind_name(git_object_t kind) noexcept {
   return kind == GIT_OBJECT_TREE ? "tree" : kind == GIT_OBJECT_BLOB ? "blob" : "commit";
 }
 
-/// The file `shallow` of the repository; empty when there is none.
+/// The content of the repository's file `shallow`; empty if there is none.
 result<std::string> shallow_text(git_repository* in) {
   const std::string path = std::string(git_repository_commondir(in)) + "shallow";
   const auto broken = [](std::string why) {
@@ -132,7 +132,7 @@ result<commit_node> commit_store::read(const git_oid& id) const {
 
 namespace {
 
-/// The empty tree's id is the same everywhere.
+/// The id of the empty tree, which is the same in every repository.
 constexpr git_oid empty_tree{
     {0x4b, 0x82, 0x5d, 0xc6, 0x42, 0xcb, 0x6e, 0xb9, 0xa0, 0x60, 0xe5, 0x4b, 0xf8, 0xd6, 0x92, 0x88, 0xfb, 0xee, 0x49, 0x04}};
 
@@ -149,7 +149,7 @@ constexpr std::uint32_t canonical_mode(std::uint32_t raw) noexcept {
   }
 }
 
-/// Entries are sorted, but not by name alone, and not for sure: all are looked at.
+/// Finds an entry by name. Examines all entries: they are not sorted by name alone, and a broken tree may not be sorted at all.
 result<path_entry> entry_in(std::string_view tree, std::string_view name, const git_oid& id) {
   const auto malformed = [&id] {
     return fail(errc::source_unavailable, "tree " + text_of(id) + " is malformed; run `git fsck` for details");

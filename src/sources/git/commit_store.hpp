@@ -14,11 +14,11 @@
 
 namespace hondana::git {
 
-/// What a walk needs to know of a commit.
+/// The parts of a commit that a walk needs.
 struct commit_node {
   git_oid id{};
   git_oid tree{};
-  std::vector<git_oid> parents;  ///< None where a shallow clone ends.
+  std::vector<git_oid> parents;  ///< Empty where a shallow clone ends.
   std::uint64_t time = 0;        ///< As `commit_parts::time`.
 };
 
@@ -32,7 +32,7 @@ struct oid_hash {
   std::size_t operator()(const git_oid& id) const noexcept;
 };
 
-/// Bytes of an object, which live as long as this.
+/// The bytes of an object. Views of them are valid as long as this is.
 class object_bytes {
  public:
   explicit object_bytes(odb_object_pointer object) noexcept : object_(std::move(object)) {}
@@ -42,21 +42,21 @@ class object_bytes {
   odb_object_pointer object_;
 };
 
-/// Immutable. Threads: as the repository's handle.
+/// Reads the objects of one repository. Immutable. Threads: as the repository's handle.
 class commit_store {
  public:
-  /// Errors: source_unavailable for a list of shallow commits that cannot be read as git would.
+  /// Errors: source_unavailable for a list of shallow commits that git could not read either.
   [[nodiscard]] static result<commit_store> open(git_repository* in);
 
-  /// Errors: source_unavailable for what is missing or corrupt, invalid_argument for what is another kind of object,
-  /// response_too_large beyond `largest_object`; each names the object.
+  /// Errors: source_unavailable for an object that is missing or corrupt, invalid_argument for one of another kind,
+  /// response_too_large above `largest_object`. Each names the object.
   [[nodiscard]] result<commit_node> read(const git_oid& id) const;
   [[nodiscard]] result<object_bytes> commit(const git_oid& id) const;
   [[nodiscard]] result<object_bytes> tree(const git_oid& id) const;
-  /// response_too_large beyond `most` bytes.
+  /// Errors: as above, but response_too_large above `most` bytes.
   [[nodiscard]] result<object_bytes> blob(const git_oid& id, std::uint64_t most) const;
 
-  /// Equal for equal ends of history.
+  /// Equal for equal ends of history; empty if the history is complete.
   [[nodiscard]] const std::string& shallow_stamp() const noexcept { return shallow_stamp_; }
 
   static constexpr std::uint64_t largest_object = std::uint64_t{512} << 20;
@@ -71,10 +71,10 @@ class commit_store {
 };
 
 struct commit_facts;
-/// As in history.hpp, from a store that is open already.
+/// As in history.hpp, with a store that is already open.
 [[nodiscard]] result<commit_facts> facts_of(const commit_store& from, const git_oid& id);
 
-/// What a path leads to; a mode of 0: there is nothing.
+/// The entry at a path; a mode of 0: there is none.
 struct path_entry {
   git_oid id{};
   std::uint32_t mode = 0;  ///< As git canonicalizes it: 100644, 100755, 120000, 40000, 160000.
@@ -86,19 +86,19 @@ struct path_entry {
   bool operator==(const path_entry& other) const noexcept { return mode == other.mode && git_oid_equal(&id, &other.id) != 0; }
 };
 
-/// The trees from the root to a path in one commit, so that another commit's are read only where they differ.
+/// The trees from the root to a path in one commit. With it, the trees of another commit are read only where they differ.
 struct path_trail {
-  std::vector<git_oid> trees;  ///< The root first; shorter where a folder is not there.
-  path_entry entry;            ///< What the path leads to. An empty folder is none, as for git.
+  std::vector<git_oid> trees;  ///< The root first; shorter if a folder does not exist.
+  path_entry entry;            ///< The entry at the path. An empty folder counts as missing, as in git.
 };
 
-/// A path cut at its slashes.
+/// A path split at its slashes.
 class path_steps {
  public:
-  /// Slashes at the ends and double ones do not count.
+  /// Slashes at the ends and repeated slashes are ignored.
   explicit path_steps(std::string_view path);
 
-  /// What is at this path below the tree `root`; `like` is the trail of a similar commit, or null. Errors: of the store.
+  /// The entry at this path below the tree `root`. `like`: the trail of a similar commit, or null. Errors: of the store.
   [[nodiscard]] result<path_trail> trail(const commit_store& in, const git_oid& root, const path_trail* like) const;
 
  private:

@@ -13,12 +13,12 @@ namespace hondana::git {
 namespace {
 
 constexpr auto all_known = std::numeric_limits<std::uint64_t>::max();
-// So many are kept before they are sifted again.
+// How many are stored before the list is reduced to the oldest half.
 constexpr std::size_t most_kept = std::size_t{64} * walk_state::most_recent;
-// Of one commit, which may have any number.
+// Parents of one commit, which may have any number.
 constexpr std::size_t parents_between_questions = 64;
 
-/// Keeps the oldest, at most `most`, and of equally old ones all or none. Answers below which time none was let go.
+/// Keeps the oldest, at most `most`, and of equally old ones all or none. Returns the time below which none was dropped.
 std::uint64_t keep_oldest(std::vector<passed_commit>& of, std::size_t most) {
   if (of.size() <= most) return all_known;
   const auto older = [](const passed_commit& a, const passed_commit& b) { return a.time < b.time; };
@@ -84,8 +84,8 @@ void walk::add(commit_node node) {
   std::push_heap(queue_.begin(), queue_.end(), comes_later());
 }
 
-/// Every path from a commit that has passed leads to one that waits, or to an end. Where no end has passed and one commit waits
-/// alone, all passed ones are therefore its descendants, none of which can come up again: they are forgotten.
+/// Every path from a returned commit leads to a waiting one, or to an end. If no end was reached and one commit waits alone,
+/// all returned ones are its descendants. They cannot come up again, so they are forgotten.
 void walk::pass(const commit_node& node) {
   ++passed_;
   if (queue_.empty() && !has_passed_end_) {
@@ -118,7 +118,7 @@ result<std::vector<commit_node>> walk::parents_of(const commit_node& node) const
   return parents;
 }
 
-/// False: whether one of them has passed is not known.
+/// False: it is unknown whether one of them was returned before.
 bool walk::add_all(std::vector<commit_node> parents) {
   for (auto& parent : parents) {
     if (is_too_old(parent)) {
@@ -186,7 +186,7 @@ void append_id(std::string& out, const git_oid& id) { out.append(reinterpret_cas
 
 void append_check(std::string& out) { append_number(out, bytes::digest_of(out)[0]); }
 
-/// Takes from the front; once something is lacking, it has failed for good.
+/// Takes values from the front. Once bytes are missing, it has failed for good.
 class taker {
  public:
   explicit taker(std::string_view from) noexcept : rest_(from) {}
@@ -205,7 +205,7 @@ class taker {
     for (const char c : bytes(size)) value = value << 8 | static_cast<unsigned char>(c);
     return value;
   }
-  /// A number of things, no more than `most`.
+  /// A number of items, at most `most`.
   std::size_t count(std::size_t most) noexcept {
     const auto value = static_cast<std::size_t>(number(2));
     if (value > most) has_failed_ = true;

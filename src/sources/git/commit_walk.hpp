@@ -19,7 +19,7 @@
 
 namespace hondana::git {
 
-/// A commit that has been passed, and its time.
+/// A commit that the walk has returned, and its time.
 struct passed_commit {
   std::uint64_t time = 0;
   git_oid id{};
@@ -28,16 +28,16 @@ struct passed_commit {
   }
 };
 
-/// Where a walk was left.
+/// The position of a walk that was interrupted.
 struct walk_state {
-  std::uint64_t passed = 0;       ///< How many commits.
-  std::vector<git_oid> frontier;  ///< Those that wait, in their order. Empty: too many; the walk begins anew and counts.
-  /// Those passed that could come up again as somebody's parent: all that are older than `known_below`.
+  std::uint64_t passed = 0;       ///< How many commits were returned.
+  std::vector<git_oid> frontier;  ///< The waiting commits, in order. Empty: too many; the walk starts again and counts.
+  /// The returned commits that could come up again as parents: all that are older than `known_below`.
   std::vector<passed_commit> recent;
   std::uint64_t known_below = std::numeric_limits<std::uint64_t>::max();
-  bool has_passed_end = false;  ///< A commit without parents, or with a parent that is left out.
+  bool has_passed_end = false;  ///< A commit was returned that has no parents, or a parent that is left out.
 
-  /// So many that a cursor fits into a URI.
+  /// Few enough that a cursor fits into a URI.
   static constexpr std::size_t widest_frontier = 128;
   static constexpr std::size_t most_recent = 32;
 };
@@ -45,32 +45,32 @@ struct walk_state {
 inline constexpr std::string_view foreign_cursor =
     "the argument `cursor` does not belong to this log; omit it to start at the beginning";
 
-/// Every commit comes once: the newest of those that wait is next, and of equally new ones the one that has waited longest, and
-/// its parents are added to them then, as git does it without --topo-order and the like. A parent that is newer than its child
-/// (a clock was wrong) comes when its first child has come.
+/// Walks history in the order of git without --topo-order and similar options. Each commit comes once. The next one is the
+/// newest of those that wait, and of equally new ones the one that has waited longest. Then its parents begin to wait. A parent
+/// that is newer than its child, because a clock was wrong, comes after its first child.
 ///
-/// A walk that goes on where another was left gives exactly what that one would have given. It needs no more than the state for
-/// it as long as every parent is older than all commits passed before, or `recent` tells whether it was among them; at the
-/// first of which neither is known, it walks from the start again to where it is, once.
+/// A resumed walk returns exactly what the interrupted one would have returned. Usually the saved state suffices for that: a
+/// parent is older than all commits returned before, or `recent` tells whether it was among them. At the first parent for which
+/// neither is known, the walk goes from the start to its position again, once.
 class walk {
  public:
   struct limits {
-    /// Older commits are left out with all that is reached through them only, as `git log --since` does.
+    /// Leaves out older commits, and everything that is reached only through them, as `git log --since` does.
     std::optional<std::int64_t> since{};
-    /// Asked now and then; true ends it with `cancelled`.
+    /// Called periodically; true ends the walk with `cancelled`.
     std::function<bool()> is_stopped{};
   };
 
   /// `in` must outlive this.
   walk(const commit_store& in, const git_oid& from, limits with);
 
-  /// Must be called before all else. Errors: those of the store.
+  /// Starts the walk. This or `go_on` must be called first. Errors: those of the store.
   [[nodiscard]] result<void> begin();
-  /// The same for going on; the state may be anybody's work. Errors: invalid_argument where it cannot be one of this walk.
+  /// Resumes a walk. The state may be forged. Errors: invalid_argument if it cannot belong to this walk.
   [[nodiscard]] result<void> go_on(const walk_state& at);
 
-  /// Nothing at the end. Errors: source_unavailable for a missing or broken parent, with the commit that names it, and
-  /// cancelled; then it stays where it is.
+  /// The next commit; nothing at the end. Errors: source_unavailable for a missing or broken parent, naming its child;
+  /// cancelled. After an error the position is unchanged.
   [[nodiscard]] result<std::optional<commit_node>> next();
 
   [[nodiscard]] bool is_over() const noexcept { return queue_.empty(); }
@@ -93,7 +93,7 @@ class walk {
   [[nodiscard]] bool is_too_old(const commit_node& node) const noexcept;
   [[nodiscard]] result<std::vector<commit_node>> parents_of(const commit_node& node) const;
   [[nodiscard]] bool add_all(std::vector<commit_node> parents);
-  /// From the start to where it is; the commit passed last.
+  /// Walks from the start to the present position. Returns the last commit.
   [[nodiscard]] result<git_oid> walk_again();
 
   const commit_store& in_;
@@ -102,26 +102,26 @@ class walk {
   std::vector<waiting> queue_;  // a heap by `comes_later`
   std::unordered_set<git_oid, oid_hash, oid_equal> seen_;
   std::vector<passed_commit> recent_;
-  std::uint64_t recent_below_ = std::numeric_limits<std::uint64_t>::max();  // recent_ has all that passed and are older
-  std::uint64_t known_below_ = std::numeric_limits<std::uint64_t>::max();   // seen_ has all that passed and are older
+  std::uint64_t recent_below_ = std::numeric_limits<std::uint64_t>::max();  // `recent_` has all older returned commits
+  std::uint64_t known_below_ = std::numeric_limits<std::uint64_t>::max();   // `seen_` has all older returned commits
   std::uint64_t passed_ = 0;
   std::uint64_t order_ = 0;
   bool has_passed_end_ = false;
 };
 
-/// `log` is the digest of all that makes the walk what it is; `note` is for who walks, at most 4 KiB.
+/// `log`: a digest of everything that determines the walk. `note`: data of the caller, at most 4 KiB.
 [[nodiscard]] std::string cursor_of(const walk_state& at, const bytes::digest& log, std::string_view note = {});
 
 struct parsed_cursor {
   walk_state at;
   std::string note;
 };
-/// Nothing for what `cursor_of` does not write, and for another log's. It tells mistakes from cursors; who forges one sees
-/// commits of the repository that exist, in an order of their own, and no more.
+/// Parses a cursor. Nothing if `cursor_of` did not write it, or if it is another log's. This detects mistakes, not forgery: a
+/// forged cursor shows existing commits of the repository in another order, and nothing else.
 [[nodiscard]] std::optional<parsed_cursor> parse_cursor(std::string_view text, const bytes::digest& log);
 
-/// Begins a walk, or goes on where `cursor` says unless it is empty; its note. Errors: invalid_argument for what is no cursor
-/// of this log; those of the walk.
+/// Starts a walk or, unless `cursor` is empty, resumes it there. Returns the cursor's note. Errors: invalid_argument for a
+/// string that is not a cursor of this log; those of the walk.
 [[nodiscard]] result<std::string> begin_walk(walk& through, std::string_view cursor, const bytes::digest& log);
 
 }  // namespace hondana::git

@@ -27,13 +27,14 @@ constexpr std::size_t most_names = 100'000;
 constexpr std::size_t most_ids = 64;
 constexpr std::size_t shown_digits = 10;
 constexpr std::size_t most_commits = 5000;
-/// Entries of a folder that are all looked at and ranked; of more, only those whose names begin so, and no more than are sent.
+/// Entries of a folder that are all examined and ranked. In a larger folder, only names that begin with the input match, up to
+/// the number that is sent.
 constexpr std::size_t most_ranked = 5000;
 constexpr std::size_t most_values = 100;
-/// Names that fit of which a caller's view is asked whether they may be seen.
+/// Matching names that are checked against the caller's access filter.
 constexpr std::size_t most_asked = 1000;
 
-/// Names of references below a prefix, without it.
+/// Adds the names of references below a prefix, without the prefix.
 result<void> add_names(std::vector<std::string>& to, git_repository* in, const std::string& prefix, stopping& when) {
   HONDANA_TRY(when.ask());
   if (!check_references(in, prefix)) return {};
@@ -49,7 +50,7 @@ result<void> add_names(std::vector<std::string>& to, git_repository* in, const s
   return {};
 }
 
-/// Those that fit best what was typed, the best first.
+/// A name that matches the input. The best match comes first.
 struct fitting_name {
   match::fit how;
   std::size_t place;
@@ -66,12 +67,12 @@ std::vector<std::string> best_fitting(std::string_view typed, std::vector<std::s
   return kept;
 }
 
-/// Commits whose ids begin so.
+/// Adds commits whose ids begin with the input.
 void add_ids(std::vector<std::string>& to, git_repository* in, const std::string& typed) {
   if (!is_abbreviation(typed)) return;
   const auto objects = objects_of(in);
   const auto ids = objects ? ids_beginning(objects->get(), typed, most_ids) : tl::unexpected(failure{});
-  if (!ids) return;  // what is damaged has no values to offer
+  if (!ids) return;  // a damaged repository has no values to offer
   const auto digits = ids->size() == 1 ? std::max(shown_digits, typed.size()) : std::size_t{GIT_OID_HEXSZ};
   for (const auto& id : *ids) {
     const auto what = behind_tags(objects->get(), id);
@@ -79,7 +80,7 @@ void add_ids(std::vector<std::string>& to, git_repository* in, const std::string
   }
 }
 
-/// A text as a pattern that finds it; a dot finds itself, too.
+/// A text as a pattern that matches it. A dot is not escaped, because it matches itself.
 std::string pattern_of(std::string_view text) {
   std::string pattern;
   for (const char c : text) {
@@ -89,7 +90,7 @@ std::string pattern_of(std::string_view text) {
   return pattern;
 }
 
-/// As a value of `{+path}`: what has a meaning in URIs is escaped, and so is what is no UTF-8.
+/// A path as a value of `{+path}`. Escapes characters with a meaning in URIs, and invalid UTF-8.
 std::string path_value(std::string_view path) {
   std::string value;
   for (const char c : path) {
@@ -137,7 +138,7 @@ result<complete_result> completing::revisions(git_repository* in, const std::fun
   for (const auto* prefix : {"refs/heads/", "refs/tags/", "refs/remotes/"}) HONDANA_TRY(add_names(names, in, prefix, when));
   add_ids(names, in, request_.value);
   if (!request_.who.view || is_about("ref")) return complete_from(request_.value, names);
-  // Rules of a view are dear: only what could be sent is held against them.
+  // Access rules are expensive, so only names that could be sent are checked.
   const auto best = best_fitting(request_.value, std::move(names), most_asked + 1);
   const auto front = prefix_of(request_.chosen("repo")) + std::string(name_of(what())) + '/' +
                      (is_about("to") ? percent_encode(request_.chosen("from")) + ".." : std::string());
@@ -149,7 +150,7 @@ result<complete_result> completing::revisions(git_repository* in, const std::fun
   auto found = complete_from(request_.value, seen);
   if (best.size() > most_asked) {
     found.has_more = true;
-    found.total.reset();  // nobody has counted them
+    found.total.reset();  // not counted
   }
   return found;
 }
@@ -166,7 +167,7 @@ result<complete_result> completing::paths(git_repository* in, const concealment&
   const auto typed = decoded ? *decoded : request_.value;
   if (const auto slash = typed.rfind('/'); slash != std::string::npos) at.path = typed.substr(0, slash);
   const auto folder = find_folder(in, at, hides);
-  if (!folder) return complete_result{{}, 0, false};  // whoever types on asks again
+  if (!folder) return complete_result{{}, 0, false};  // the next keystroke requests values again
   HONDANA_TRY(const auto listing, tree_listing::open(in, folder->tree));
   const bool is_large = listing.size() > most_ranked;
   const auto begun = std::string_view(typed).substr(typed.rfind('/') + 1);
@@ -187,7 +188,7 @@ result<complete_result> completing::paths(git_repository* in, const concealment&
     values.push_back((is_parameter ? there.path : path_value(there.path)) + (one.is_folder() ? "/" : ""));
   }
   auto found = complete_from(is_parameter ? typed : path_value(typed), values);
-  if (is_large && found.has_more) found.total.reset();  // nobody has counted them
+  if (is_large && found.has_more) found.total.reset();  // not counted
   return found;
 }
 
@@ -205,7 +206,7 @@ result<complete_result> completing::authors(git_repository* in, const concealmen
   if (!page) return tl::unexpected(page.error());
   for (const auto& one : page->commits) ++counts[shown_person(hides, one.author).name];
   std::vector<std::pair<std::string, std::size_t>> people(counts.begin(), counts.end());
-  // Those who wrote as much come by name.
+  // People with equally many commits are sorted by name.
   std::sort(people.begin(), people.end(),
             [](const auto& a, const auto& b) { return a.second != b.second ? a.second > b.second : a.first < b.first; });
   std::vector<std::string> values;

@@ -14,19 +14,21 @@
 
 namespace hondana::git {
 
-/// One request for values. Refers to it.
+/// One completion request. Lifetime: refers to `request`.
 class completing {
  public:
   explicit completing(const complete_request& request) noexcept : request_(request) {}
 
   [[nodiscard]] bool is_about(std::string_view variable) const noexcept { return request_.argument == variable; }
 
-  /// Without a repository only formats can be told.
+  /// Without a repository, only formats can be completed.
   [[nodiscard]] complete_result without_repository() const;
-  /// Branches, tags, HEAD and, from four digits on, ids of commits for revisions, of which the view is asked about the thousand
-  /// that fit best; entries at the revision that is chosen (or
-  /// HEAD) for paths, a folder at a time, and of one with more than 5000 only those that begin with what was typed; people of
-  /// the last 5000 commits for authors, as patterns. Errors: cancelled.
+  /// Revisions: branches, tags, HEAD and, from four digits on, commit ids. The access filter is checked for the thousand best
+  /// matches.
+  /// Paths: entries at the chosen revision (or HEAD), one folder at a time. In a folder with more than 5000 entries, only names
+  /// that begin with the input match.
+  /// Authors: the people of the last 5000 commits, as patterns.
+  /// Errors: cancelled.
   [[nodiscard]] result<complete_result> values(git_repository* in, const concealment& hides,
                                                const std::function<bool()>& is_stopped) const;
 
@@ -37,7 +39,7 @@ class completing {
                                               const std::function<bool()>& is_stopped) const;
   [[nodiscard]] result<complete_result> authors(git_repository* in, const concealment& hides,
                                                 const std::function<bool()>& is_stopped) const;
-  /// Whether anything may be seen whose URI begins so.
+  /// Whether the caller may see any resource whose URI begins with this.
   [[nodiscard]] bool leads_somewhere(const std::string& uri) const;
 
   const complete_request& request_;

@@ -1,4 +1,4 @@
-/// Follows absolute paths and links without leaving the served folders.
+/// Resolves absolute paths and links without leaving the served folders.
 #include "sources/git/confined_roots.hpp"
 
 #include <fcntl.h>
@@ -20,7 +20,8 @@ namespace hondana::git {
 namespace {
 
 constexpr int as_handle = O_PATH | O_CLOEXEC;
-// Without O_NONBLOCK, what has just become a FIFO would wait for a writer; without O_NOCTTY, a terminal could adopt us.
+// O_NONBLOCK: opening a file that has just become a FIFO must not wait for a writer. O_NOCTTY: a terminal must not become our
+// controlling terminal.
 constexpr int as_quiet_file = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 
 std::optional<std::string> real_path_of(const std::string& path) {
@@ -32,7 +33,7 @@ std::optional<std::string> real_path_of(const std::string& path) {
   return std::string(real.get());
 }
 
-/// What stands behind a folder in a path below it, "." for itself; nothing for what is elsewhere.
+/// The part of a path below a folder; "." for the folder itself, nothing for a path elsewhere.
 std::optional<std::string> below(const std::string& folder, const std::string& path) {
   if (path == folder) return ".";
   const auto length = folder == "/" ? 0 : folder.size();
@@ -142,7 +143,7 @@ tl::expected<std::string, astray> enclosure::read(const std::string& path, std::
   struct stat facts{};
   if (::fstat(opened.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) return tl::unexpected(astray::no_file);
   if (static_cast<std::uint64_t>(facts.st_size) > most) return tl::unexpected(astray::too_large);
-  // One byte more than it says: it may have grown.
+  // One byte more than its size, because it may have grown.
   std::string bytes(static_cast<std::size_t>(facts.st_size) + 1, '\0');
   const auto size = disk::read_at(opened.get(), bytes.data(), bytes.size(), 0);
   if (!size) return tl::unexpected(astray::unreadable);

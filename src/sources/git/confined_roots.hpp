@@ -1,4 +1,4 @@
-/// Follows absolute paths and links without leaving the served folders.
+/// Resolves absolute paths and links without leaving the served folders.
 #pragma once
 
 #include <cstddef>
@@ -13,30 +13,31 @@
 
 namespace hondana::git {
 
-/// Why a path did not lead to what was wanted.
+/// Why a path could not be resolved.
 enum class astray {
-  missing,    ///< Nothing is there, as far as the way lies inside.
-  outside,    ///< It leaves the roots; whether anything is there is not said.
-  no_file,    ///< No regular file.
-  no_folder,  ///< No folder.
+  missing,    ///< Nothing exists there, as far as the path is inside.
+  outside,    ///< It leaves the roots. Whether anything exists there is not revealed.
+  no_file,    ///< It is not a regular file.
+  no_folder,  ///< It is not a folder.
   too_large,
   unreadable,
 };
 
-/// For sentences: "…" + " leads out of the served folders".
+/// Text for messages: "…" + " leads out of the served folders".
 [[nodiscard]] std::string_view text_of(astray why) noexcept;
 
-/// The roots, opened once. The kernel resolves beneath them; a way that leaves them and comes back, as absolute links do, is
-/// taken only when what it ends at is reached from a root without any link. Immutable. Threads: any.
+/// The roots, opened once. The kernel resolves paths below them. Some paths leave them and come back, as absolute links do.
+/// These are accepted only if a root leads to their real path without any link. Immutable. Threads: any.
 class enclosure {
  public:
-  /// Absolute paths; those that cannot be opened enclose nothing.
+  /// Absolute paths. A root that cannot be opened contains nothing.
   explicit enclosure(const std::vector<std::string>& roots);
 
-  /// Where a folder, or a regular file, really is: absolute and free of links. `path` is absolute; it may have links and `..`.
+  /// The real path of a folder or a regular file: absolute and free of links. `path` is absolute; it may contain links and
+  /// `..`.
   [[nodiscard]] tl::expected<std::string, astray> folder(const std::string& path) const;
   [[nodiscard]] tl::expected<std::string, astray> file(const std::string& path) const;
-  /// All bytes of a regular file. What is no regular file is never opened.
+  /// All bytes of a regular file. Anything else is never opened.
   [[nodiscard]] tl::expected<std::string, astray> read(const std::string& path, std::size_t most) const;
 
  private:
@@ -49,12 +50,13 @@ class enclosure {
     disk::handle at;  // O_PATH
   };
   [[nodiscard]] tl::expected<landing, astray> follow(const std::string& path) const;
-  /// What keeps the kernel from following a path beneath a root that it is spelled below; nothing: none, or the way leads out.
+  /// Why the kernel cannot resolve a path below the root that it names. Nothing if it can, or if the path leads out of the
+  /// root.
   [[nodiscard]] std::optional<astray> obstacle_inside(const std::string& path) const;
   [[nodiscard]] disk::handle open_without_links(const std::string& path, int flags) const;
 
   std::vector<root> roots_;
-  bool lacks_descriptors_ = false;  // to open all roots
+  bool lacks_descriptors_ = false;  // for some of the roots
 };
 
 }  // namespace hondana::git

@@ -50,14 +50,14 @@ std::string quoted_path(std::string_view path) {
 
 namespace {
 
-// Deeper and longer than file systems allow; a tree made to harm can be both.
+// More than file systems allow. A malicious tree can exceed both.
 constexpr std::size_t most_depth = 2048;
 constexpr std::size_t longest_path = 65'536;
-// Entries looked at: trees that hold each other many times are small in the repository and endless when walked.
+// Examined entries. Trees that contain each other many times are small in the repository, and endless when walked.
 constexpr std::uint64_t most_steps = 10'000'000;
 constexpr std::size_t most_path_bytes = std::size_t{256} << 20;
 
-/// Git knows five modes; what else stands in old trees is read as one of them.
+/// Git knows five modes. Other values in old trees are mapped to one of them.
 std::uint32_t mode_of(const git_tree_entry* entry) noexcept {
   const auto raw = static_cast<std::uint32_t>(git_tree_entry_filemode_raw(entry));
   switch (raw & kind_bits) {
@@ -71,7 +71,7 @@ std::uint32_t mode_of(const git_tree_entry* entry) noexcept {
   }
 }
 
-/// Stands at one entry of a tree, or at its end.
+/// A position at an entry of a tree, or at its end.
 class tree_position {
  public:
   explicit tree_position(const git_tree* of) noexcept : of_(of), count_(of != nullptr ? git_tree_entrycount(of) : 0) { read(); }
@@ -102,7 +102,7 @@ class tree_position {
   const git_oid* id_ = nullptr;
 };
 
-/// As entries of trees are sorted: as if folders' names ended in a slash, so that paths come in bytewise order.
+/// The order of entries in trees: as if names of folders ended in a slash, so that paths come in bytewise order.
 int order(const tree_position& one, const tree_position& other) noexcept {
   const auto shared = std::min(one.name().size(), other.name().size());
   if (const int order = std::memcmp(one.name().data(), other.name().data(), shared); order != 0) return order;
@@ -142,11 +142,11 @@ class tree_comparison {
   std::vector<change>& changes() noexcept { return changes_; }
 
  private:
-  /// Two trees that are being compared; positions are in them.
+  /// Two trees that are being compared, and the positions in them.
   struct level {
     tree_pointer from, to;
     tree_position before, after;
-    std::size_t path_size;  // of the folder's path with its slash
+    std::size_t path_size;  // of the folder's path including its slash
   };
 
   result<void> entry(const tree_position* before, const tree_position* after) {
@@ -226,8 +226,8 @@ result<std::vector<change>> compare(git_repository* in, git_tree* from, git_tree
 
 // Writes what `git diff-tree -p` writes, and counts what `--numstat` counts.
 //
-// Attributes are never asked, neither those of the work tree (as diff-tree does there), nor those of the trees: what is binary
-// is told by its bytes, and what stands behind a hunk's header by git's default rule, as in a bare repository.
+// Attributes are never read, neither those of the work tree, which diff-tree uses, nor those of the trees. A file is binary by
+// its bytes. The text after a hunk's header follows git's default rule, as in a bare repository.
 
 namespace hondana::git {
 namespace {
@@ -241,10 +241,10 @@ std::string octal(std::uint32_t mode) {
   return text.insert(0, 6 - std::min<std::size_t>(text.size(), 6), '0');
 }
 
-/// No path of git's begins with a slash; of one in a broken tree git shows the rest.
+/// Git's paths never begin with a slash. For one in a broken tree, git shows the rest.
 std::string without_slash(const std::string& path) { return path.starts_with('/') ? path.substr(1) : path; }
 
-/// Both contents, and whether there is anything in them to be compared.
+/// Both contents, and whether they are binary.
 struct two_contents {
   side_content before, after;
   [[nodiscard]] bool is_binary() const noexcept { return before.is_binary || after.is_binary; }
@@ -255,7 +255,7 @@ tl::unexpected<failure> beyond_limit(const std::string& what) {
               "Files of more than " + what + " are not compared. Read both of them instead, or compare them with git.");
 }
 
-/// Asked of both before either is read.
+/// Checks both sizes before either side is read.
 result<void> check_sizes(const side& before, const side& after, side_contents& from, const patch_options& with) {
   for (const auto* one : {&before, &after}) {
     HONDANA_TRY(const auto size, from.size_of(*one));
@@ -298,7 +298,7 @@ class patch_writer {
 
   result<void> write(const change& of) {
     if (of.before.is_there() && of.after.is_there() && (of.before.mode & kind_bits) != (of.after.mode & kind_bits)) {
-      // Contents of two kinds are not compared.
+      // Contents of different kinds are not compared.
       HONDANA_TRY(write(of, of.before, {of.after.path}));
       outcome_.is_measured = false;
       return write(of, {of.before.path}, of.after);
@@ -306,7 +306,7 @@ class patch_writer {
     return write(of, of.before, of.after);
   }
 
-  /// What has come of it so far, also where that was an error.
+  /// The outcome so far, also after an error.
   [[nodiscard]] const patch_outcome& outcome() const noexcept { return outcome_; }
 
  private:
@@ -356,7 +356,7 @@ class patch_writer {
     }
   }
 
-  /// A tab ends a name with spaces, for programs that take what stands behind a space for a date.
+  /// A tab ends a name with spaces, for programs that take the text after a space for a date.
   void append_name(std::string_view sign, const std::string& name) {
     (to_ += sign) += name;
     if (name.find(' ') != std::string::npos) to_ += '\t';

@@ -16,27 +16,27 @@
 
 namespace hondana::git {
 
-/// Of either side, in bytes; also of files that are compared to find renames.
+/// Bytes of either side; also of files that are compared to find renames.
 inline constexpr std::uint64_t largest_compared_file = std::uint64_t{32} << 20;
-/// Of both sides together. So many lines drawn at random, the worst there is, take about a second and 50 megabytes.
+/// Lines of both sides together. So many random lines, the worst case, take about a second and 50 megabytes.
 inline constexpr std::size_t most_compared_lines = 200'000;
 
-/// Files and folders by their names, bytewise and without patterns; none, or an empty one, stands for everything. One that ends
-/// in `/` means a folder only. Lifetime: refers to `paths`.
+/// Selects files and folders by their paths, bytewise and without patterns. No paths, or an empty one, select everything. A
+/// path that ends in `/` selects a folder only. Lifetime: refers to `paths`.
 class path_filter {
  public:
   explicit path_filter(const std::vector<std::string>& paths) noexcept : paths_(paths) {}
 
-  /// Whether it is about a file, link or submodule at `path`.
+  /// Whether a file, link or submodule at `path` is selected.
   [[nodiscard]] bool takes(std::string_view path) const noexcept {
     return is_any([&](std::string_view one) { return path == one || is_below(path, one); });
   }
-  /// Whether it can be about anything below the folder `path`.
+  /// Whether anything below the folder `path` may be selected.
   [[nodiscard]] bool enters(std::string_view path) const noexcept {
     return is_any(
         [&](std::string_view one) { return path.empty() || path == one || is_below(path, one) || is_below(one, path); });
   }
-  /// Whether it is about everything below the folder `path`.
+  /// Whether everything below the folder `path` is selected.
   [[nodiscard]] bool covers(std::string_view path) const noexcept {
     return is_any([&](std::string_view one) {
       return path == (one.ends_with('/') ? one.substr(0, one.size() - 1) : one) || is_below(path, one);
@@ -44,7 +44,7 @@ class path_filter {
   }
 
  private:
-  /// Whether `path` lies below the folder that `above` names, with or without a slash at its end.
+  /// Whether `path` is below the folder `above`, which may end in a slash.
   static bool is_below(std::string_view path, std::string_view above) noexcept {
     if (above.ends_with('/')) above.remove_suffix(1);
     return path.size() > above.size() && path.starts_with(above) && path[above.size()] == '/';
@@ -61,19 +61,19 @@ class path_filter {
 /// One side of a changed file.
 struct side {
   std::string path;  ///< Bytes as in the tree.
-  git_oid id{};      ///< All zero: there is none.
+  git_oid id{};      ///< All zero: none.
   std::uint32_t mode = 0;
-  bool is_in_work_tree = false;  ///< Its bytes are those of the file there, not of an object.
+  bool is_in_work_tree = false;  ///< Its content is that of the file there, not of an object.
 
   [[nodiscard]] bool is_there() const noexcept { return mode != 0; }
 };
 
-/// Both sides have a path, also where only one is there.
+/// A changed file. Both sides have a path, even if only one of them exists.
 struct change {
   enum class kind : std::uint8_t { added, deleted, modified, renamed, type_changed };
   kind what = kind::modified;
   side before, after;
-  unsigned similarity = 0;  ///< Of a rename, in percent.
+  unsigned similarity = 0;  ///< For a rename, in percent.
   /// Filled by `measure`.
   bool is_binary = false;
   std::uint64_t added_lines = 0, deleted_lines = 0;
@@ -83,45 +83,45 @@ struct compare_options {
   std::vector<std::string> paths{};  ///< Files and folders, literally; empty: all.
   bool finds_renames = true;         ///< As `-M` does (50 %, inexact ones among at most 1000 × 1000 files).
   std::size_t most_changes = 100'000;
-  std::uint64_t largest_file = std::uint64_t{512} << 20;     ///< Of the work tree.
-  std::uint64_t largest_renamed = std::uint64_t{512} << 20;  ///< What is larger is renamed only where it is equal.
-  /// Asked now and then; true ends it with `cancelled`.
+  std::uint64_t largest_file = std::uint64_t{512} << 20;     ///< For files of the work tree.
+  std::uint64_t largest_renamed = std::uint64_t{512} << 20;  ///< Larger files are renamed only if they are equal.
+  /// Called periodically; true ends the comparison with `cancelled`.
   std::function<bool()> is_stopped{};
 };
 
-/// Changes from one tree to another, in the order of git's diff-tree; null: the empty tree.
-/// Errors: response_too_large beyond `most_changes`; cancelled; those of missing or corrupt objects.
+/// Changes from one tree to another, in the order of git's diff-tree. Null: the empty tree.
+/// Errors: response_too_large above `most_changes`; cancelled; those of missing or corrupt objects.
 [[nodiscard]] result<std::vector<change>> compare(git_repository* in, git_tree* from, git_tree* to,
                                                   const compare_options& options = {});
 
-/// What a work tree has that no commit has.
+/// The uncommitted changes of a work tree.
 struct working_changes {
-  std::vector<change> staged;           ///< From HEAD's tree to the index. What is in conflict is not among them.
-  std::vector<change> unstaged;         ///< From the index to the files; of what is in conflict, from our side of it.
-  std::vector<std::string> conflicted;  ///< Paths of what a merge could not settle.
-  /// Files that are neither tracked nor ignored, and folders of nothing but such, with a slash behind them.
+  std::vector<change> staged;           ///< From HEAD's tree to the index, without files in conflict.
+  std::vector<change> unstaged;         ///< From the index to the files; for files in conflict, from our side.
+  std::vector<std::string> conflicted;  ///< Paths of unresolved merge conflicts.
+  /// Files that are neither tracked nor ignored, and folders that contain only such files. Folders end in a slash.
   std::vector<std::string> untracked;
-  /// What the operating system does not let be read, and so is in none of the above; folders with a slash behind them.
+  /// Paths that the operating system does not allow to be read, which are in none of the lists above. Folders end in a slash.
   std::vector<std::string> unreadable;
 };
-/// Files are taken for unchanged when the index knows their size and times, and are compared by their bytes otherwise: as they
-/// are on the disk, without filters and attributes. They are read beneath the work tree only, never through links, and no more
-/// than `largest_file` of each: a larger one that may have changed has no id. Submodules are not looked into: one is the same
-/// as long as its folder is there. Of ignore files, the work tree's and `info/exclude` count. Nothing is written, not even the
-/// index. Errors, none of which names a file: those of `compare`; unsupported for a bare repository; source_unavailable for a
-/// work tree that cannot be opened, for files that the operating system cannot read now, and for an index that libgit2 cannot
-/// read; content_changed.
+/// Compares a work tree with the index and HEAD. A file is unchanged if the index has its size and times. Otherwise its bytes
+/// on disk are compared, without filters and attributes. Files are read below the work tree only, never through links, and up
+/// to `largest_file` bytes each. A larger file that may have changed has no id. Submodules are not entered: one is unchanged as
+/// long as its folder exists. The ignore files of the work tree and `info/exclude` apply. Nothing is written, not even the
+/// index.
+/// Errors, none of which names a file: those of `compare`; unsupported for a bare repository; content_changed.
+/// source_unavailable for a work tree that cannot be opened, for files that cannot be read now, and for an index that libgit2
+/// cannot read.
 [[nodiscard]] result<working_changes> compare_work_tree(git_repository* in, const compare_options& options = {});
 
 struct patch_options {
   std::size_t context = 3;
-  std::uint64_t most_bytes = std::uint64_t{64} << 20;     ///< Of the patch: longer is response_too_large.
-  std::uint64_t largest_file = std::uint64_t{512} << 20;  ///< What is larger is taken for binary, as git does.
-  /// Of either side; what is larger, though not binary by `largest_file`, is not compared: response_too_large.
+  std::uint64_t most_bytes = std::uint64_t{64} << 20;     ///< Of the patch. A longer one is response_too_large.
+  std::uint64_t largest_file = std::uint64_t{512} << 20;  ///< Larger files count as binary, as in git.
+  /// Of either side. A larger file that does not count as binary is not compared: response_too_large.
   std::uint64_t largest_compared = std::uint64_t{512} << 20;
-  std::size_t most_lines = 4'000'000;  ///< Of both sides together; each takes memory. More is response_too_large.
-  /// Writes over what must not be seen in the bytes of a file, whose length and line ends stay; called before they are
-  /// compared.
+  std::size_t most_lines = 4'000'000;  ///< Of both sides together, because each line takes memory. More is response_too_large.
+  /// Overwrites secrets in the bytes of a file, keeping its length and line ends. Called before files are compared.
   std::function<void(std::string_view path, std::string& bytes)> mask{};
   std::function<bool()> is_stopped{};
 };
@@ -130,23 +130,23 @@ struct patch_options {
 /// (Myers' algorithm, names quoted as core.quotePath does).
 [[nodiscard]] result<void> append_patch(std::string& to, git_repository* in, const change& of, const patch_options& with = {});
 
-/// How it went with one patch.
+/// The outcome of making one patch.
 struct patch_outcome {
   enum class kind : std::uint8_t { written, too_long, not_compared };
-  kind what = kind::written;  ///< `not_compared`: a side is larger, or both have more lines, than may be compared.
-  bool is_measured = false;   ///< Only then what follows is told, as `measure` does.
+  kind what = kind::written;  ///< `not_compared`: a side is too large, or both together have too many lines.
+  bool is_measured = false;   ///< Only then the members below are set, as by `measure`.
   bool is_binary = false;
   std::uint64_t added_lines = 0, deleted_lines = 0;
 };
-/// As `append_patch`, but what is too large is an outcome and no error, and what was counted on the way is told: no second
-/// comparison is needed for it.
+/// As `append_patch`, but files that are too large are an outcome, not an error. Reports the counts that the comparison yields,
+/// so that a second comparison is not needed.
 [[nodiscard]] result<patch_outcome> try_patch(std::string& to, git_repository* in, const change& of,
                                               const patch_options& with = {});
 
-/// Fills in whether it is binary and how many lines came and went, as `--numstat` counts.
+/// Sets whether the change is binary, and how many lines were added and deleted, as `--numstat` counts.
 [[nodiscard]] result<void> measure(change& of, git_repository* in, const patch_options& with = {});
 
-/// A path as it stands in patches: in quotes, with escapes, where it has bytes that need it.
+/// A path as written in patches: in quotes, with escapes, if it has bytes that need them.
 [[nodiscard]] std::string quoted_path(std::string_view path);
 
 }  // namespace hondana::git

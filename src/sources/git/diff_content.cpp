@@ -70,7 +70,7 @@ bool side_contents::lacks(const side& of) {
   if (!of.is_there() || of.is_in_work_tree || (of.mode & kind_bits) == submodule_kind) return false;
   const auto odb = objects();
   if (!odb || git_odb_exists(*odb, &of.id) != 0) return false;
-  // Packs that cannot be opened are passed over, and then nothing is known.
+  // Packs that cannot be opened are skipped. Then it is unknown whether the object exists.
   return !disk::lacks_descriptors();
 }
 

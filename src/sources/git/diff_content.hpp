@@ -15,30 +15,30 @@
 
 namespace hondana::git {
 
-/// Kinds in a tree entry's mode.
+/// The kind of an entry in its mode.
 inline constexpr std::uint32_t kind_bits = 0170000, regular_kind = 0100000, link_kind = 0120000, folder_kind = 0040000,
                                submodule_kind = 0160000;
 [[nodiscard]] constexpr bool is_regular(std::uint32_t mode) noexcept { return (mode & kind_bits) == regular_kind; }
 
-/// Of a blob, of a file or link of the work tree, or the line that stands for a submodule. Empty where there is none.
+/// The content of a blob, of a file or link of the work tree, or the line that represents a submodule. Empty if there is none.
 struct side_content {
   std::variant<std::string, odb_object_pointer> held{};
-  /// A NUL is among its first 8000 bytes, or it is larger than asked for. Attributes have no say.
+  /// It has a NUL among its first 8000 bytes, or is larger than the limit. Attributes are not used.
   bool is_binary = false;
-  bool is_whole = true;  ///< False: it is larger than asked for, and nothing of it was read.
+  bool is_whole = true;  ///< False: it is larger than the limit, and was not read.
 
   [[nodiscard]] std::string_view bytes() const noexcept;
 };
 
-/// Reads contents of one repository, just as they are stored: no filters, no textconv, no attributes.
+/// Reads contents of one repository exactly as they are stored: without filters, textconv and attributes.
 class side_contents {
  public:
   explicit side_contents(git_repository* in) noexcept : in_(in) {}
 
-  /// Errors: source_unavailable for objects that are missing or damaged, and for those that are no blobs.
+  /// Errors: source_unavailable for objects that are missing, damaged, or not blobs.
   [[nodiscard]] result<std::uint64_t> size_of(const side& of);
   [[nodiscard]] result<side_content> read(const side& of, std::uint64_t most);
-  /// Whether it is an object that the repository does not have, as in a partial clone.
+  /// Whether it is an object that the repository lacks, as in a partial clone.
   [[nodiscard]] bool lacks(const side& of);
 
  private:

@@ -68,7 +68,7 @@ result<std::vector<change>> compare_trees(const asking& what, const std::optiona
   if (!what.at.path.empty()) with.paths.push_back(what.at.path);
   with.largest_renamed = largest_compared_file;
   with.is_stopped = what.is_stopped;
-  // Which files they are is enough for that.
+  // A description needs only the set of changed files.
   with.finds_renames = !what.is_description;
   auto found = compare(what.in, before.get(), after.get(), with);
   if (!found) return found;
@@ -143,7 +143,7 @@ class commit_view {
   }
 
  private:
-  /// A difference needs another commit, which a first one does not have.
+  /// A diff needs another commit, which a first commit does not have.
   std::string advice() const {
     if (!has_parents_) return "Read its files from the tree.";
     const auto diff =
@@ -188,10 +188,10 @@ namespace {
 
 constexpr std::size_t most_listed = 1000;
 
-/// Paths that nothing but their names is said of.
+/// Paths of which only the names are shown.
 struct path_list {
   std::vector<std::string> shown;
-  std::size_t secrets = 0;  // that are left out
+  std::size_t secrets = 0;  // number of those left out
 
   [[nodiscard]] bool is_empty() const noexcept { return shown.empty() && secrets == 0; }
 };
@@ -281,7 +281,7 @@ result<rendering> render_changes(const asking& what) {
   with.largest_renamed = largest_compared_file;
   with.is_stopped = what.is_stopped;
   HONDANA_TRY(const auto found, compare_work_tree(what.in, with));
-  // Nothing but the commit that is checked out stands for files of the work tree in URIs.
+  // In URIs, files of the work tree are represented by the commit that is checked out.
   sections all{change_list(what, "HEAD"), change_list(what, "HEAD"), {}, {}, 0};
   HONDANA_TRY(all.staged.add(found.staged));
   HONDANA_TRY(all.unstaged.add(found.unstaged));

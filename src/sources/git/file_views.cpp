@@ -35,18 +35,18 @@
 
 namespace hondana::git {
 
-/// What is read whole into memory, since libgit2 streams no packed objects.
+/// Blobs are read whole into memory, because libgit2 cannot stream packed objects.
 inline constexpr std::uint64_t largest_blob = std::uint64_t{64} << 20;
 
-/// The bytes of a blob, secrets masked.
+/// The content of a blob, with secrets masked.
 struct file_text {
   std::string bytes;
   bool is_text = false;
-  std::string encoding;    ///< What the text was in before it was made UTF-8; empty: it was.
-  std::size_t masked = 0;  ///< Secrets.
+  std::string encoding;    ///< The encoding of the text before it was converted to UTF-8; empty: it was UTF-8.
+  std::size_t masked = 0;  ///< Number of masked secrets.
 };
 
-/// A file's entry at a revision, checked against names of secrets.
+/// A file's entry at a revision. Its name has been checked against the names of secrets.
 struct found_file {
   tree_entry entry;
   git_oid commit{};
@@ -54,13 +54,13 @@ struct found_file {
   bool is_fixed = false;
 };
 
-/// Errors: of `resolve`; resource_not_found also for files of secrets, saying why; invalid_argument for a folder.
+/// Errors: of `resolve`; resource_not_found also for secret files, saying why; invalid_argument for a folder.
 [[nodiscard]] result<found_file> find_file(const asking& what);
 
-/// Errors: response_too_large beyond `most` or `largest_blob`, naming size and limit; source_unavailable.
+/// Errors: response_too_large above `most` or `largest_blob`, naming size and limit; source_unavailable.
 [[nodiscard]] result<file_text> read_file(const asking& what, const tree_entry& of, std::uint64_t most);
 
-/// The lines that are asked for; all of it without a range. Errors: invalid_argument, naming `lines`.
+/// The requested lines; the whole text without a range. Errors: invalid_argument, naming `lines`.
 [[nodiscard]] result<std::string_view> cut_lines(std::string_view text, const std::optional<line_range>& wanted);
 
 namespace {
@@ -87,7 +87,7 @@ result<found_file> find_file(const asking& what) {
   if (const auto why = what.hides.secret_at(at.path, false); !why.empty())
     return tl::unexpected(concealment::refusal_of(at.path, why));
   HONDANA_TRY(const auto rev, resolve(what.in, at.rev, "rev"));
-  // Who wrote what of a file says what is in it.
+  // A blame reveals the content of a file.
   if (at.what == topic::blame && !what.hides.shows_file(at.rev, at.path)) return tl::unexpected(missing_file(at.path));
   HONDANA_TRY(auto entry, find_entry(what.in, rev.tree, at.path));
   if (entry.is_folder() && what.hides.shows_folder(at.rev, at.path))
@@ -143,12 +143,12 @@ namespace {
 constexpr std::uint64_t longest_gitmodules = std::uint64_t{1} << 20;
 constexpr std::size_t longest_pointer = 1024;
 
-/// What begins with a dot is beside the repository itself, wherever that is.
+/// The URL for clients. One that begins with a dot is relative to the repository, wherever that is.
 std::string told_submodule(const std::string& url) {
   return url.starts_with("./") || url.starts_with("../") ? without_credentials(url) : told_address(url);
 }
 
-/// Where a submodule is fetched from; nothing where `.gitmodules` does not say, or may not be read by the caller.
+/// The URL that a submodule is fetched from. Nothing if `.gitmodules` has none, or if the caller may not read that file.
 std::optional<std::string> submodule_url(const asking& what, const found_file& file) {
   if (!what.hides.shows_file(what.at.rev, ".gitmodules")) return std::nullopt;
   const auto list = find_entry(what.in, file.tree, ".gitmodules");
@@ -174,7 +174,7 @@ void render_submodule(rendering& made, const asking& what, const found_file& fil
   if (url) made.facts.emplace_back("dev.hondana/submodule-url", *url);
 }
 
-/// Source: the specification of git-lfs, section "The Pointer".
+/// Adds metadata if the text is a Git LFS pointer. Source: the specification of git-lfs, section "The Pointer".
 void tell_pointer(rendering& made, std::string_view text) {
   if (text.size() > longest_pointer || !text.starts_with("version https://git-lfs.github.com/spec/v1\n")) return;
   const auto value_of = [&](std::string_view key) {
@@ -192,7 +192,7 @@ void tell_pointer(rendering& made, std::string_view text) {
 }
 
 result<void> render_file(rendering& made, const asking& what, const found_file& file) {
-  // A part may be small where the whole is not.
+  // A part may be small even if the file is not.
   HONDANA_TRY(auto read, read_file(what, file.entry, what.at.lines ? largest_blob : what.max_bytes));
   if (what.at.lines && !read.is_text)
     return fail(errc::invalid_argument,
@@ -221,13 +221,13 @@ result<rendering> render_blob(const asking& what) {
   made.version = text_of(file.entry.id);
   if (file.entry.is_submodule()) {
     render_submodule(made, what, file);
-    // What .gitmodules says may change while the commit does not.
+    // The URL in .gitmodules may change while the submodule's commit does not.
     version_by_text(made, what);
     return made;
   }
   if (what.is_enough(made.version) && !what.is_description) return made;
   if (auto read = render_file(made, what, file); !read) {
-    // The entry of what is too large to be read can still be told.
+    // A file that is too large to be read can still be described.
     if (!what.is_description || read.error().code != errc::response_too_large) return tl::unexpected(std::move(read.error()));
     made.mime_type = media_type_of(what.at.path, {}, true);
   }

@@ -93,7 +93,7 @@ tl::unexpected<failure> refuse_entry(std::string_view name, std::string_view why
                                           ", so the repository is not opened. Serve a clone made by `git clone --no-local`.");
 }
 
-/// `path` has no links. `largest` 0: any size will do.
+/// `path` is free of links. `largest`: 0 for no limit.
 result<void> check_size(const std::string& path, std::string_view name, std::uint64_t largest) {
   struct stat facts{};
   if (largest > 0 && ::lstat(path.c_str(), &facts) == 0 && static_cast<std::uint64_t>(facts.st_size) > largest)
@@ -101,7 +101,7 @@ result<void> check_size(const std::string& path, std::string_view name, std::uin
   return {};
 }
 
-/// Served however few descriptors there are.
+/// Accepted however few descriptors there are.
 constexpr std::size_t fewest_packs = 64;
 
 class contents_walk {
@@ -109,7 +109,7 @@ class contents_walk {
   contents_walk(const enclosure& inside, const screening_limits& limits)
       : inside_(inside), left_(limits.entries), most_packs_(limits.packs != 0 ? limits.packs : most_open_packs()) {}
 
-  /// `name` is that of `folder`, below the git folder. `largest` is what a file may have; 0: anything, since it is not read at
+  /// `name`: the path of `folder` below the git folder. `largest`: the size limit of a file; 0: none, because it is not read at
   /// once.
   result<void> enter(const std::string& folder, const std::string& name, std::size_t depth, std::uint64_t largest) {
     constexpr std::size_t deepest_name = 64;  // of names of references
@@ -143,7 +143,7 @@ class contents_walk {
     auto kind = one.d_type;
     struct stat facts{};
     if (kind == DT_UNKNOWN || (kind == DT_REG && largest > 0)) {
-      if (::fstatat(descriptor, one.d_name, &facts, AT_SYMLINK_NOFOLLOW) != 0) return {};  // it has gone
+      if (::fstatat(descriptor, one.d_name, &facts, AT_SYMLINK_NOFOLLOW) != 0) return {};  // deleted meanwhile
       kind = static_cast<unsigned char>(IFTODT(facts.st_mode));
     }
     const auto named = name + '/' + one.d_name;
@@ -169,7 +169,7 @@ class contents_walk {
   std::size_t packs_ = 0;
 };
 
-/// One file by its name: it may be missing.
+/// Checks one file by its name. It may be missing.
 result<void> check_file(const enclosure& inside, const std::string& folder, std::string_view name, std::uint64_t largest) {
   const auto found = inside.file(folder + '/' + std::string(name));
   if (found) return check_size(*found, name, largest);
@@ -177,7 +177,7 @@ result<void> check_file(const enclosure& inside, const std::string& folder, std:
   return {};
 }
 
-/// What is listed may itself be a link, as other tools make them, as long as it stays inside.
+/// Checks a folder. It may itself be a link, as some tools make them, as long as its target is inside.
 result<void> check_folder(contents_walk& walk, const enclosure& inside, const std::string& folder, const std::string& name,
                           std::uint64_t largest) {
   const auto found = inside.folder(folder + '/' + name);

@@ -12,21 +12,23 @@
 
 namespace hondana::git {
 
-/// The objects' folder of a repository and those it borrows from by `info/alternates`, theirs included, each once. Alternates
-/// that are not there are left out, as git does. Errors: invalid_argument for those outside, too many and too deep;
-/// resource_not_found when there is no folder of its own.
+/// The object folder of a repository, and those that it borrows from by `info/alternates`, including theirs. Each comes once.
+/// Alternates that do not exist are left out, as in git.
+/// Errors: invalid_argument for alternates that are outside, too many or too deep. resource_not_found if the repository has no
+/// object folder of its own.
 [[nodiscard]] result<std::vector<std::string>> object_folders_of(const enclosure& inside, const std::string& common_folder,
                                                                  const screening_limits& limits);
 
-/// How many packs may be open: those of one repository, and those of all that wait for their next call. A quarter of the
-/// descriptors that this process may have, 64 at least.
+/// How many packs may be open in one repository, and in all repositories with idle handles together. A quarter of the
+/// descriptors that this process may have, but at least 64.
 [[nodiscard]] std::size_t most_open_packs() noexcept;
 
-/// How many packs there are, where all that libgit2 could open there is a file or a folder, or a link to a file inside the
-/// roots: it follows links, would wait for the writer of a FIFO, and reads most of them at once, however large. Errors:
-/// invalid_argument, naming what is not so below the git folder; unsupported beyond `limits.entries` and `limits.packs`;
-/// source_unavailable for folders that cannot be listed. Cost: O(files of references, packs and loose objects), a look at the
-/// inode of each.
+/// Checks everything that libgit2 could open, and returns the number of packs. Each entry must be a file, a folder, or a link
+/// to a file inside the roots. The reason: libgit2 follows links, would wait for the writer of a FIFO, and reads most files at
+/// once, however large.
+/// Errors: invalid_argument, naming the entry below the git folder; unsupported above `limits.entries` and `limits.packs`;
+/// source_unavailable for folders that cannot be listed.
+/// Cost: O(files of references, packs and loose objects), one look at the inode of each.
 [[nodiscard]] result<std::size_t> check_contents(const enclosure& inside, const place& at, const screening_limits& limits);
 
 }  // namespace hondana::git

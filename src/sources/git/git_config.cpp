@@ -1,4 +1,4 @@
-/// Parses git configuration files, and decides which of their settings a repository may have.
+/// Parses git configuration files, and decides which of their settings are used.
 #include "sources/git/git_config.hpp"
 
 #include <algorithm>
@@ -48,7 +48,7 @@ class settings_reader {
  private:
   [[nodiscard]] bool is_over() const noexcept { return at_ == bytes_.size(); }
 
-  /// The end of the file ends a line; CR before LF counts as nothing.
+  /// The end of the file counts as the end of a line. CR before LF is skipped.
   char next() noexcept {
     if (is_over()) return '\n';
     if (bytes_[at_] == '\r' && at_ + 1 < bytes_.size() && bytes_[at_ + 1] == '\n') ++at_;
@@ -61,7 +61,7 @@ class settings_reader {
     }
   }
   bool refuse(std::string_view why) {
-    // A line that ended too early has been counted already.
+    // If the line ended too early, its end has already been counted.
     refused_at_ = at_ > 0 && bytes_[at_ - 1] == '\n' ? line_ - 1 : line_;
     why_ = why;
     return false;
@@ -199,7 +199,8 @@ bool is_include(std::string_view name) noexcept {
   return section == "include" || section == "includeif";
 }
 
-/// Truths and numbers that shape answers, and names of branches and remotes. Nothing that names a file or a program.
+/// Whether libgit2 may see a setting: booleans and encodings that affect responses, and names of branches and remotes. Nothing
+/// that names a file or a program.
 bool is_kept(std::string_view name) noexcept {
   constexpr std::array<std::string_view, 5> whole{"core.bare", "core.filemode", "core.symlinks", "i18n.commitencoding",
                                                   "i18n.logoutputencoding"};
@@ -217,7 +218,7 @@ struct extension {
   std::size_t line = 0;
 };
 
-/// Refuses what no version permits, and gathers what version 0 does.
+/// Rejects extensions that no version permits, and collects those that version 0 permits.
 result<void> screen_extension(const setting& one, std::string_view file, std::vector<extension>& unknown) {
   const auto name = std::string_view(one.name).substr(extension_prefix.size());
   const auto value = one.value ? ascii::in_lower_case(*one.value) : std::string();
@@ -286,7 +287,7 @@ result<screened_config> screen_config(std::string_view bytes, std::string_view f
   long version = 0;
   std::vector<extension> unknown;
   for (const auto& one : *settings) HONDANA_TRY(screen_setting(one, file, found, version, unknown));
-  // git ignores extensions that it does not know in version 0, and so do we.
+  // Like git, ignores unknown extensions in version 0.
   if (version > 0 && !unknown.empty())
     return fail(errc::unsupported, std::string(file) + ", line " + std::to_string(unknown.front().line) + ": the extension " +
                                        in_quotes(unknown.front().name) +

@@ -86,7 +86,7 @@ result<std::vector<std::string>> paths_of(config::section& from, std::string_vie
   if (single) all->push_back(*single);
   for (auto& path : *all) {
     path = from.path_from(path);
-    // A repository is called by the last name of its path.
+    // The name of a repository is the last name of its path.
     std::error_code problem;
     auto whole = std::filesystem::absolute(path, problem).lexically_normal().string();
     if (problem) return tl::unexpected(from.wrong(one, "cannot be made absolute: " + problem.message()));
@@ -109,7 +109,7 @@ result<std::shared_ptr<provider>> configure(config::section& from, const std::fu
   HONDANA_TRY(const auto redact, from.boolean("redact"));
   HONDANA_TRY(const auto watch, from.boolean("watch"));
   HONDANA_TRY(from.finish());
-  // A linked work tree and its main repository may both be named.
+  // A linked work tree and its main repository may both be listed.
   options.within = repositories;
   options.repositories = std::move(repositories);
   options.folders = std::move(folders);
@@ -135,19 +135,20 @@ std::function<bool()> stopper(const call& by) {
   return [&by] { return !still_wanted(by).has_value(); };
 }
 
-/// Libgit2 passes over packs that it cannot open, and says that there is no such object; screening finds no folders.
+/// The error when descriptors run out. libgit2 then skips packs and reports their objects as missing, and screening finds no
+/// folders.
 failure too_many_files() {
   return fail(errc::source_unavailable, "The repository cannot be read now: the server has too many files open. Retry later.")
       .value();
 }
 
-/// Whether something may have failed for want of descriptors since idle handles had been dropped `drops` times.
+/// Whether something may have failed for lack of descriptors. `drops`: `times_dropped` before it began.
 bool may_lack_descriptors(std::size_t drops) noexcept {
   return repository::times_dropped() != drops || disk::lacks_descriptors();
 }
 
-/// Whoever was stopped by the deadline says that it was cancelled; what cannot be read is looked for anew by the next call, and
-/// by this one where `is_outdated` becomes true.
+/// Turns the failure of a call into its error: a cancellation by the deadline becomes timed_out. A handle that cannot read the
+/// repository is retired, so that the next call opens another one. If `is_outdated` becomes true, this call does so, too.
 failure told(failure why, const call& by, repository::lease& through, bool& is_outdated) {
   if (why.code == errc::cancelled) {
     if (auto wanted = still_wanted(by); !wanted) return std::move(wanted.error());
@@ -158,15 +159,15 @@ failure told(failure why, const call& by, repository::lease& through, bool& is_o
   return why;
 }
 
-/// With the version, the time to live and the text of what was rendered.
+/// A reading with the version, the time to live and the text of a rendering.
 reading reading_of(rendering made, const address& at, const concealment& hides) {
   reading answer;
   answer.version = std::move(made.version);
-  // What is left out for an ignore file that cannot be read now may be shown soon.
+  // Entries that an unreadable ignore file excludes may be shown soon.
   const bool is_fixed = made.is_fixed && !hides.ignored().has_unusable();
-  // A caller with rules may be given others, and is to see at once what they show.
+  // The caller's access rules may change, which must take effect at once.
   answer.ttl = is_fixed && hides.state_of_view().empty() ? std::chrono::milliseconds(fixed_ttl) : made.ttl;
-  // What is named by whole ids is what it is, as long as it is shown.
+  // Content that is named by whole ids never changes, as long as it may be shown.
   if (is_fixed) answer.valid = hides.ignored().unchanged();
   if (!made.text) return answer;
   const auto entry = entry_of(at);
@@ -202,7 +203,7 @@ struct git_provider::attempt {
   const target& what;
   const concealment& hides;
   std::function<bool()> is_stopped;
-  bool is_lacking = false;  // told by the call: it left out what is not there
+  bool is_lacking = false;  // set by the call if it left out missing objects
 };
 
 template <class Find, class Work>
@@ -378,7 +379,7 @@ result<git_provider::target> git_provider::target_in(const std::shared_ptr<repos
 
 result<git_provider::target> git_provider::find(const std::string& uri, const call& by, bool is_read) const {
   HONDANA_TRY(auto at, parse_address(uri));
-  // A path has other spellings, and rules are about this one.
+  // A path has several spellings, and access rules are about this one.
   const auto* through = by.who.view.get();
   const auto canonical = uri_of(at);
   const bool is_shown =
@@ -392,7 +393,7 @@ result<git_provider::target> git_provider::find(const std::string& uri, const ca
 
 result<list_result> git_provider::list(const list_request& request) {
   list_result page;
-  // From the repository on that the key is in.
+  // Starts with the repository that contains the key.
   std::string_view after = request.after;
   const auto* through = request.who.view.get();
   for (const auto& [slug, one] : repositories_) {

@@ -17,34 +17,35 @@
 
 namespace hondana::git {
 
+/// Which repositories are served, and how.
 struct git_options {
-  /// Work trees or bare folders; each must be a repository that can be served.
+  /// Work trees or bare folders. Each must be a repository that can be served.
   std::vector<std::string> repositories{};
-  /// Folders at and below which all repositories are served that can be; why another is left out is told to `log`.
+  /// Folders: all repositories at and below them are served. Those that cannot be are left out, and `log` gets the reason.
   std::vector<std::string> folders{};
-  /// Where pointers of repositories may lead, besides themselves and `folders`: the main repository of a linked work tree.
+  /// Where pointers of repositories may lead, besides themselves and `folders`: to the main repository of a linked work tree.
   std::vector<std::string> within{};
-  std::size_t depth = 4;  ///< Folders between one of `folders` and a repository.
+  std::size_t depth = 4;  ///< Levels between one of `folders` and a repository.
   std::size_t most_repositories = 1000;
-  /// Secrets in contents, patches and messages are masked. Files whose names say that they hold credentials are never served.
+  /// Mask secrets in contents, patches and messages. Files whose names suggest credentials are never served.
   bool redact = true;
-  /// Files that are served at no revision and not as they are in a work tree: absolute, links resolved.
+  /// Files that are never served, at no revision and not from a work tree: absolute paths, links resolved.
   std::vector<std::string> keep_back{};
-  bool watch = true;  ///< Changes are heard from the kernel; else found when somebody asks.
+  bool watch = true;  ///< The kernel reports changes. Otherwise requests find them.
   std::function<void(std::string_view)> log{};
 };
 
-/// The documentation of the scheme.
+/// Documents the `git` scheme.
 [[nodiscard]] scheme_documentation describe();
 
-/// Nothing is written, run, or read outside of what the repositories' places say. Repositories are found when it opens.
-/// Threads: any.
+/// Serves git repositories, which are found when it opens. Writes and runs nothing, and reads only the folders of the
+/// repositories. Threads: any.
 class git_provider final : public provider {
  public:
-  /// Errors: of `locate` for `repositories`, naming the path; invalid_argument when none is found.
+  /// Errors: of `locate` for `repositories`, naming the path; invalid_argument if there is no repository.
   [[nodiscard]] static result<std::shared_ptr<git_provider>> open(git_options from);
 
-  /// Whether a bare repository is served that lies there.
+  /// Whether it serves a bare repository at this path.
   [[nodiscard]] bool serves_bare(const std::string& path) const;
 
   [[nodiscard]] std::string name() const override;
@@ -71,19 +72,20 @@ class git_provider final : public provider {
 
   git_provider(git_options options, repositories all, std::vector<std::string> left_out);
 
-  /// Errors: of `parse_address`; resource_not_found for repositories that there are not, and for what the caller may not see,
-  /// or read where `is_read`.
+  /// Errors: of `parse_address`; resource_not_found for an unknown repository, and for a URI that the caller may not see or, if
+  /// `is_read`, not read.
   struct target;
   [[nodiscard]] result<target> find(const std::string& uri, const call& by, bool is_read) const;
 
-  /// Errors: of `repository::take`; source_unavailable where no descriptor is left.
+  /// Errors: of `repository::take`; source_unavailable if no descriptor is left.
   [[nodiscard]] static result<target> target_in(const std::shared_ptr<repository>& of, address at);
 
-  /// What a call may use, and what it tells.
+  /// What a call works with, and what it reports.
   struct attempt;
-  /// What `work` makes of an attempt. Once more with another handle where objects were lacking that may have come since the
-  /// first was opened, and where no descriptor was left, which closes those that are idle. Errors: of `find` and `work`;
-  /// source_unavailable where descriptors are lacking all the same, and where files of the repository became shorter.
+  /// Returns the result of `work`. Tries once more with another handle if objects were missing that may have been added since
+  /// the first handle was opened. Also if no descriptor was left; then it closes idle handles first.
+  /// Errors: of `find` and `work`; source_unavailable if descriptors are still missing, and if files of the repository were
+  /// truncated.
   template <class Find, class Work>
   [[nodiscard]] static auto answered(const git_options& options, const call& by, const Find& find, const Work& work);
 

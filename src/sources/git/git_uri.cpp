@@ -23,14 +23,14 @@
 
 namespace hondana::git {
 
-/// Reads a query (without `?`) into an address whose topic is known; without regard to order. Errors: resource_not_found for
-/// parameters that the topic does not have; invalid_argument, which begins with the parameter's name, for wrong values and for
-/// one that is given twice.
+/// Reads a query (without `?`) into an address whose topic is known. The order of parameters does not matter. Errors:
+/// resource_not_found for parameters that the topic does not have. invalid_argument for wrong values and repeated parameters;
+/// its text begins with the parameter's name.
 [[nodiscard]] result<void> read_parameters(address& into, std::string_view query);
 
 namespace {
 
-/// What a walk's cursor needs at most, and some more.
+/// Bytes; somewhat more than the longest cursor of a walk.
 constexpr std::size_t longest_value = std::size_t{64} << 10;
 
 tl::unexpected<failure> wrong(std::string_view name, std::string_view value, std::string_view why) {
@@ -56,7 +56,7 @@ std::optional<line_range> lines_from(std::string_view text) {
   return line_range{*first, last};
 }
 
-/// A day stands for its first second, or as an end for its last one.
+/// A date means its first second or, as an end, its last one.
 std::optional<std::int64_t> moment_from(std::string_view text, bool is_end) {
   if (const auto seconds = whole_number<std::int64_t>(text)) return seconds;
   const auto time = model::parse_time(text);
@@ -175,7 +175,7 @@ result<void> read_parameters(address& into, std::string_view query) {
     const auto value = percent_decode(written);
     if (!value || value->size() > longest_value)
       return fail(errc::invalid_argument, std::string(name) + ": its value is malformed or too long.");
-    // As a template leaves out what is not set, so an empty value is none.
+    // An empty value counts as absent, as in the expansion of a template.
     if (value->empty()) continue;
     if (auto read = known->read(into, *value); !read) return read;
   }
@@ -205,7 +205,7 @@ bool takes_revision(topic what) noexcept {
 }
 bool takes_path(topic what) noexcept { return takes_revision(what) && what != topic::commit; }
 
-/// Takes what stands before the next slash off the front.
+/// Removes the part before the next slash from the front, and returns it.
 std::string_view take_segment(std::string_view& rest) noexcept {
   const auto segment = rest.substr(0, rest.find('/'));
   rest.remove_prefix(std::min(rest.size(), segment.size() + 1));
@@ -219,7 +219,7 @@ result<std::string> revision_from(std::string_view written, std::string_view arg
   return text;
 }
 
-/// An escaped slash stays in its name, and so means no path that git could have.
+/// An escaped slash would be part of a name, and git has no such names.
 result<std::string> path_from(std::string_view written) {
   while (written.ends_with('/')) written.remove_suffix(1);
   std::string path;
@@ -247,7 +247,7 @@ result<void> read_ends(address& into, std::string_view written) {
   if (!from) return tl::unexpected(std::move(from.error()));
   auto to = revision_from(behind, "to");
   if (!to) return tl::unexpected(std::move(to.error()));
-  // Beside the two between them it could not be told which dots are whose; git has no such names.
+  // Next to the two dots between the names, it would be unclear which dots belong to a name. Git has no such names.
   if (from->ends_with('.') || to->starts_with('.'))
     return fail(errc::invalid_argument, "from, to: FROM must not end with a dot, and TO must not begin with one.");
   into.from = std::move(*from);

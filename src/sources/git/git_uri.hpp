@@ -13,7 +13,7 @@
 
 namespace hondana::git {
 
-/// What can be looked at in a repository.
+/// The kinds of resources of a repository.
 enum class topic : std::uint8_t {
   overview,
   branches,
@@ -30,7 +30,7 @@ enum class topic : std::uint8_t {
   changes,
 };
 
-/// As it stands in URIs, which is the name of the kind, too.
+/// The topic as it appears in URIs, which is also the name of the kind.
 [[nodiscard]] std::string_view name_of(topic what) noexcept;
 
 /// Lines of a file, from 1, both ends included; without `last`: to the end.
@@ -41,13 +41,13 @@ struct line_range {
   bool operator==(const line_range&) const = default;
 };
 
-/// One resource. What a topic has no use for is left empty.
+/// One resource. Members that a topic does not use are empty.
 struct address {
   std::string repo;
   topic what = topic::overview;
-  std::string rev{};         ///< Of commit, tree, blob, blame and history.
-  std::string from{}, to{};  ///< Of a diff.
-  std::string path{};        ///< Bytes as in trees; empty: all, or the tree itself.
+  std::string rev{};         ///< For commit, tree, blob, blame and history.
+  std::string from{}, to{};  ///< For a diff.
+  std::string path{};        ///< Bytes as in trees; empty: everything, or the tree itself.
   std::optional<line_range> lines{};
   std::string ref{};  ///< Where a log begins; empty: HEAD.
   std::string author{}, grep{};
@@ -61,19 +61,19 @@ struct address {
 
 inline constexpr std::size_t most_a_page = 1000;
 
-/// Takes a canonical URI (`canonical_uri`) apart. Errors: resource_not_found for what is none of these URIs, and for parameters
-/// that its topic does not have; invalid_argument, which begins with the name of the variable, for values that cannot be meant:
-/// also for revisions that cannot be one (`check_revision`).
+/// Parses a canonical URI (`canonical_uri`). Errors: resource_not_found for other URIs, and for parameters that the topic does
+/// not have. invalid_argument for invalid values, including revisions that cannot exist (`check_revision`); its text begins
+/// with the name of the variable.
 [[nodiscard]] result<address> parse_address(std::string_view uri);
 
-/// The one URI that is given for it everywhere; `parse_address` reads it back. The characters of a path stand raw where the
-/// expansion of `{+path}` leaves them so, too.
+/// The canonical URI of an address, which `parse_address` reads back. Characters of a path are unescaped where the expansion of
+/// `{+path}` leaves them unescaped, too.
 [[nodiscard]] std::string uri_of(const address& one);
 
-/// A repository itself: what begins all of its URIs, with a slash at the end.
+/// The prefix of all URIs of a repository, with a slash at the end.
 [[nodiscard]] std::string prefix_of(std::string_view repo);
 
-/// `path` as the value that `{+path}` expands to that URI.
+/// `path` as a value with which `{+path}` expands to that URI.
 [[nodiscard]] std::string written_path(std::string_view path);
 
 /// All templates, by topic.

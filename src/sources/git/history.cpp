@@ -28,7 +28,7 @@
 namespace hondana::git {
 
 inline constexpr std::size_t largest_page = 10'000;
-/// As long as a note in a cursor.
+/// Bytes; as long as a note in a cursor.
 inline constexpr std::size_t longest_path = 4096;
 
 [[nodiscard]] inline std::size_t limit_of(const log_request& request) noexcept {
@@ -38,21 +38,21 @@ inline constexpr std::size_t longest_path = 4096;
   return std::max<std::size_t>(request.budget, 1);
 }
 
-/// Of all that decides what a log is: its kind, where it starts and ends, and what it leaves out.
+/// A digest of everything that determines a log: its kind, where it starts and ends, and what it leaves out.
 [[nodiscard]] bytes::digest digest_of(const commit_store& store, const log_request& request, std::string_view kind);
 
-/// A filter made ready for one walk. Commits may be asked about in any order; after one the next is cheapest that is its
-/// parent. Threads: one at a time.
+/// A filter prepared for one walk. Commits may be checked in any order; a parent of the one before is the cheapest. Threads:
+/// one at a time.
 class commit_filter {
  public:
   /// As `log_request::mask`.
   using masker = std::function<void(std::string& text)>;
 
-  /// `in` must outlive it. Errors: invalid_argument for what RE2 does not take, naming the argument.
+  /// `in` must outlive it. Errors: invalid_argument for patterns that RE2 rejects, naming the argument.
   [[nodiscard]] static result<commit_filter> make(const commit_store& in, const log_filter& from, masker mask = {});
 
-  /// All but `since`, which the walk knows. A path takes commits where it differs from that in any parent, and, of those
-  /// without parents, where it is there: git log --full-history shows the same merges. Errors: of the store.
+  /// Checks everything except `since`, which the walk checks. A path matches a commit if it differs from that in any parent or,
+  /// in a commit without parents, if it exists. git log --full-history shows the same merges. Errors: of the store.
   [[nodiscard]] result<bool> takes(const commit_node& commit);
 
  private:
@@ -67,12 +67,13 @@ class commit_filter {
   std::unique_ptr<const RE2> author_, grep_;
   masker mask_;
   std::optional<path_steps> path_;
-  std::unordered_map<git_oid, shared_trail, oid_hash, oid_equal> trails_;  // of commits that are likely to come
+  std::unordered_map<git_oid, shared_trail, oid_hash, oid_equal> trails_;  // of commits that are likely to come next
 };
 
 namespace {
 
-/// At most `most` bytes from the front, cut behind a line or else between characters, so that the encoding can still be told.
+/// At most `most` bytes from the front, cut after a line or else between characters, so that the encoding can still be
+/// detected.
 std::string_view front_of(std::string_view text, std::size_t most) noexcept {
   if (text.size() <= most) return text;
   text = text.substr(0, most);
@@ -99,7 +100,7 @@ commit_facts facts_in(const git_oid& id, commit_parts parts) {
   const auto subject = front_of(message.subject, largest_subject);
   const auto body = front_of(message.body, largest_body);
   facts.cut_bytes = message.subject.size() - subject.size() + (message.body.size() - body.size());
-  // As one text, since where nothing is said the encoding is guessed, and the subject alone may tell too little.
+  // Converted as one text: without a declaration the encoding is guessed, and the subject alone may be too short for that.
   const auto head = joined_subject(subject);
   auto all = to_utf8(head + '\n' + std::string(body), parts.encoding);
   const auto end = std::min(all.text.find('\n'), all.text.size());
@@ -152,7 +153,7 @@ result<std::unique_ptr<const RE2>> compile(const std::string& pattern, const cha
   return made;
 }
 
-/// The lines as one, byte for byte where they were: blanks at their ends stay as spaces.
+/// The lines as one, with all bytes at their positions: white space at line ends becomes spaces.
 std::string joined_lines(std::string_view lines) {
   std::string joined(lines);
   for (char& c : joined)
@@ -169,8 +170,8 @@ bool has_line_with(std::string_view text, const RE2& pattern) {
   return false;
 }
 
-/// Masks what views mask, which show the lines of a subject as one. All of a text is masked before anything is looked for in
-/// it: a pattern that fits the mask as well as a secret's first letter would otherwise tell that letter.
+/// Masks what views mask, which show the lines of a subject as one. The whole text is masked before it is searched. Otherwise a
+/// pattern that matches both the mask and the first letter of a secret would reveal that letter.
 void mask_message(std::string& text, const commit_filter::masker& mask) {
   const auto subject = parse_message(text).subject;
   const auto begin = static_cast<std::size_t>(subject.data() - text.data());
@@ -258,7 +259,7 @@ result<log_page> page_of(walk& through, commit_filter& filter, const commit_stor
   for (std::size_t looked_at = 0; page.commits.size() < limit && looked_at < budget; ++looked_at) {
     auto node = through.next();
     if (!node) {
-      // What comes before a broken place is told; the next page says what is wrong.
+      // Commits before the damage are returned. The next page reports the damage.
       if (node.error().code == errc::source_unavailable && !page.commits.empty()) break;
       return tl::unexpected(std::move(node.error()));
     }
@@ -301,7 +302,7 @@ result<log_page> log(git_repository* in, const log_request& request) {
 
 namespace {
 
-/// What the path is called changes as the walk goes on, for all that come later, whatever branch they are of.
+/// Follows a file through a walk. After a rename, the older name applies to all later commits, on all branches.
 class follower {
  public:
   follower(git_repository* in, const commit_store& store, const log_request& request, std::string path)
@@ -309,7 +310,7 @@ class follower {
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
-  /// Whether the commit changed the file. Merges are taken to change nothing of their own.
+  /// Whether the commit changed the file. Merges count as changing nothing.
   result<bool> follow(const commit_node& commit) {
     if (commit.parents.size() > 1) return false;
     const path_steps steps(path_);
@@ -329,7 +330,7 @@ class follower {
     return true;
   }
 
-  /// To be called when a commit has been shown: older ones have the older name.
+  /// Called after a commit was handled: older commits have the older name.
   void go_on() {
     if (next_path_.empty()) return;
     path_ = std::exchange(next_path_, {});
@@ -351,7 +352,7 @@ class follower {
   const commit_store& store_;
   const log_request& request_;
   std::string path_, next_path_;
-  path_trail last_;  // of the parent looked at last, which is likely to come next
+  path_trail last_;  // of the last parent that was examined, which probably comes next
 };
 
 result<file_history_page> file_page_of(walk& through, commit_filter& filter, follower& file, const commit_store& store,

@@ -24,9 +24,9 @@ namespace hondana::git {
 namespace {
 
 constexpr std::size_t most_tree_bytes = std::size_t{32} << 20;
-// A folder and the one that it is in, however large they are.
+// A folder and its parent are always cached, however large they are.
 constexpr std::size_t fewest_kept = 2;
-// About what libgit2 has of an entry beside its name.
+// Approximate memory that libgit2 needs for an entry besides its name.
 constexpr std::size_t bytes_of_entry = 64;
 
 bool can_be_in_paths(std::string_view name) noexcept {
@@ -82,15 +82,15 @@ constexpr std::uint64_t most_list_bytes = std::uint64_t{1} << 20;
 constexpr std::uint64_t most_steps_of_call = 500'000'000;
 // RESOLVE_CACHED of Linux 5.12, which older headers lack.
 constexpr std::uint64_t resolve_cached = 0x20;
-// Of a map, with what the allocator adds.
+// Of a map, including the allocator's overhead.
 constexpr std::size_t bytes_of_node = 48;
-// More would take too long to be looked at each time.
+// More would take too long to check each time.
 constexpr std::size_t most_vouched = 8;
 
-/// What is at a path of the work tree, or would be.
+/// What must be, or must not be, at a path of the work tree.
 struct vouched_path {
   std::string path;  // absolute
-  bool is_folder;    // that is not there, and must not come
+  bool is_folder;    // a folder that does not exist, and must not appear
   std::optional<disk::stamp> stamp;
 };
 
@@ -102,7 +102,7 @@ class still_ignored final : public validity {
   }
 
  private:
-  /// What the kernel would have to wait for, it does not know.
+  /// False if the kernel cannot tell without waiting for a disk.
   static bool is_same(const vouched_path& one) noexcept {
     open_how how{};
     how.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
@@ -155,7 +155,7 @@ bool ignored_paths::leaves_out(std::string_view path, bool is_folder) {
   const auto slash = tidied.rfind('/');
   const auto& above = level_of(slash == std::string::npos ? std::string_view() : std::string_view(tidied).substr(0, slash));
   if (above.is_left_out) return true;
-  // What is not there has no such files, and may be left out by those above.
+  // A folder that does not exist has no ignore files, but those above may exclude it.
   if (!above.is_there)
     for (auto end = tidied.find('/'); end != std::string::npos; end = tidied.find('/', end + 1))
       if (decides(above, std::string_view(tidied).substr(0, end), true)) return true;
@@ -238,7 +238,7 @@ void ignored_paths::take(level& made, found_list found, std::string_view folder)
   if (!found.list) return;
   count(found.list->bytes() + sizeof found + found.mark.size() + 2 * folder.size());
   const auto known = made.rules->folder().size();
-  // Those in between have none.
+  // The folders in between have no ignore file.
   made.rules = std::make_shared<const ignore::stack>(
       made.above == nullptr ? ignore::stack({nullptr, found.list})
                             : made.rules->child(folder.substr(known == 0 ? 0 : known + 1), {nullptr, found.list}));
@@ -339,7 +339,7 @@ std::shared_ptr<const validity> ignored_paths::unchanged() const {
   for (const auto& [where, one] : levels_) {
     const auto stamp = one.own ? one.own->stamp : std::nullopt;
     if (one.own && (!stamp || disk::is_racy(*stamp, disk::wall_clock()))) return nullptr;
-    // What is left out for a folder above has nothing of its own to say.
+    // In a folder that is excluded, its own ignore file does not matter.
     if (one.is_left_out) continue;
     const auto folder = path_of(one);
     all.push_back({root + (one.is_there ? path_in(folder, hondana_ignore) : folder), !one.is_there, stamp});

@@ -32,7 +32,7 @@ void* bounded_calloc(std::size_t count, std::size_t size, const char*, int) {
   return is_allowed(count, size) ? or_no_memory(std::calloc(count, size)) : no_memory();
 }
 
-/// What was there stays where it is when this fails, as with realloc.
+/// If this fails, the old memory stays valid, as with realloc.
 void* bounded_realloc(void* memory, std::size_t size, const char*, int) {
   return is_allowed(1, size) ? or_no_memory(std::realloc(memory, size)) : no_memory();
 }
@@ -59,7 +59,7 @@ char* bounded_strndup(const char* text, std::size_t most, const char* file, int 
   return bounded_copy(text, ::strnlen(text, most), file, line);
 }
 
-/// The members of libgit2 1.8 and later are fewer.
+/// libgit2 1.8 and later has fewer members.
 template <class Allocator>
 Allocator bounded_allocator() {
   Allocator all{};
@@ -86,11 +86,11 @@ int bound_allocations() {
 
 namespace {
 
-// Of objects that libgit2 keeps in memory for each process; what we serve is cached behind us.
+// Bytes of objects that libgit2 caches per process. Responses are cached elsewhere.
 constexpr ssize_t kept_objects = ssize_t{16} << 20;
-// Of files that are small enough to be among them; libgit2 keeps none by default.
+// Bytes of the largest file that is cached. By default libgit2 caches none.
 constexpr std::size_t largest_kept_blob = std::size_t{512} << 10;
-// Of packs that are mapped at once, in all repositories together.
+// Bytes of packs that are mapped at once, in all repositories together.
 constexpr std::size_t mapped_packs = std::size_t{1} << 30;
 
 int start() {
@@ -101,15 +101,16 @@ int start() {
     if (const int code = git_libgit2_opts(GIT_OPT_SET_SEARCH_PATH, level, ""); code < 0) return code;
   }
   if (const int code = git_libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 1); code < 0) return code;
-  // An id is the version of what is read, which is kept for a day by it: bytes that are not those of the id must never go by
-  // it, and checksums within packs and loose objects say nothing about which object it is. This triples what reading a blob
-  // from a pack costs (8.6 to 34 us for one of 5 KiB, 600 to 150 MB/s), so that those read last are kept, as they were
-  // verified.
+  // An id is the version of a content, which is cached by it for a day. So bytes with another id must never be served under it.
+  // Checksums in packs and loose objects do not say which object it is. Verification triples the cost of reading a blob from a
+  // pack. For 5 KiB it rises from 8.6 to 34 us, and the rate falls from 600 to 150 MB/s. Therefore recently read blobs are
+  // cached after verification.
   if (const int code = git_libgit2_opts(GIT_OPT_ENABLE_STRICT_HASH_VERIFICATION, 1); code < 0) return code;
   if (const int code = git_libgit2_opts(GIT_OPT_SET_CACHE_MAX_SIZE, kept_objects); code < 0) return code;
   if (const int code = git_libgit2_opts(GIT_OPT_SET_CACHE_OBJECT_LIMIT, GIT_OBJECT_BLOB, largest_kept_blob); code < 0)
     return code;
-  // No limit of open packs: one that another thread closes for it may just be gone. Screening counts packs instead.
+  // No limit of open packs: a pack that one thread closes to make room may be in use by another. Screening limits their number
+  // instead.
   return git_libgit2_opts(GIT_OPT_SET_MWINDOW_MAPPED_LIMIT, mapped_packs);
 }
 

@@ -12,6 +12,7 @@
 
 namespace hondana::git {
 
+/// A deleter that calls a function of libgit2.
 template <auto Free>
 struct frees {
   template <class T>
@@ -37,27 +38,27 @@ using diff_pointer = std::unique_ptr<git_diff, frees<git_diff_free>>;
 using patch_pointer = std::unique_ptr<git_patch, frees<git_patch_free>>;
 using config_pointer = std::unique_ptr<git_config, frees<git_config_free>>;
 
-/// Readies libgit2 for this process, at the first call. It reads no configuration but the repository's own (not the system's,
-/// nor a user's), refuses repositories of other owners as git does, and keeps few objects. Its variables of the environment
-/// (GIT_DIR and the like) are never asked. Threads: any. Errors: source_unavailable.
+/// Initializes libgit2 for this process, at the first call. It then reads only the repository's own configuration, not the
+/// system's or a user's. It rejects repositories of other owners as git does, and caches few objects. Its environment variables
+/// (GIT_DIR and the like) are never used. Threads: any. Errors: source_unavailable.
 [[nodiscard]] result<void> ready();
 
-/// What libgit2 said last on this thread, for logs: it may name paths of this machine. Empty: nothing.
+/// The last message of libgit2 on this thread. For logs only: it may contain paths of this machine. Empty: none.
 [[nodiscard]] std::string last_words();
 
-/// A failure of libgit2, source_unavailable also for an object that the repository should have and has not (of a partial clone,
-/// say): `what` is said to the peer, its own words to the log.
+/// A failure of libgit2. It is source_unavailable, also for an object that the repository should have but lacks, as in a
+/// partial clone. The client gets `what`, and the log gets libgit2's message.
 [[nodiscard]] tl::unexpected<failure> failed(std::string what);
 
-/// Forty hexadecimal digits.
+/// The id as forty hexadecimal digits.
 [[nodiscard]] std::string text_of(const git_oid& id);
 
-/// The largest object of the room, 512 MiB, with what libgit2 puts behind it. It allocates what a pack says an object has, and
-/// every object that one is a difference to, before it reads a byte of it.
+/// The largest object, 512 MiB, and what libgit2 adds to it. libgit2 allocates the size that a pack states for an object, and
+/// for every object that it is a delta of. It does so before it reads any of their bytes.
 constexpr std::size_t largest_allocation = std::size_t{513} << 20;
 
-/// Has libgit2 take its memory from malloc, but never more than `largest_allocation` at once: then it is told that there is
-/// none, and the call fails. Before `git_libgit2_init`. A code of libgit2.
+/// Makes libgit2 use malloc, but never for more than `largest_allocation` at once: then it gets no memory, and the call fails.
+/// Must be called before `git_libgit2_init`. Returns a code of libgit2.
 [[nodiscard]] int bound_allocations();
 
 }  // namespace hondana::git

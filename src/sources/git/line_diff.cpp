@@ -7,17 +7,17 @@
 #include "base/ascii/ascii.hpp"
 #include "sources/git/libgit2.hpp"
 
-// Asks libgit2 for nothing but the places that differ.
+// libgit2 is used only to find the places that differ.
 //
-// It finds equal lines by a hash that anybody can compute, and a few thousand lines with one hash hold it for minutes. So it
-// is never shown the lines: it is shown a name for each, the same for equal ones, all of whose hashes differ. Nothing else
-// about lines counts for which of them are taken for those that stayed.
+// It finds equal lines by a hash that anyone can compute, and a few thousand lines with one hash keep it busy for minutes. So
+// it never sees the lines, but a name for each. Equal lines have the same name, and the hashes of all names differ. Nothing
+// else about a line influences which lines count as unchanged.
 
 namespace hondana::git {
 namespace {
 
 constexpr std::size_t at_line(int first, int count) noexcept {
-  // Where there are no lines, libgit2 names the one before.
+  // For an empty range, libgit2 returns the line before it.
   return static_cast<std::size_t>(count == 0 ? first : first - 1);
 }
 
@@ -28,13 +28,13 @@ int note_edit(const git_diff_delta* /*file*/, const git_diff_hunk* hunk, void* p
   return 0;
 }
 
-/// A line with its line feed, where it has one, and which one it is of both texts.
+/// A line with its line feed, if there is one, and its index in both texts together.
 struct text_line {
   std::string_view text;
   std::uint32_t place;
 };
 
-/// Any order will do that is soon found out.
+/// Any order suffices that is fast to compute.
 bool is_sooner(const text_line& a, const text_line& b) noexcept {
   return a.text.size() != b.text.size() ? a.text.size() < b.text.size() : a.text < b.text;
 }
@@ -47,7 +47,8 @@ void add_lines(std::vector<text_line>& to, std::string_view text) {
   }
 }
 
-/// With digits of five bits no two names have one hash: a step of it multiplies by 33 and flips what the next byte says.
+/// With five such digits, the hashes of all names differ. A step of the hash multiplies by 33 and flips the bits of the next
+/// byte.
 constexpr std::size_t name_digits = 5;
 constexpr unsigned digit_bits = 5;
 constexpr std::size_t most_names_of_lines = std::size_t{1} << (name_digits * digit_bits);
@@ -57,7 +58,7 @@ void append_line_name(std::string& to, std::size_t number) {
   to += '\n';
 }
 
-/// Both texts with a name for each line.
+/// Both texts, with a name for each line.
 struct named_lines {
   std::string before, after;
 };
@@ -100,7 +101,7 @@ result<std::vector<line_edit>> line_edits(std::string_view before, std::string_v
     return fail(errc::response_too_large, "The lines of two files cannot be compared: there are too many.");
   const auto names = names_of_lines(before, after);
   HONDANA_TRY(when.ask());
-  // Buffers, not blobs: for blobs libgit2 would ask attributes and drivers.
+  // Buffers, not blobs: for blobs libgit2 would read attributes and drivers.
   git_diff_options options{};
   if (const int code = git_diff_options_init(&options, GIT_DIFF_OPTIONS_VERSION); code < 0)
     return failed("The lines of two files cannot be compared.");
@@ -118,7 +119,7 @@ namespace {
 
 constexpr std::size_t longest_heading = 80;
 
-/// Bytes of the code point that `text` begins with; 0 for what is no UTF-8. Git counts U+FFFE and U+FFFF as none.
+/// Bytes of the code point that `text` begins with; 0 if it is not UTF-8. As in git, U+FFFE and U+FFFF are invalid.
 std::size_t code_point_size(std::string_view text) noexcept {
   const auto at = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
   const auto goes_on = [&](std::size_t i) { return (at(i) & 0xc0) == 0x80; };
@@ -138,7 +139,7 @@ std::size_t code_point_size(std::string_view text) noexcept {
   return 0;
 }
 
-/// Of a line that is one, what a hunk's header says.
+/// What a hunk's header shows of a line.
 std::string_view heading_of(std::string_view line) noexcept {
   line = line.substr(0, longest_heading);
   while (!line.empty() && ascii::is_json_space(line.back())) line.remove_suffix(1);
@@ -151,14 +152,14 @@ std::string_view heading_of(std::string_view line) noexcept {
   return line.substr(0, sound);
 }
 
-/// Goes through a text line by line.
+/// Reads a text line by line.
 class line_reader {
  public:
   explicit line_reader(std::string_view text) noexcept : rest_(text) {}
 
   [[nodiscard]] bool is_end() const noexcept { return rest_.empty(); }
   [[nodiscard]] std::size_t line() const noexcept { return line_; }
-  /// With its line feed, where it has one.
+  /// The line with its line feed, if there is one.
   std::string_view take() noexcept {
     const auto end = rest_.find('\n');
     const auto line = rest_.substr(0, end == std::string_view::npos ? end : end + 1);
@@ -212,7 +213,7 @@ class hunk_writer {
  private:
   std::string_view take_before() noexcept {
     const auto line = before_.take();
-    // A short look at every line: it may be the heading of what follows.
+    // Only a quick check, because every line may be the heading of a hunk.
     if (ascii::is_letter(line.front()) || line.front() == '_' || line.front() == '$') heading_ = heading_of(line);
     return line;
   }
@@ -222,7 +223,7 @@ class hunk_writer {
     return when_.step();
   }
 
-  /// How many lines of context there are behind the line `end`, which is ahead.
+  /// How many lines of context follow the line `end`, which has not been reached yet.
   std::size_t lines_behind(std::size_t end) const noexcept {
     auto ahead = before_;
     while (ahead.line() < end) ahead.take();
@@ -269,7 +270,7 @@ result<void> append_hunks(std::string& to, std::string_view before, std::string_
   hunk_writer writer(to, before, after, with, when);
   for (std::size_t first = 0; first < edits.size();) {
     auto last = first;
-    // Hunks whose context would meet are one.
+    // Hunks whose contexts would meet are merged.
     while (last + 1 < edits.size() &&
            edits[last + 1].before - (edits[last].before + edits[last].before_count) <= 2 * with.context)
       ++last;

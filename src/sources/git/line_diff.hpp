@@ -13,7 +13,7 @@
 
 namespace hondana::git {
 
-/// A stretch of lines that took the place of another; either may have none. Lines count from 0.
+/// A run of lines that replaced another one; either may be empty. Lines count from 0.
 struct line_edit {
   std::size_t before = 0, before_count = 0;
   std::size_t after = 0, after_count = 0;
@@ -21,25 +21,25 @@ struct line_edit {
   bool operator==(const line_edit&) const = default;
 };
 
-/// A line ends behind a line feed, or with the text.
+/// A line ends after a line feed, or with the text.
 [[nodiscard]] std::size_t count_lines(std::string_view text) noexcept;
 
-/// From top to bottom; between two of them is at least one line that stayed. The same ones that `git diff` finds by Myers'
-/// algorithm with its shortcuts (not --minimal), moved as far down as they can be, without the indent heuristic.
-/// Time: for n lines at worst some n to the power of one and a half, whatever stands in them; it cannot be stopped on the way.
-/// Errors: source_unavailable where libgit2 fails; cancelled; response_too_large beyond 32 million lines.
+/// The edits from top to bottom, with at least one unchanged line between two of them. They are those that `git diff` finds by
+/// Myers' algorithm with its shortcuts (not --minimal), moved down as far as possible, without the indent heuristic.
+/// Time: for n lines at worst about n to the power of 1.5, for any content. It cannot be cancelled meanwhile.
+/// Errors: source_unavailable if libgit2 fails; cancelled; response_too_large above 32 million lines.
 [[nodiscard]] result<std::vector<line_edit>> line_edits(std::string_view before, std::string_view after, const stopping& when);
 
 [[nodiscard]] tl::unexpected<failure> patch_too_long();
 
 struct hunk_options {
   std::size_t context = 3;
-  std::size_t most_bytes = 0;  ///< That may be appended.
+  std::size_t most_bytes = 0;  ///< Limit of the bytes that are appended.
 };
 
-/// Appends hunks with their headers. Behind a header stands the last line before the hunk that begins with a letter, `_` or
-/// `$`, as git's default driver has it: its first 80 bytes, without white space at the end, and up to the first byte that is no
-/// UTF-8. Errors: response_too_large, cancelled.
+/// Appends hunks with their headers. The text after a header is the last line before the hunk that begins with a letter, `_` or
+/// `$`, as with git's default driver. Of that line it shows the first 80 bytes, without white space at the end, up to the first
+/// byte that is not UTF-8. Errors: response_too_large, cancelled.
 [[nodiscard]] result<void> append_hunks(std::string& to, std::string_view before, std::string_view after,
                                         const std::vector<line_edit>& edits, const hunk_options& with, stopping& when);
 

@@ -20,14 +20,14 @@
 
 namespace hondana::git {
 
-/// The path of `what`, without empty names; or, where the caller may not know what is there, one that nothing can have, so that
-/// the answer is the one for a path that is not there. `tree` is that of the revision `rev`: what is not in it may have been a
-/// file or a folder, and both must be shown. Empty for an empty path.
+/// The path of `what`, without empty names; empty for an empty path. If the caller may not know what exists there, a path that
+/// cannot exist, so that the response is the one for a missing path. `tree` is that of the revision `rev`. A path that is not
+/// in it may have been a file or a folder, so the caller must be allowed to see both.
 [[nodiscard]] std::string sought_path(const asking& what, std::string_view rev, const git_oid& tree);
 
 namespace {
 
-/// `a//b` is `a/b` to a search in trees, and must be to the rules.
+/// A search in trees treats `a//b` as `a/b`, so access rules must get that, too.
 std::string without_empty_names(std::string_view path) {
   std::string tidied;
   while (!path.empty()) {
@@ -50,7 +50,7 @@ bool is_shown(const asking& what, std::string_view rev, const git_oid& tree, std
 
 std::string sought_path(const asking& what, std::string_view rev, const git_oid& tree) {
   auto path = without_empty_names(what.at.path);
-  // Names in trees end at their NUL.
+  // Names in trees cannot contain NUL.
   if (!path.empty() && !is_shown(what, rev, tree, path)) return std::string(1, '\0');
   return path;
 }
@@ -84,7 +84,7 @@ std::string foot(const std::string& next, bool is_empty) {
   return (is_empty ? "No matching commits so far. " : "\n") + link_to("Older commits", next) + '\n';
 }
 
-/// Members common to both, and the end of the object.
+/// Writes the members common to both views, and the end of the object.
 void end_page(json::writer& to, const std::string& next) {
   to.end_array();
   to.member_if("next", next);
@@ -204,7 +204,7 @@ result<rendering> render_history(const asking& what) {
   const auto path = sought_path(what, what.at.rev, rev.tree);
   auto page = file_history(what.in, rev.commit, path, request_of(what, rev.commit));
   if (!page) return tl::unexpected(std::move(page.error()));
-  // What may be known of at one revision need not be at another.
+  // A path that may be shown at one revision need not be at another.
   std::erase_if(page->steps, [&](const file_step& one) { return !what.hides.shows_file(text_of(one.commit.id), one.path); });
   const bool may_be_there = path == what.at.path && (entry || entry.error().code != errc::resource_not_found);
   if (page->steps.empty() && !page->next && what.at.cursor.empty() && !may_be_there)

@@ -52,14 +52,14 @@ bool have_changed(const pack_stamps& before, const pack_stamps& now) {
 
 namespace {
 
-/// The innermost of this thread.
+/// The innermost guard of this thread.
 constinit thread_local torn_page_guard* innermost_guard = nullptr;
 
-// Set before the handler is, and never again.
+// Set before our handler is installed, and then constant.
 struct sigaction handler_before{};
 std::uintptr_t size_of_page = 0;
 
-/// Async-signal-safe: mmap is a system call and no more.
+/// Async-signal-safe: mmap is only a system call.
 bool put_zeros_at(void* address) noexcept {
   const auto behind = reinterpret_cast<std::uintptr_t>(address) & (size_of_page - 1);
   auto* const there = static_cast<char*>(address) - behind;
@@ -69,7 +69,7 @@ bool put_zeros_at(void* address) noexcept {
 void hand_on(int signal, siginfo_t* about, void* context) noexcept {
   if ((handler_before.sa_flags & SA_SIGINFO) != 0) return handler_before.sa_sigaction(signal, about, context);
   if (handler_before.sa_handler != SIG_DFL && handler_before.sa_handler != SIG_IGN) return handler_before.sa_handler(signal);
-  // A fault is repeated when this returns, and then ends the process; what somebody sent is not.
+  // A fault is repeated when this returns, and then ends the process. A signal that was sent is not.
   const bool was_sent = about == nullptr || about->si_code <= 0;
   if (was_sent && handler_before.sa_handler == SIG_IGN) return;
   std::signal(signal, SIG_DFL);
@@ -80,7 +80,7 @@ void on_bus_error(int signal, siginfo_t* about, void* context) noexcept {
   const int error = errno;
   const auto* const inner = innermost_guard;
   if (inner == nullptr || about == nullptr || about->si_code != BUS_ADRERR) return hand_on(signal, about, context);
-  // First: another thread that reads the zeros finds the mark.
+  // First, so that another thread that reads the zeros finds the mark.
   for (const auto* one = inner; one != nullptr; one = one->outer()) one->what()->tear();
   if (!put_zeros_at(about->si_addr)) return hand_on(signal, about, context);
   errno = error;
@@ -90,7 +90,7 @@ int install() noexcept {
   const long size = ::sysconf(_SC_PAGESIZE);
   if (size <= 0) return EINVAL;
   size_of_page = static_cast<std::uintptr_t>(size);
-  // Asked for first: the handler may run as soon as it is set.
+  // Read first, because our handler may run as soon as it is installed.
   if (::sigaction(SIGBUS, nullptr, &handler_before) != 0) return errno;
   struct sigaction ours{};
   ours.sa_sigaction = on_bus_error;
@@ -120,7 +120,7 @@ result<std::shared_ptr<const mapped_folders>> mapped_folders::of(const std::vect
   // Never destroyed: abandoned calls may still use it when the process ends.
   static auto& known = *new named_marks<mark>();
   auto all = std::make_shared<mapped_folders>();
-  // Before anything of it is mapped, and without the lock.
+  // Read before any of it is mapped, and without the lock.
   std::vector<std::shared_ptr<mark>> fresh;
   for (const auto& one : folders) {
     fresh.push_back(std::make_shared<mark>());
@@ -171,7 +171,7 @@ torn_page_guard::torn_page_guard(std::shared_ptr<const mapped_folders> what) noe
 }
 
 torn_page_guard::~torn_page_guard() {
-  // Leases end in any order.
+  // Leases, and so guards, end in any order.
   auto** above = &innermost_guard;
   while (*above != nullptr && *above != this) above = &(*above)->outer_;
   std::atomic_signal_fence(std::memory_order_seq_cst);

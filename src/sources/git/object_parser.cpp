@@ -1,4 +1,4 @@
-/// Parses commits and annotated tags as they lie in the object database.
+/// Parses commits and annotated tags as they are stored in the object database.
 #include "sources/git/object_parser.hpp"
 
 #include <algorithm>
@@ -11,10 +11,10 @@
 namespace hondana::git {
 namespace {
 
-/// What git takes for white space.
+/// White space as git defines it.
 constexpr std::string_view blanks = " \t\r\n";
 
-/// The front line, which is taken away with its end.
+/// Removes the first line, with its end, and returns it without the end.
 std::string_view take_line(std::string_view& text) noexcept {
   const auto end = text.find('\n');
   const auto line = text.substr(0, end);
@@ -27,7 +27,7 @@ std::string_view without_end(std::string_view line) noexcept {
   return line.substr(0, last == std::string_view::npos ? 0 : last + 1);
 }
 
-/// Takes `keyword` and the id behind it, which ends the line.
+/// Removes `keyword` and the id after it, which must end the line.
 std::optional<git_oid> take_id(std::string_view& text, std::string_view keyword) {
   if (!text.starts_with(keyword)) return std::nullopt;
   auto rest = text;
@@ -38,7 +38,7 @@ std::optional<git_oid> take_id(std::string_view& text, std::string_view keyword)
   return id;
 }
 
-/// Digits at the front; nothing when there is none. What is too large is the largest.
+/// The number at the front; nothing if there is none. One that is too large becomes the largest number.
 std::optional<std::uint64_t> number_at(std::string_view text) noexcept {
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -74,7 +74,7 @@ std::optional<commit_parts> parse_commit(std::string_view bytes) {
   parts.tree = *tree;
   while (const auto parent = take_id(bytes, "parent ")) parts.parents.push_back(*parent);
   if (bytes.starts_with("parent ")) return std::nullopt;
-  // Git sorts by the committer's time only where it stands right behind the author's.
+  // Git sorts by the committer's time only if it directly follows the author's.
   bool follows_author = false;
   while (!bytes.empty() && bytes.front() != '\n') {
     const auto line = take_line(bytes);
@@ -172,7 +172,7 @@ std::optional<tag_parts> parse_tag(std::string_view bytes) {
   const auto kind = behind_keyword(taken_line(bytes), "type ");
   if (!kind) return std::nullopt;
   parts.kind = git_object_string2type(std::string(*kind).c_str());
-  // Its name, its tagger and what others may have added; then, behind an empty line, what it says.
+  // The tag's name, its tagger, and perhaps other headers. The message follows an empty line.
   for (auto line = taken_line(bytes); !line.empty(); line = taken_line(bytes))
     if (const auto who = behind_keyword(line, "tagger ")) parts.tagger = *who;
   parts.message = bytes.substr(0, bytes.find('\0'));

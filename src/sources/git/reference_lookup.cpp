@@ -1,4 +1,4 @@
-/// Finds references by name and lists their names, without opening special files that stand in their place.
+/// Finds references by name and lists their names, without opening special files in their place.
 #include "sources/git/reference_lookup.hpp"
 
 #include <dirent.h>
@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t deepest_reference = 64;
 constexpr std::string_view list_name = "packed-refs";
 
-/// Also when there is nothing. Folders are refused by libgit2 itself, at once.
+/// True also if nothing exists there. libgit2 itself rejects folders, at once.
 bool is_harmless(int folder, const char* name) noexcept {
   struct stat facts{};
   return ::fstatat(folder, name, &facts, 0) != 0 || S_ISREG(facts.st_mode) || S_ISDIR(facts.st_mode);
@@ -32,7 +32,7 @@ tl::unexpected<failure> unlistable(std::string_view name, std::string_view why) 
                                             ". Run `git fsck` in the repository.");
 }
 
-/// `name` is that of the folder, below the git folder.
+/// `name`: the path of the folder below the git folder.
 result<void> check_below(disk::handle folder, const std::string& name, std::size_t depth) {
   if (depth > deepest_reference) return unlistable(name, "is nested too deeply");
   const auto list = disk::stream_of(std::move(folder));
@@ -45,7 +45,7 @@ result<void> check_below(disk::handle folder, const std::string& name, std::size
     if (!is_harmless(descriptor, one->d_name)) return unlistable(inner_name, "is not a regular file");
     disk::handle inner(::openat(descriptor, one->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     if (!inner.is_open() && (errno == EMFILE || errno == ENFILE)) return unlistable(inner_name, "cannot be listed");
-    if (!inner.is_open()) continue;  // a link, or it has gone
+    if (!inner.is_open()) continue;  // a link, or deleted meanwhile
     HONDANA_TRY(check_below(std::move(inner), inner_name, depth + 1));
   }
   return {};
@@ -70,7 +70,7 @@ result<void> check_references(git_repository* in, std::string folder) {
   if (!is_harmless(AT_FDCWD, (folders[0] + std::string(list_name)).c_str()))
     return unlistable(list_name, "is not a regular file");
   for (std::size_t i = 0; i < (folders[0] == folders[1] ? 1U : 2U); ++i) {
-    // What becomes of a folder that is itself a link is for the screening to say.
+    // Screening decides about a folder that is itself a link.
     disk::handle top(::open((folders[i] + folder).c_str(), O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC));
     if (!top.is_open() && (errno == EMFILE || errno == ENFILE)) return unlistable(folder, "cannot be listed");
     if (!top.is_open()) continue;
@@ -109,7 +109,7 @@ tl::expected<followed_name, lost> follow_reference(git_repository* in, std::stri
 
 namespace {
 
-/// Keeps the least names it is shown; the greatest of those stands in front.
+/// Selects the smallest names of those that are shown to it. A heap, with the largest of them at the front.
 class least_names {
  public:
   least_names(const std::string& after, std::size_t most) : after_(after), most_(most) {}

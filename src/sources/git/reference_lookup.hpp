@@ -1,4 +1,4 @@
-/// Finds references by name and lists their names, without opening special files that stand in their place.
+/// Finds references by name and lists their names, without opening special files in their place.
 #pragma once
 
 #include <cstddef>
@@ -15,26 +15,26 @@
 
 namespace hondana::git {
 
-/// A repository is looked through for special files when it is screened; these look again before each use, at what has been put
-/// there since: libgit2 would wait for the writer of a FIFO, for good. Links lead where they were screened to lead, or to what
-/// is a file as well. Cost: an inode or two.
+/// Whether a reference can be looked up safely. Screening checks a repository for special files. This checks again before each
+/// use, because libgit2 would wait forever for the writer of a FIFO that was put there since. A link leads to the screened
+/// target, or to another regular file. Cost: one or two `stat` calls.
 [[nodiscard]] bool may_look_up(git_repository* in, const std::string& name);
 
 /// The same for all references below `folder`, "refs" or "refs/heads", and for `packed-refs`. Cost: O(loose references there),
-/// without a look at their inodes. Errors: source_unavailable, naming what is no file.
+/// without a `stat` for each. Errors: source_unavailable, naming the entry that is not a file.
 [[nodiscard]] result<void> check_references(git_repository* in, std::string folder);
 
-/// Why a name leads to no object.
+/// Why a name does not lead to an object.
 enum class lost {
-  invalid,   ///< No reference can be called so.
-  circular,  ///< References lead to one another, or through more than five, as far as git follows them.
-  broken,    ///< What is there is no reference.
+  invalid,   ///< No reference can have this name.
+  circular,  ///< References form a cycle, or a chain of more than five, which is git's limit.
+  broken,    ///< The entry there is not a reference.
 };
 
-/// Where a name led in the end.
+/// The end of a chain of references.
 struct followed_name {
-  std::string name;           ///< Of the last reference on the way.
-  std::optional<git_oid> id;  ///< Nothing: there is no such reference.
+  std::string name;           ///< Of the last reference in the chain.
+  std::optional<git_oid> id;  ///< Nothing: that reference does not exist.
 };
 
 /// Follows a full name, `HEAD` or below `refs/`, through symbolic references, all of which must be below `refs/`.
@@ -45,8 +45,8 @@ struct names_page {
   bool is_last = true;
 };
 
-/// The first `limit` names behind `after` of those that begin with one of `prefixes`, each of which ends with a slash. Cost:
-/// O(references there), a comparison for each. Errors: source_unavailable.
+/// The first `limit` names after `after` that begin with one of `prefixes`, each of which ends with a slash. Cost: O(references
+/// there), a comparison for each. Errors: source_unavailable.
 [[nodiscard]] result<names_page> names_behind(git_repository* in, std::initializer_list<const char*> prefixes,
                                               const std::string& after, std::size_t limit);
 

@@ -71,7 +71,7 @@ result<head_state> head_of(git_repository* in) {
 namespace {
 
 constexpr const char* tag_prefix = "refs/tags/";
-/// Of what a tag says; nobody reads more in a list.
+/// Bytes of a tag's text that are used, which suffices for a list.
 constexpr std::size_t largest_tag_text = std::size_t{64} << 10;
 
 void add_annotation(tag& to, git_odb* objects, const git_oid& id) {
@@ -125,7 +125,7 @@ namespace {
 
 constexpr std::size_t largest_stash_log = std::size_t{16} << 20;
 
-/// `OLD NEW Name <email> 1700000000 +0900<tab>message`; false: it is malformed.
+/// Parses `OLD NEW Name <email> 1700000000 +0900<tab>message`. False if it is malformed.
 bool read_stash(std::string_view line, stash& into) {
   constexpr std::size_t ids = 2 * (GIT_OID_HEXSZ + 1);
   if (line.size() < ids || git_oid_fromstrn(&into.commit, line.data() + GIT_OID_HEXSZ + 1, GIT_OID_HEXSZ) < 0) return false;
@@ -148,7 +148,7 @@ result<std::vector<stash>> stashes(git_repository* in, std::size_t limit) {
   std::vector<stash> found;
   std::string_view rest = *log;
   for (std::size_t index = 0; !rest.empty() && found.size() < limit; ++index) {
-    // The newest is the last one.
+    // The newest stash is the last line.
     if (rest.ends_with('\n')) rest.remove_suffix(1);
     const auto begin = rest.rfind('\n') + 1;  // 0 where there is none
     stash one;
@@ -170,7 +170,7 @@ std::string_view trimmed_end(std::string_view text) noexcept {
   return text;
 }
 
-/// What a HEAD that is not ours says: a branch, or an id.
+/// Reads the HEAD of another work tree: a branch, or an id.
 void read_head(linked_work_tree& into, git_repository* in, const enclosure& inside, const std::string& folder) {
   const auto text = inside.read(folder + "/HEAD", longest_pointer_file);
   if (!text) return;
@@ -202,7 +202,7 @@ std::vector<std::string> folders_of(const std::string& folder) {
   std::error_code problem;
   for (std::filesystem::directory_iterator one(folder, problem), end; !problem && one != end; one.increment(problem)) {
     if (names.size() == most_work_trees) break;
-    std::error_code gone;  // what has gone since is none
+    std::error_code gone;  // an entry that was deleted meanwhile is skipped
     if (one->symlink_status(gone).type() == std::filesystem::file_type::directory) names.push_back(one->path().filename());
   }
   std::sort(names.begin(), names.end());
@@ -258,7 +258,7 @@ bool is_port(std::string_view text) noexcept {
 std::string_view behind_user(std::string_view host_and_more) noexcept {
   const auto host = host_and_more.substr(0, host_and_more.find_first_of("/?#"));
   auto at = host.rfind('@');
-  // A password that has one of these in it, unescaped, reaches further than the host seems to.
+  // A password that contains one of these characters, unescaped, extends beyond the apparent host.
   if (at == std::string_view::npos && !host.starts_with('[') && host.find(':') != std::string_view::npos &&
       !is_port(host.substr(host.rfind(':') + 1)))
     at = host_and_more.rfind('@');
@@ -273,7 +273,7 @@ std::string without_credentials(std::string_view url) {
     const auto rest = behind_user(url.substr(scheme + mark.size()));
     return shown_path_of(url.substr(0, scheme + mark.size())) + shown_path_of(rest.substr(0, rest.find_first_of("?#")));
   }
-  // `user@host:path`, as ssh takes it; what begins otherwise is a path.
+  // `user@host:path`, as ssh accepts it. Anything else is a path.
   const auto host = url.substr(0, url.find('/'));
   if (const auto at = host.rfind('@'); at != std::string_view::npos && host.find(':') != std::string_view::npos)
     url.remove_prefix(at + 1);
@@ -281,9 +281,9 @@ std::string without_credentials(std::string_view url) {
 }
 
 std::string told_address(std::string_view url) {
-  // `host:path` is no path, unless a slash comes first.
+  // `host:path` is not a local path, unless a slash comes first.
   const auto first = url.find_first_of(":/");
-  // A helper's name stands before `::`, and behind it what is the helper's business.
+  // The name of a remote helper precedes `::`. Only the helper knows what the rest means.
   if (first != std::string_view::npos && first > 0 && url.substr(first).starts_with("::") && url.front() != '[') {
     const auto rest = told_address(url.substr(first + 2));
     if (rest == local_repository) return rest;
@@ -303,7 +303,7 @@ result<std::vector<remote>> remotes(git_repository* in) {
   if (const int code = git_config_iterator_new(&raw_walk, raw); code < 0)
     return failed("the repository's remotes cannot be read from its configuration");
   const std::unique_ptr<git_config_iterator, frees<git_config_iterator_free>> walk(raw_walk);
-  // Of several the first is the one that is fetched from.
+  // Of several URLs, git fetches from the first one.
   std::map<std::string, std::string> urls;
   git_config_entry* entry = nullptr;
   while (git_config_next(&entry, raw_walk) == 0) {

@@ -15,7 +15,7 @@
 
 namespace hondana::git {
 
-/// A person and a moment, as recorded.
+/// A person and a time, as recorded.
 struct signature {
   std::string name;       ///< UTF-8, as `text_encoding.hpp` makes it.
   std::string email;      ///< The same.
@@ -25,7 +25,7 @@ struct signature {
   bool operator==(const signature&) const = default;
 };
 
-/// Names of references are bytes, as the repository has them; most are UTF-8.
+/// A branch. Names of references are bytes, as in the repository; most are UTF-8.
 struct branch {
   std::string name;  ///< Without `refs/heads/` or `refs/remotes/`.
   std::string full_name;
@@ -33,16 +33,16 @@ struct branch {
   bool is_head = false;
   git_oid target{};
   std::string upstream;                                             ///< Short name; empty: none.
-  std::optional<std::pair<std::size_t, std::size_t>> ahead_behind;  ///< Of its upstream; nothing beyond the budget.
-  std::string summary;                                              ///< Of the commit; empty where that cannot be read.
+  std::optional<std::pair<std::size_t, std::size_t>> ahead_behind;  ///< Relative to its upstream; absent above the budget.
+  std::string summary;                                              ///< Of the commit; empty if that cannot be read.
   signature author;                                                 ///< The same.
 };
 
 struct tag {
   std::string name;
   std::string full_name;
-  git_oid target{};  ///< What it leads to in the end.
-  std::string kind;  ///< Of that: "commit", "tree", "blob"; empty: it cannot be read.
+  git_oid target{};  ///< The object behind all tags.
+  std::string kind;  ///< Of that object: "commit", "tree", "blob"; empty: it cannot be read.
   bool is_annotated = false;
   std::string message;  ///< Of the tag itself.
   std::optional<signature> tagger;
@@ -55,14 +55,14 @@ struct stash {
   std::int64_t time = 0;
 };
 
-/// A work tree, whether linked or the main one.
+/// A work tree, either linked or the main one.
 struct linked_work_tree {
   std::string name;    ///< "" for the main one.
   std::string branch;  ///< Short name; empty: detached.
   git_oid head{};      ///< All zero: no commit yet, or it cannot be read.
   bool is_locked = false;
-  bool is_present = false;  ///< Its folder is there, inside the roots; the folder itself is told to nobody.
-  bool is_outside = false;  ///< Its folder is not inside the roots, and was not looked for.
+  bool is_present = false;  ///< Its folder exists inside the roots. The path of the folder is never shown.
+  bool is_outside = false;  ///< Its folder is not inside the roots, and was not searched for.
 };
 
 struct remote {
@@ -72,35 +72,35 @@ struct remote {
 
 struct head_state {
   std::string branch;             ///< Short name; empty: detached.
-  std::optional<git_oid> commit;  ///< Nothing: no commit yet.
-  std::string operation;          ///< What is under way: "merge", "rebase", …; empty: nothing.
+  std::optional<git_oid> commit;  ///< Absent: no commit yet.
+  std::string operation;          ///< The operation in progress: "merge", "rebase", …; empty: none.
 };
 
-/// A page of references; `after` is the full name to begin behind, as of the last of the page before.
+/// A page of references. Functions that return one take `after`, the full name to begin after: `next` of the page before.
 template <class T>
 struct reference_page {
   std::vector<T> items;
   std::optional<std::string> next;  ///< Absent at the end.
 };
 
-/// By full name, bytewise; those that are broken are left out, so that a page may be short. Cost: O(references) comparisons,
-/// and an object or two for each on the page only; what branches are ahead and behind, 20 000 commits a page.
+/// By full name, bytewise. Broken references are left out, so a page may be short. Cost: O(references) comparisons, and an
+/// object or two for each reference on the page. For `ahead_behind`, at most 20 000 commits a page.
 [[nodiscard]] result<reference_page<branch>> branches(git_repository* in, const std::string& after, std::size_t limit);
 [[nodiscard]] result<reference_page<tag>> tags(git_repository* in, const std::string& after, std::size_t limit);
 /// Newest first, as `git stash list`. Errors: response_too_large for a log of more than 16 MiB.
 [[nodiscard]] result<std::vector<stash>> stashes(git_repository* in, std::size_t limit);
-/// The main one first, unless the repository is bare; then the others by name, a thousand at most. Whether their folders are
-/// there is looked up beneath `roots` only.
+/// The main one first, unless the repository is bare; then the others by name, at most a thousand. Whether their folders exist
+/// is checked below `roots` only.
 [[nodiscard]] result<std::vector<linked_work_tree>> linked_work_trees(git_repository* in,
                                                                       const std::vector<std::string>& roots);
 /// By name.
 [[nodiscard]] result<std::vector<remote>> remotes(git_repository* in);
-/// Errors: source_unavailable for a HEAD that leads nowhere.
+/// Errors: source_unavailable for a HEAD that cannot be resolved.
 [[nodiscard]] result<head_state> head_of(git_repository* in);
 
-/// A URL without what could be a secret: user, password, query, fragment.
+/// A URL without the parts that may be secret: user, password, query, fragment.
 [[nodiscard]] std::string without_credentials(std::string_view url);
-/// The same of what git fetches from, but for paths of this machine and `file:` URLs, which are "a local repository".
+/// The same for an address that git fetches from. Paths of this machine and `file:` URLs become "a local repository".
 [[nodiscard]] std::string told_address(std::string_view url);
 
 }  // namespace hondana::git

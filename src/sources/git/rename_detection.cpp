@@ -22,15 +22,16 @@
 
 namespace hondana::git {
 
-/// A file of the parent, and whether the commit removed it.
+/// A file of the parent, and whether the commit deleted it.
 struct earlier_file {
   side file;
   bool is_gone = false;
 };
 
-/// As git looks for copies, unmodified files included: an equal file; otherwise the most alike one that is gone, if it is one
-/// of the best four, and then the most alike of all, by half at least. Of equally good ones those of the same name come first,
-/// and then those whose paths do. `files` are in the order of their paths. Errors: cancelled; those of contents.
+/// Searches for copies as git does, in unmodified files, too. An equal file comes first. Otherwise the most similar deleted
+/// file, if it is one of the best four; then the most similar file of all. Both must be similar by at least half. Of equally
+/// good files, those of the same name come first, then those first in path order. `files` are sorted by path. Errors:
+/// cancelled; those of contents.
 [[nodiscard]] result<std::optional<side>> copied_from(const side& wanted, const std::vector<earlier_file>& files,
                                                       side_contents& from, const compare_options& options);
 
@@ -39,10 +40,10 @@ namespace {
 constexpr unsigned least_score = whole_score / 2;
 constexpr unsigned least_by_name = whole_score / 4 * 3;
 constexpr std::uint64_t most_pairs = 1000 * 1000;
-// Of equal files, for each that came.
+// Equal files that are examined for each added file.
 constexpr std::size_t most_equal = 100;
 constexpr std::size_t best_kept = 4;
-// Of chunks, of all files together; beyond that they are counted each time.
+// Stored kinds of chunks of all files together. Above this limit, files are read and counted each time.
 constexpr std::size_t most_kept_kinds = std::size_t{32} << 20;
 
 std::string_view name_of(const side& of) noexcept {
@@ -50,23 +51,23 @@ std::string_view name_of(const side& of) noexcept {
   return path.substr(path.rfind('/') + 1);
 }
 
-/// A file that came or went.
+/// A file that was added or deleted.
 struct mover {
-  std::size_t at;  // in the changes
+  std::size_t at;  // index in the changes
   const side* what;
-  std::optional<std::size_t> partner{};  // in the changes
+  std::optional<std::size_t> partner{};  // index in the changes
   unsigned score = 0;
   std::optional<std::uint64_t> size{};
   std::optional<chunk_bag> chunks{};
-  bool is_lacking = false;  // its content was not fetched, so that it is like nothing but its equal
+  bool is_lacking = false;  // its content was not fetched, so it only matches equal files
 };
 
-/// A file that came and one that went, and how alike they are.
+/// An added file and a deleted one, and how similar they are.
 struct likeness {
   mover *came = nullptr, *went = nullptr;
   unsigned score = 0;
   bool has_same_name = false;
-  std::size_t place = 0;  // among all that are to be sorted
+  std::size_t place = 0;  // index among all that are sorted
 };
 
 bool is_better(const likeness& one, const likeness& other) noexcept {
@@ -103,14 +104,14 @@ class rename_search {
   }
 
   result<void> equal() {
-    // Links and submodules are only ever renamed as what they are; whether a file may be executed does not matter.
+    // Links and submodules can only be renamed as the same kind. Whether a file is executable does not matter.
     using key = std::pair<std::string_view, std::uint32_t>;
     const auto key_of = [](const side& of) {
       return key({reinterpret_cast<const char*>(of.id.id), GIT_OID_RAWSZ}, is_regular(of.mode) ? 0 : of.mode);
     };
     std::map<key, std::vector<mover*>> equals;
     for (auto& one : went_) equals[key_of(*one.what)].push_back(&one);
-    std::map<key, std::size_t> taken;  // that many at the front of each are
+    std::map<key, std::size_t> taken;  // how many at the front of each are taken
     for (auto& one : came_) {
       HONDANA_TRY(stopping_.step());
       const auto found = equals.find(key_of(*one.what));
@@ -131,7 +132,7 @@ class rename_search {
 
   result<void> by_name() {
     const auto by_their_names = [](std::vector<mover>& movers) {
-      std::unordered_map<std::string_view, mover*> names;  // null: several have it
+      std::unordered_map<std::string_view, mover*> names;  // null: several files have the name
       for (auto& one : movers) {
         if (one.partner) continue;
         if (const auto [at, is_new] = names.try_emplace(name_of(*one.what), &one); !is_new) at->second = nullptr;
@@ -171,7 +172,7 @@ class rename_search {
     return {};
   }
 
-  /// Of those that went. Their order counts where scores are equal: a better one takes the place of the worst.
+  /// The best of the deleted files. Their order matters for equal scores: only a better one replaces the worst.
   result<std::vector<likeness>> most_alike(mover& came) {
     std::vector<likeness> best;
     for (auto& went : went_) {
@@ -303,7 +304,7 @@ class copy_search {
   }
 
  private:
-  /// Of equally good ones the first.
+  /// Of equally good files, the first one.
   [[nodiscard]] const earlier_file* best_of(bool must_be_gone) const {
     const resemblance* best = nullptr;
     for (const auto& one : best_) {
@@ -335,7 +336,7 @@ class copy_search {
     return score_of(common_bytes(chunks, chunks_), size, size_);
   }
 
-  /// The order of the files counts where scores are equal: a better one takes the place of the worst.
+  /// The order of the files matters for equal scores: only a better one replaces the worst.
   void note(const resemblance& one) {
     if (best_.size() < copies_kept) {
       best_.push_back(one);
@@ -365,7 +366,7 @@ result<std::optional<side>> copied_from(const side& wanted, const std::vector<ea
 
 namespace {
 
-// Of a tree, that are looked at for copies; beyond that only those that went are.
+// Files of a tree that are examined for copies. In larger trees, only deleted files are.
 constexpr std::size_t most_copied = 20'000;
 
 result<tree_pointer> tree_at(git_repository* in, const git_oid& id) {
@@ -375,7 +376,7 @@ result<tree_pointer> tree_at(git_repository* in, const git_oid& id) {
   return tree_pointer(raw);
 }
 
-/// All files of a tree; of `gone`, which are in the same order, it is known that they went.
+/// All files of a tree. Those in `gone`, which are in the same order, are marked as deleted.
 result<std::vector<earlier_file>> files_of(git_repository* in, git_tree* tree, const std::vector<change>& gone,
                                            const compare_options& options) {
   auto all = compare(in, nullptr, tree, options);

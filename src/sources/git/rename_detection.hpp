@@ -15,23 +15,25 @@
 
 namespace hondana::git {
 
-/// Makes renames of additions and deletions in `changes`, which are in the order of their paths: first of equal contents, then
-/// of files whose names (without folders) are found once on either side and that are 75 % alike, then of the most alike that
-/// are at least 50 % so, unless pairs are more than a million. Each stays where the addition was. Copies are never found.
+/// Turns additions and deletions in `changes`, which are sorted by path, into renames. Files with equal contents come first.
+/// Then files whose names (without folders) are unique on both sides, and that are 75 % similar. Then the most similar files
+/// that are at least 50 % similar, unless there are more than a million pairs. A rename takes the position of the addition.
+/// Copies are never found.
 /// Errors: cancelled; those of contents.
 [[nodiscard]] result<void> find_renames(std::vector<change>& changes, side_contents& from, const compare_options& options);
 
+/// Asks which file of a parent became a file of a commit.
 struct rename_question {
   git_oid before{}, after{};  ///< Trees of the parent and of the commit.
-  std::string path;           ///< In the commit; no file in the parent.
-  /// Whether files that stayed may be what it was copied from, as `git log --follow` takes them: those that went come first.
+  std::string path;           ///< In the commit; not a file in the parent.
+  /// Whether a file that was not deleted may be the origin, as in `git log --follow`. Deleted files take precedence.
   bool takes_copies = false;
-  std::uint64_t largest_file = std::uint64_t{512} << 20;  ///< What is larger is the same only where it is equal.
+  std::uint64_t largest_file = std::uint64_t{512} << 20;  ///< A larger file is the same only if it is equal.
   std::function<bool()> is_stopped{};
 };
 
-/// The file in the parent that is most like it, at least by half; nothing: it was new. Other files that came do not compete for
-/// it. Errors: of compare.
+/// The file of the parent that is most similar, at least by half; nothing: the file was new. Other added files do not compete
+/// for it. Errors: of compare.
 [[nodiscard]] result<std::optional<side>> renamed_from(git_repository* in, const rename_question& question);
 
 }  // namespace hondana::git

@@ -1,4 +1,4 @@
-/// The request for a view of a repository, the rendered answer, and its version.
+/// The request for a view of a repository, the rendered response, and its version.
 #include "sources/git/rendering.hpp"
 
 #include <array>

@@ -15,14 +15,14 @@
 namespace hondana::git {
 namespace {
 
-/// Each keeps its packs open; more calls than that at once open their own.
+/// Handles that stay open, with their packs. Further concurrent calls open their own.
 constexpr std::size_t most_idle = 8;
-/// What fails again and again, since it is damaged, costs others no more than this many handles.
+/// Limits how many handles a damaged repository costs, whose calls fail again and again.
 constexpr std::chrono::seconds shortest_retirement{1};
 
 bool is_fresh(const surveyed& what) { return !what.stamp.empty() && what.stamp == stamp_of(what.where); }
 
-/// All that are open.
+/// All open repositories.
 struct repository_list {
   std::mutex mutex;
   std::vector<std::weak_ptr<repository>> all;
@@ -33,7 +33,7 @@ repository_list& open_repositories() {
   return list;
 }
 
-// Of repositories that have handles which wait for their next call.
+// The number of packs in repositories that have idle handles.
 std::atomic<std::size_t> waiting_packs{0};
 std::atomic<std::size_t> drops{0};
 
@@ -88,7 +88,7 @@ result<void> repository::screen(const snapshot& known) {
            found->where.work_tree == at.work_tree;
   };
   auto found = survey(path_, roots_);
-  // A work tree that `core.worktree` names has no .git of its own that would lead back.
+  // A work tree that `core.worktree` names has no .git that leads back to the repository.
   if (!is_this_one(found))
     if (auto again = survey(before.what->where.git_folder, roots_); is_this_one(again)) found = std::move(again);
   if (!found) return tl::unexpected(std::move(found.error()));
@@ -97,7 +97,7 @@ result<void> repository::screen(const snapshot& known) {
                 "the repository \"" + slug_ +
                     "\" was replaced by another one after hondana started. Reload the configuration to serve the new one.");
   auto screened = std::make_shared<const surveyed>(std::move(*found));
-  std::vector<opened> outdated;  // closed without the lock
+  std::vector<opened> outdated;  // closed after the lock is released
   outdated.reserve(most_idle);
   const std::lock_guard lock(mutex_);
   screened_ = std::move(screened);
@@ -108,7 +108,7 @@ result<void> repository::screen(const snapshot& known) {
 }
 
 std::optional<repository::opened> repository::take_idle() {
-  std::vector<opened> torn_ones;  // closed without the lock
+  std::vector<opened> torn_ones;  // closed after the lock is released
   const std::lock_guard lock(mutex_);
   while (!idle_.empty()) {
     auto one = std::move(idle_.back());
@@ -133,7 +133,7 @@ result<repository::lease> repository::take() {
     maps = mapped_folders::of(what.what->where.object_folders);
   }
   if (!maps) return tl::unexpected(std::move(maps.error()));
-  // libgit2 reads some of it at once.
+  // Opening already reads mapped files.
   auto guard = std::make_unique<torn_page_guard>(*maps);
   HONDANA_TRY(auto handle, open_surveyed(*what.what));
   return lease(shared_from_this(), opened{std::move(*maps), std::move(handle), what.generation}, std::move(guard));
@@ -165,7 +165,7 @@ void repository::give_back(opened what) noexcept {
 
 void repository::retire_those_of(std::size_t generation) {
   const auto now = monotonic_clock::now();
-  std::vector<opened> retired;  // closed without the lock
+  std::vector<opened> retired;  // closed after the lock is released
   retired.reserve(most_idle);
   const std::lock_guard lock(mutex_);
   if (generation != generation_ || (retired_ && now - *retired_ < shortest_retirement)) return;
@@ -177,7 +177,7 @@ void repository::retire_those_of(std::size_t generation) {
 
 void repository::retire_sharers(const mapped_folders& maps, std::size_t generation) {
   for (const auto& one : all_open()) {
-    std::vector<opened> retired;  // closed without the lock
+    std::vector<opened> retired;  // closed after the lock is released
     retired.reserve(most_idle);
     const std::lock_guard lock(one->mutex_);
     const bool shares =
@@ -210,7 +210,7 @@ std::size_t repository::times_dropped() noexcept { return drops; }
 
 void repository::close_idle_handles() {
   for (const auto& one : all_open()) {
-    std::vector<opened> idle;  // closed without the lock
+    std::vector<opened> idle;  // closed after the lock is released
     idle.reserve(most_idle);
     const std::lock_guard lock(one->mutex_);
     idle.swap(one->idle_);

@@ -35,7 +35,7 @@
 
 namespace hondana::git {
 
-/// All that libgit2 gets to know; it cannot be written to. Errors: source_unavailable.
+/// A read-only configuration with all settings that libgit2 may see. Errors: source_unavailable.
 [[nodiscard]] result<config_pointer> config_of(std::vector<setting> settings);
 
 namespace {
@@ -46,7 +46,7 @@ struct known_settings : git_config_backend {
   shared_settings all;
 };
 
-/// What libgit2 holds of one setting; its texts live as long as it does.
+/// One setting for libgit2. Its texts live as long as it does.
 struct known_entry : git_config_entry {
   shared_settings all;
 };
@@ -54,7 +54,7 @@ struct known_entry : git_config_entry {
 struct settings_iterator : git_config_iterator {
   shared_settings all;
   std::size_t at = 0;
-  known_entry current;  // valid until the next one is asked for
+  known_entry current;  // valid until the next call
 };
 
 void fill(known_entry& entry, const setting& from) {
@@ -140,21 +140,21 @@ result<config_pointer> config_of(std::vector<setting> settings) {
   auto backend = backend_of(std::make_shared<const std::vector<setting>>(std::move(settings)));
   const int code = git_config_add_backend(raw, backend.get(), GIT_CONFIG_LEVEL_LOCAL, nullptr, 0);
   if (code < 0) return failed(std::string(said));
-  (void)backend.release();  // it belongs to the configuration now
+  (void)backend.release();  // the configuration owns it now
   return made;
 }
 
-/// A backend for the loose objects in `folder` that only reads. All but reading itself is libgit2's: there many of its versions
-/// (1.5 is one) write beyond the end of a buffer when an object is longer than its own header says (its issue 7177), and never
-/// come back from one that ends early. Here both are errors, and so is what is larger than 512 MiB. Codes are libgit2's. The
-/// caller frees what it is given.
+/// A read-only backend for the loose objects in `folder`. Only reading is done here; everything else is libgit2's. Many
+/// versions of libgit2 (such as 1.5) have two bugs. If an object is longer than its header says, they write beyond the end of a
+/// buffer (its issue 7177). For a truncated object, they never return. Here both are errors, and so are objects above 512 MiB.
+/// Codes are libgit2's. The caller frees the result.
 [[nodiscard]] int loose_objects(git_odb_backend** out, const std::string& folder);
 
 namespace {
 
 constexpr std::size_t largest_loose = std::size_t{512} << 20;
 constexpr std::size_t read_at_once = std::size_t{32} << 10;
-// Of `commit 18446744073709551615` and its NUL, and more than git takes.
+// For `commit 18446744073709551615` and its NUL, and more than git accepts.
 constexpr std::size_t longest_header = 32;
 
 int is_broken(const char* why) {
@@ -162,7 +162,7 @@ int is_broken(const char* why) {
   return GIT_ERROR;
 }
 
-/// A compressed file, from its front to its end.
+/// A compressed file, read from front to end.
 class inflated_file {
  public:
   explicit inflated_file(disk::handle file) noexcept : file_(std::move(file)) { is_ready_ = ::inflateInit(&stream_) == Z_OK; }
@@ -172,7 +172,7 @@ class inflated_file {
   inflated_file(const inflated_file&) = delete;
   inflated_file& operator=(const inflated_file&) = delete;
 
-  /// Fills `to`, or as much of it as there is. Nothing: the file is damaged.
+  /// Fills `to`, as far as there is data. Nothing: the file is damaged.
   std::optional<std::size_t> read(std::span<char> to) {
     std::size_t done = 0;
     while (is_ready_ && done < to.size() && !is_over_) {
@@ -188,11 +188,11 @@ class inflated_file {
     return is_ready_ ? std::optional(done) : std::nullopt;
   }
 
-  /// Whether all has been read, and nothing stands behind it.
+  /// Whether everything was read, and nothing follows it.
   [[nodiscard]] bool has_ended() { return is_over_ && stream_.avail_in == 0 && !refill(); }
 
  private:
-  /// False at the end of the file, and where it cannot be read.
+  /// False at the end of the file, or if it cannot be read.
   bool refill() {
     const auto count = disk::read_at(file_.get(), reinterpret_cast<char*>(in_.data()), in_.size(), offset_);
     if (!count || *count == 0) return false;
@@ -236,7 +236,7 @@ struct loose_backend : git_odb_backend {
 
 loose_backend* ours(git_odb_backend* of) noexcept { return static_cast<loose_backend*>(of); }
 
-/// FIFOs are not waited for. A code of libgit2.
+/// Does not wait for the writer of a FIFO. Returns a code of libgit2.
 int open_loose(disk::handle& file, git_odb_backend* from, const git_oid* id) {
   const auto digits = text_of(*id);
   const auto path = ours(from)->folder + '/' + digits.substr(0, 2) + '/' + digits.substr(2);
@@ -277,7 +277,7 @@ int read_loose(void** bytes, std::size_t* size, git_object_t* kind, git_odb_back
   if (taken > header->size) return is_broken("a loose object is longer than its header says");
 
   const auto release = [from](void* of) { git_odb_backend_data_free(from, of); };
-  // libgit2 wants a NUL behind every object.
+  // libgit2 expects a NUL after every object.
   const auto room = header->size + 1;
   std::unique_ptr<void, decltype(release)> buffer(git_odb_backend_data_alloc(from, room), release);
   if (!buffer) return GIT_ERROR;
@@ -336,7 +336,7 @@ namespace {
 constexpr std::string_view cannot_open =
     "the repository cannot be opened, though its files look right. Run `git fsck` for details";
 
-/// As git weighs them: packs before loose objects, a repository's own before those it borrows.
+/// Priorities as in git: packs before loose objects, and a repository's own objects before borrowed ones.
 constexpr int of_packs = 2, of_loose = 1;
 
 using backend_pointer = std::unique_ptr<git_odb_backend, void (*)(git_odb_backend*)>;
@@ -345,9 +345,9 @@ int add(git_odb* to, git_odb_backend* raw, int priority, bool is_own) {
   backend_pointer backend(raw, [](git_odb_backend* of) {
     if (of->free != nullptr) of->free(of);
   });
-  // "Alternates" of libgit2 are asked last, and never written to.
+  // libgit2 searches its "alternates" last, and never writes to them.
   const int code = is_own ? git_odb_add_backend(to, raw, priority) : git_odb_add_alternate(to, raw, priority);
-  if (code == 0) (void)backend.release();  // it belongs to the database now
+  if (code == 0) (void)backend.release();  // the database owns it now
   return code;
 }
 
@@ -382,7 +382,7 @@ result<repository_pointer> open_surveyed(const surveyed& what) {
   if (!what.where.work_tree.empty()) {
     if (const int code = git_repository_set_workdir(raw, what.where.work_tree.c_str(), 0); code < 0)
       return failed(std::string(cannot_open));
-    // libgit2 follows links, and one may have come since the survey.
+    // libgit2 follows links, and the path may have become one since the survey.
     if (git_repository_workdir(raw) != what.where.work_tree + '/')
       return fail(errc::source_unavailable, std::string(cannot_open), "its work tree has become a link");
   }

@@ -9,8 +9,8 @@
 
 namespace hondana::git {
 
-/// A handle that looks for nothing: it has the folders that were surveyed, their objects without alternates of its own finding,
-/// and the settings that were kept, in memory. Errors: source_unavailable.
+/// Opens a handle that searches for nothing itself. It has the surveyed folders, their objects without further alternates, and
+/// the settings that may be seen, in memory. Errors: source_unavailable.
 [[nodiscard]] result<repository_pointer> open_surveyed(const surveyed& what);
 
 }  // namespace hondana::git

@@ -31,8 +31,8 @@
 
 namespace hondana::git {
 
-/// Whether a file or folder, which may be a link itself, is this user's own; for root under sudo, the user's who called it, as
-/// git judges. False for what is not there.
+/// Whether this user owns a file or folder, which may itself be a link. For root under sudo, whether the user who called sudo
+/// does, as in git. False if it does not exist.
 [[nodiscard]] bool is_ours(const std::string& path) noexcept;
 
 bool is_ours(const std::string& path) noexcept {
@@ -64,9 +64,9 @@ class stamping {
     }
     const auto state = disk::stamp_of(facts);
     add_words<4>({state.device, state.inode, facts.st_mode, facts.st_uid});
-    // Folders change with every object that is added; what counts is that they are the same ones.
+    // A folder changes with every object that is added. Only its identity matters.
     if (S_ISDIR(facts.st_mode)) return;
-    // Far in the future are times of a server whose clock is fast; they tell changes apart all the same.
+    // Times far in the future are those of a server with a fast clock. They still distinguish changes.
     is_racy_ = is_racy_ || (disk::is_racy(state, since_) && state.changed < since_ + a_minute);
     add_words<3>({state.size, static_cast<std::uint64_t>(state.modified), static_cast<std::uint64_t>(state.changed)});
   }
@@ -140,7 +140,7 @@ class surveyor {
     }
     HONDANA_TRY(find_git_folder(*folder));
     HONDANA_TRY(find_common_folder());
-    // First whose it is: git believes nothing of another's repository.
+    // The owner first: git does not trust anything in another user's repository.
     for (const auto& one : {*folder, dot_git_, at_.git_folder})
       if (!one.empty() && !is_ours(one)) return another_owner(one);
     HONDANA_TRY(read_configuration());
@@ -234,7 +234,7 @@ class surveyor {
   result<void> read_configuration() {
     auto config = read_config(at_.common_folder, "config");
     if (!config) return tl::unexpected(std::move(config.error()));
-    // Of linked work trees only their own configuration says where they are.
+    // For a linked work tree, only its own configuration says where it is.
     if (at_.common_folder != at_.git_folder) config->work_tree = std::nullopt, config->is_bare = std::nullopt;
     if (config->has_work_tree_config) {
       HONDANA_TRY(auto more, read_config(at_.git_folder, "config.worktree"));
@@ -287,11 +287,11 @@ class discovery {
   discovery(std::vector<std::string> roots, std::size_t most, const std::function<bool()>& is_wanted)
       : roots_(std::move(roots)), most_(most), is_wanted_(is_wanted) {}
 
-  /// False: it is over.
+  /// False: the search is over.
   bool enter(int above, const std::string& name, const std::string& path, std::size_t deeper) {
     if (found_.size() >= most_ || (is_wanted_ && !is_wanted_())) return false;
     disk::handle folder(::openat(above, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    // What the kernel makes up has no end of folders, and no repositories.
+    // Pseudo file systems of the kernel have endless folders, and no repositories.
     if (!folder.is_open() || disk::on_kernel_file_system(folder.get())) return true;
     const bool has_git = has_git_entry(folder.get());
     if (has_git || disk::is_bare_repository(folder.get())) {
@@ -339,7 +339,7 @@ bool looks_like_repository(const std::string& path) noexcept {
 std::vector<found_place> discover(const std::string& root, std::vector<std::string> roots, std::size_t depth, std::size_t most,
                                   const std::function<bool()>& is_wanted) {
   discovery walk(std::move(roots), most, is_wanted);
-  // The root itself may be named by a link.
+  // The root itself may be a link.
   walk.enter(AT_FDCWD, root + "/.", root, depth);
   return walk.take();
 }
@@ -351,7 +351,7 @@ constexpr std::size_t longest_slug = 40;
 std::string_view folder_name_of(std::string_view path) {
   while (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
   auto name = path.substr(path.rfind('/') + 1);  // 0 where there is none
-  // A git folder is called after the folder it is in.
+  // A git folder is named after the folder that it is in.
   if (name == ".git" && path.size() > name.size() + 1) return folder_name_of(path.substr(0, path.size() - name.size() - 1));
   return name;
 }

@@ -14,78 +14,79 @@
 
 namespace hondana::git {
 
-/// The folders of one repository, absolute and free of links, all beneath the roots.
+/// The folders of one repository: absolute, free of links, and all below the roots.
 struct place {
   std::string work_tree;                    ///< Empty: it is bare.
-  std::string git_folder;                   ///< Of this work tree: HEAD and index.
-  std::string common_folder;                ///< Objects, references and configuration; the same but in linked work trees.
-  std::vector<std::string> object_folders;  ///< Where objects are, alternates included; the first is its own.
+  std::string git_folder;                   ///< HEAD and index of this work tree.
+  std::string common_folder;                ///< Objects, references and configuration; differs in linked work trees.
+  std::vector<std::string> object_folders;  ///< The folders of objects, including alternates; its own comes first.
 
   bool operator==(const place&) const = default;
 };
 
-/// How much of a repository's own files is believed.
+/// Limits for a repository's own files.
 struct screening_limits {
   std::size_t config_bytes = std::size_t{1} << 20;
-  std::size_t pointer_bytes = 4096;  ///< Of `.git` files, `commondir`, `gitdir`, `HEAD` and every reference.
-  std::size_t alternates = 64;       ///< Folders, with those of alternates of alternates, five deep at most.
-  std::uint64_t reference_list_bytes = std::uint64_t{256} << 20;  ///< Of `packed-refs`, and of `shallow`.
-  std::uint64_t index_bytes = std::uint64_t{512} << 20;           ///< Read at once, too.
-  std::uint64_t loose_object_bytes = std::uint64_t{2} << 30;      ///< Of each, compressed: it would be read at once.
-  std::size_t entries = 2'000'000;  ///< Files and folders of references and objects that are looked through for links.
-  /// Of all object folders: libgit2 keeps a descriptor open for each that it has read from. 0: `most_open_packs`.
+  std::size_t pointer_bytes = 4096;  ///< For `.git` files, `commondir`, `gitdir`, `HEAD` and every reference.
+  std::size_t alternates = 64;       ///< Folders, including alternates of alternates, at most five levels.
+  std::uint64_t reference_list_bytes = std::uint64_t{256} << 20;  ///< For `packed-refs` and `shallow`.
+  std::uint64_t index_bytes = std::uint64_t{512} << 20;           ///< Also read at once.
+  std::uint64_t loose_object_bytes = std::uint64_t{2} << 30;      ///< For each, compressed: it would be read at once.
+  std::size_t entries = 2'000'000;  ///< Files and folders of references and objects that are checked for links.
+  /// In all object folders, because libgit2 keeps a descriptor open for each pack that it has read. 0: `most_open_packs`.
   std::size_t packs = 0;
 };
 
-/// Finds the repository whose work tree, or whose bare folder, `path` is: nothing is looked for above or below it.
+/// Finds the repository whose work tree or bare folder is `path`. Does not search above or below it.
 ///
-/// Every pointer (a `.git` file, `commondir`, `core.worktree`, alternates, links) is followed by the kernel beneath `roots`
-/// only, its configuration is read by a bounded reader of ours, and its references and objects are looked through for links
-/// and special files: a repository that wants more is refused, and nothing of it is opened by libgit2. Errors:
-/// resource_not_found where there is no repository; access_denied for another owner's; unsupported for SHA-256 objects,
-/// reftable references, and extensions that are not known, by name; invalid_argument for `include` and `includeIf`, for
-/// pointers that lead outside, and for what cannot be read as git would. The text names the file below the repository, the line
-/// and what to do.
+/// The kernel follows every pointer (a `.git` file, `commondir`, `core.worktree`, alternates, links) below `roots` only. A
+/// bounded reader of our own reads the configuration. References and objects are checked for links and special files. A
+/// repository that does not pass is rejected, and libgit2 opens nothing of it.
+/// Errors: resource_not_found if there is no repository; access_denied if another user owns it. unsupported for SHA-256
+/// objects, reftable references, and unknown extensions, by name. invalid_argument for `include` and `includeIf`, for pointers
+/// that lead outside, and for files that git rejects. The message names the file below the repository, the line, and a remedy.
 [[nodiscard]] result<place> locate(const std::string& path, const std::vector<std::string>& roots,
                                    const screening_limits& limits = {});
 
-/// Whether a folder has what the top of a work tree or a bare repository has; nothing of it is read, so that it may be none.
+/// Whether a folder looks like the top of a work tree, or like a bare repository. Its files are not read, so it need not be
+/// one.
 [[nodiscard]] bool looks_like_repository(const std::string& path) noexcept;
 
-/// What discovery found: a repository, or why one is left out.
+/// A result of discovery: a repository, or why it is left out.
 struct found_place {
-  std::string path;  ///< Of the work tree, or the bare folder.
+  std::string path;  ///< Of the work tree or the bare folder.
   result<place> what;
 };
 
-/// All repositories at and below `root`, whose pointers may lead beneath `roots`, in the order of their paths, without
-/// following links, hidden folders left out (but for `.git`), at most `depth` folders deep, and no more than `most`. Not below
-/// repositories' own git folders. Stops early when `is_wanted` says so.
+/// All repositories at and below `root`, whose pointers may lead below `roots`, sorted by path. Does not follow links. Skips
+/// hidden folders, except for `.git`, and the git folders of repositories. Searches at most `depth` levels, and returns at most
+/// `most` repositories. Stops early when `is_wanted` returns false.
 [[nodiscard]] std::vector<found_place> discover(const std::string& root, std::vector<std::string> roots, std::size_t depth,
                                                 std::size_t most, const std::function<bool()>& is_wanted);
 
-/// A folder's name made `[a-z0-9-]`, at most 40 characters: "My Project.git" is "my-project"; what has nothing of that is
-/// "repo".
+/// A folder's name reduced to `[a-z0-9-]`, at most 40 characters: "My Project.git" becomes "my-project". A name without such
+/// characters becomes "repo".
 [[nodiscard]] std::string slug_of(std::string_view folder_name);
-/// Gives every path its slug: those that collide get "-2", "-3" in the order of `paths`.
+/// The slugs of all paths. Those that collide get "-2", "-3" in the order of `paths`.
 [[nodiscard]] std::vector<std::string> slugs_of(const std::vector<std::string>& paths);
 
+/// A repository that passed all checks.
 struct surveyed {
   place where;
-  std::vector<setting> settings;  ///< Of its configuration, what libgit2 may know.
-  std::string stamp;              ///< `stamp_of(where)`; empty when it cannot be relied on, since something has just changed.
-  std::size_t packs = 0;          ///< Of all object folders.
+  std::vector<setting> settings;  ///< The part of its configuration that libgit2 may see.
+  std::string stamp;              ///< `stamp_of(where)`; empty if it is unreliable, because a file has just changed.
+  std::size_t packs = 0;          ///< In all object folders.
 };
 
-/// What `locate` does, with all that it learns.
+/// As `locate`, but returns everything it learned.
 [[nodiscard]] result<surveyed> survey(const std::string& path, const std::vector<std::string>& roots,
                                       const screening_limits& limits = {});
 
-/// The state of the files that screening rests on: configuration, pointers, and the folders that could become links. Another
-/// stamp means that it must be screened again; so does an empty one, of files that changed at `since` (nanoseconds since 1970)
-/// or so shortly before that a further change may not show. Cost: one `lstat` for each.
+/// The state of the files that screening depends on: configuration, pointers, and folders that could become links. If the stamp
+/// differs, the repository must be screened again. The same applies to an empty stamp. It means that a file changed at `since`
+/// (nanoseconds since 1970), or so shortly before that a further change may not show. Cost: one `lstat` for each file.
 [[nodiscard]] std::string stamp_of(const place& at, std::int64_t since);
-/// Without regard to how recent changes are.
+/// The same, however recent the changes are.
 [[nodiscard]] std::string stamp_of(const place& at);
 
 }  // namespace hondana::git

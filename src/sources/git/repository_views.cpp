@@ -28,7 +28,7 @@ struct work_state {
 struct facts {
   head_state head;
   std::optional<work_state> work;
-  std::string unknown;  // why the state of the work tree is not known
+  std::string unknown;  // why the state of the work tree is unknown
   std::vector<remote> remotes;
   std::vector<commit_facts> commits;
   bool is_shallow = false;
@@ -137,7 +137,7 @@ namespace {
 constexpr std::size_t a_page = 200;
 constexpr std::size_t most_stashes = 1000;
 
-/// Reference names are bytes; URIs keep them, people see them so.
+/// A reference name for people. Names are bytes, and URIs preserve them.
 std::string name_shown(const std::string& name) { return code(shown_path_of(name)); }
 
 std::string next_page(const asking& what, const std::optional<std::string>& after) {
@@ -232,7 +232,7 @@ void write(json::writer& to, const asking&, const linked_work_tree& one) {
   to.end_object();
 }
 
-/// Each on its line, or each an object, and where it goes on.
+/// Renders each item as a line or as an object, and a link to the next page.
 template <class T>
 rendering listed(const asking& what, std::string_view title, const std::vector<T>& all, const std::string& next) {
   auto made = rendering_for(what);

@@ -28,18 +28,18 @@
 namespace hondana::git {
 namespace {
 
-// References of more folders are looked at every two seconds instead.
+// If there are more folders, references are polled every two seconds instead.
 constexpr std::size_t most_folders = 10'000;
-constexpr int deepest_walk = 65;  // as deep as those that are screened
+constexpr int deepest_walk = 65;  // as deep as screening allows
 
 using visitor = std::function<void(const std::string& path, int descriptor)>;
 
-/// A folder and those below it, without following links.
+/// Visits a folder and those below it, without following links.
 class folder_walk {
  public:
   folder_walk(const visitor& visit, int levels) : visit_(visit), levels_(levels) {}
 
-  /// Whether there were more, or deeper ones, than are visited.
+  /// Whether there were more folders, or deeper ones, than are visited.
   [[nodiscard]] bool is_cut() const noexcept { return is_cut_; }
 
   void go(int above, const std::string& name, const std::string& path, int depth) {
@@ -68,7 +68,7 @@ class folder_walk {
   bool is_cut_ = false;
 };
 
-/// The trees of a lookout: each repository's own git folder, and the common one behind it where that is another.
+/// The trees to watch: each repository's common git folder and, if it differs, its own git folder.
 struct watched_tree {
   std::size_t repository;
   std::string path;
@@ -84,16 +84,16 @@ std::vector<watched_tree> trees_of(const std::vector<place>& of) {
   return out;
 }
 
-/// False: there are folders of references that were not visited.
+/// False if some folders of references were not visited.
 bool visit_folders(const watched_tree& one, const visitor& visit) {
   const disk::handle top(::open(one.path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (top.get() < 0) return true;  // the look says so
+  if (top.get() < 0) return true;  // the check reports this
   visit("", top.get());
   if (!one.has_references) return true;
   folder_walk references(visit, deepest_walk);
   references.go(top.get(), "refs", "refs", 0);
   folder_walk(visit, 1).go(top.get(), "worktrees", "worktrees", 0);
-  // What is dropped from the middle of the stash changes nothing but its log.
+  // Dropping a stash from the middle of the list changes only its log.
   const disk::handle logs(::openat(top.get(), "logs", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   const disk::handle of_references(
       logs.get() < 0 ? -1 : ::openat(logs.get(), "refs", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -110,7 +110,7 @@ std::int64_t latest_change_in(const place& at) {
       struct stat facts{};
       if (::fstat(descriptor, &facts) == 0) latest = std::max(latest, disk::stamp_of(facts).changed);
     });
-    // What is not visited may have changed just now.
+    // Folders that were not visited may have changed just now.
     if (!are_all) latest = std::max(latest, disk::wall_clock());
   }
   return latest;
@@ -131,7 +131,7 @@ notices::notices(const std::vector<place>& of, look with_each, std::function<voi
     return what.what == watch::happening::kind::moved_in && !what.path.ends_with(".lock");
   };
   with.log = std::move(log);
-  // The lookout's own thread looks, and only while there is one.
+  // Called by the watcher's own thread, and only while that exists.
   struct way_back {
     std::function<void(std::size_t, const std::string&, int)> cover;
     std::function<void(std::size_t, const std::string&)> give_up;
@@ -142,7 +142,7 @@ notices::notices(const std::vector<place>& of, look with_each, std::function<voi
       [trees = std::move(trees), look_at_one = std::move(with_each), back](const call& by, const watch::lookout::trees& which) {
         bool has_looked = true;
         std::size_t last = SIZE_MAX;
-        // What is made from here on is heard of, and what was made before is found by the look behind.
+        // Changes from here on cause events. Earlier ones are found by the check that follows.
         for (std::size_t i = 0; i < trees.size(); ++i) {
           if (!which.empty() && !which.contains(i)) continue;
           const auto cover = [&](const std::string& path, int descriptor) { back->cover(i, path, descriptor); };
@@ -220,7 +220,7 @@ result<reference_marks> marks_of(git_repository* in, const place& at, const std:
   gone_through all;
   HONDANA_TRY(go_through(in, all, is_stopped));
   reference_marks marks;
-  // A HEAD that is broken is a state as well.
+  // A broken HEAD is a state, too.
   const auto head = head_of(in);
   marks.has_commits = head && head->commit;
   marks.head = head ? head->branch + '\n' + (head->commit ? text_of(*head->commit) : "") + '\n' + head->operation
@@ -234,7 +234,7 @@ result<reference_marks> marks_of(git_repository* in, const place& at, const std:
 
 namespace {
 
-/// By the clock that file systems take their times from; it is behind others by a tick.
+/// By the clock that file systems take their times from. It lags behind others by up to a tick.
 std::int64_t file_time_now() noexcept {
   struct timespec now{};
   ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
@@ -245,7 +245,7 @@ struct followed_resource {
   std::size_t repository;
   address at;
   std::int64_t since;                 // when it was attached
-  std::optional<std::string> mark{};  // nothing: not looked at yet
+  std::optional<std::string> mark{};  // absent: not checked yet
 };
 
 /// The part of a state that a list of URIs depends on.
@@ -254,7 +254,7 @@ struct followed_list {
   std::optional<std::string> mark{};
 };
 
-/// What a read gives goes by this; the version of the resource, where it has one at hand.
+/// A mark that differs if a read would return something else. It is the version of the resource, if that is cheap to compute.
 result<std::string> mark_of(const address& at, const reference_marks& marks, git_repository* in, const repository& of,
                             bool redact, const std::function<bool()>& is_stopped) {
   switch (at.what) {
@@ -296,7 +296,8 @@ result<std::string> mark_of(const address& at, const reference_marks& marks, git
 
 std::string refused_mark(const failure& why) { return "refused: " + why.public_text; }
 
-/// Whether a mark is another than before; the first one, whether something has happened since it was attached.
+/// Whether a mark differs from the one before. For the first mark: whether something has happened since the resource was
+/// attached.
 template <class T>
 bool is_news(T& one, const std::string& mark, std::int64_t latest) {
   const bool differs = one.mark ? *one.mark != mark : latest >= one.since;
@@ -332,8 +333,8 @@ struct followed::state {
   struct found_marks {
     std::map<std::string, std::string> marks;  // by URI
     std::string list_mark;
-    std::optional<failure> why;  // there are none, since the repository cannot be looked through
-    bool is_outdated = false;    // to be looked for by another handle
+    std::optional<failure> why;  // set if there are no marks, because the repository cannot be read
+    bool is_outdated = false;    // should be checked with another handle
   };
   [[nodiscard]] found_marks marks_in(std::size_t which, repository::lease& handle, const std::function<bool()>& is_stopped);
   void settle_refused(std::size_t which, const failure& why);
@@ -344,21 +345,21 @@ struct followed::state {
 bool followed::state::look(const call& by, std::size_t which) {
   const auto is_stopped = [&by] { return !still_wanted(by).has_value(); };
   for (bool is_again = false;; is_again = true) {
-    // What is mapped stays so until all handles are closed: one at a time.
+    // Files stay mapped until all handles are closed, so there is one handle at a time.
     auto handle = all[which]->take();
     if (!handle) {
       settle_refused(which, handle.error());
       return false;
     }
     const auto found = marks_in(which, *handle, is_stopped);
-    // What was read of torn files says nothing; they are looked at again.
+    // Content of torn files means nothing. They are checked again.
     if (is_stopped() || handle->is_torn()) return false;
     if (found.is_outdated && !is_again) continue;
     if (found.why) {
       settle_refused(which, *found.why);
       return false;
     }
-    // After what was looked at, so that nothing lies between.
+    // After the check, so that no change in between is missed.
     settle(which, found.marks, found.list_mark, latest_change_in(all[which]->where()));
     return true;
   }
@@ -383,13 +384,13 @@ followed::state::found_marks followed::state::marks_in(std::size_t which, reposi
     }
   }
   found.is_outdated = (lacks_something || is_unreadable) && handle.retire_if_outdated();
-  // What does not exist is no reason: it would be one again at every look.
+  // Missing objects are not a reason: they would be missing at every check.
   if (is_unreadable && !found.is_outdated) handle.retire();
   return found;
 }
 
 void followed::state::settle_refused(std::size_t which, const failure& why) {
-  // What cannot be served any more is a change of all that is followed in it, and so is its return.
+  // A repository that can no longer be served is a change of all resources in it, and so is its return.
   std::map<std::string, std::string> marks;
   for (const auto& [uri, one] : resources_in(which)) marks.emplace(uri, refused_mark(why));
   settle(which, marks, "refused", latest_change_in(all[which]->where()));
@@ -406,7 +407,7 @@ void followed::state::settle(std::size_t which, const std::map<std::string, std:
     for (auto& [uri, one] : resources) {
       if (one.repository != which) continue;
       const auto found = marks.find(uri);
-      // What was attached meanwhile is looked at next.
+      // A resource that was attached meanwhile is checked next.
       if (found != marks.end() && is_news(one, found->second, latest)) changed.emplace_back(uri, entry_of(one.at).title);
     }
     if (const auto list = lists.find(which); list != lists.end()) has_list_changed = is_news(list->second, list_mark, latest);
@@ -436,7 +437,7 @@ void followed::watch(std::shared_ptr<change_listener> to) {
 void followed::attach(const std::string& uri) {
   auto at = parse_address(uri);
   const auto which = at ? state_->number_of(at->repo) : std::nullopt;
-  if (!which) return;  // there never is anything
+  if (!which) return;  // nothing can ever exist there
   {
     const std::lock_guard lock(state_->mutex);
     if (!state_->listener) return;

@@ -23,22 +23,23 @@
 
 namespace hondana::git {
 
-/// One thread for all repositories. Only folders of references are watched, never objects or the files of a work tree.
+/// Watches the references of repositories with one thread. Objects and the files of a work tree are never watched.
 ///
-/// git puts a file in place by renaming: then it is looked at at once; else when nothing has happened for 20 ms.
-/// Threads: any.
+/// Git puts a file in place by renaming it; then the repository is checked at once. After other events it is checked when there
+/// were none for 20 ms. Threads: any.
 class notices {
  public:
-  /// Finds out, by the thread, what has changed in the repository of that number. False: it could not, and is asked again.
+  /// Called by the thread to find out what has changed in the repository with this index. False: it failed, and is called
+  /// again.
   using look = std::function<bool(const call&, std::size_t repository)>;
 
   notices(const std::vector<place>& of, look with_each, std::function<void(std::string_view)> log);
 
-  /// Begins with a look at each, unless it has begun already.
+  /// Starts with a check of each repository, unless it has started already.
   void start() { lookout_->start(); }
-  /// Has one looked at now; before `start` it does nothing.
+  /// Has one repository checked now. Does nothing before `start`.
   void look_at(std::size_t repository) { lookout_->look_at(first_trees_.at(repository)); }
-  /// Whether the kernel tells of every change; false before `start`.
+  /// Whether the kernel reports every change; false before `start`.
   [[nodiscard]] bool is_complete() const { return lookout_->is_complete(); }
 
  private:
@@ -46,48 +47,48 @@ class notices {
   std::unique_ptr<watch::lookout> lookout_;
 };
 
-/// When something was last put in place where references are, by the clock of the file system: nanoseconds since 1970. Now,
-/// where there are more folders than are looked at.
+/// When a file was last put in place in a folder of references. In nanoseconds since the epoch, by the clock of the file
+/// system. The present time if there are more folders than are checked.
 [[nodiscard]] std::int64_t latest_change_in(const place& at);
 
-/// What is equal is of the same state.
+/// The state of a repository, in parts. Equal marks mean an equal state.
 struct reference_marks {
-  bool has_commits = false;  ///< HEAD leads to one.
-  std::string head;          ///< The branch, the commit, and what is under way.
-  std::string branches;      ///< Local and remote ones, and what each leads to.
+  bool has_commits = false;  ///< HEAD leads to a commit.
+  std::string head;          ///< The branch, the commit, and the operation in progress.
+  std::string branches;      ///< Local and remote branches, and the target of each.
   std::string tags;          ///< The same.
   std::string index;         ///< The state of the index file.
-  std::string config;        ///< Of the configuration, which has the remotes and upstreams.
+  std::string config;        ///< The state of the configuration files, which contain the remotes and upstreams.
 };
 
-/// Cost: O(references). Errors: source_unavailable; cancelled when `is_stopped` says so.
+/// Cost: O(references). Errors: source_unavailable; cancelled if `is_stopped` returns true.
 [[nodiscard]] result<reference_marks> marks_of(git_repository* in, const place& at, const std::function<bool()>& is_stopped);
 
-/// Tells a listener of changes, by looking at what is followed each time that references have moved.
+/// Notifies a listener of changes. Checks the attached resources each time references have moved.
 ///
-/// A resource has changed when a read of it would give another version; a log, which may begin anywhere, when a branch, a tag
-/// or HEAD is another. Of the work tree only the index is heard of: whoever edits a file tells nobody. The list has changed
-/// when the first commit is made, or HEAD is on a branch without one again.
+/// A resource has changed if a read of it would return another version. A log, which may begin anywhere, has changed if a
+/// branch, a tag or HEAD has. Of the work tree, only the index is watched; edits of files are not reported. The list has
+/// changed when the first commit is made, or when HEAD is on a branch without commits again.
 ///
-/// What happens between `attach` and the first look is told as well: the folders that git renames into say when that was.
+/// Changes between `attach` and the first check are reported, too: the folders that git renames into show when they happened.
 /// Threads: any.
 class followed {
  public:
-  /// `in` in the order of their slugs.
+  /// `in`: sorted by slug.
   followed(std::vector<std::shared_ptr<repository>> in, bool redact, std::function<void(std::string_view)> log);
-  /// Nothing is told any more once this returns, but by a look that is stuck in a system call.
+  /// Nothing is reported after this returns, except by a check that is stuck in a system call.
   ~followed();
   followed(const followed&) = delete;
   followed& operator=(const followed&) = delete;
 
-  /// As the calls of `provider` of these names.
+  /// As the provider's calls of these names.
   void watch(std::shared_ptr<change_listener> to);
   void attach(const std::string& uri);
   void detach(const std::string& uri);
   void attach_list();
   void detach_list();
 
-  /// Whether the kernel tells of every change; false while nobody follows anything.
+  /// Whether the kernel reports every change; false while nothing is attached.
   [[nodiscard]] bool is_complete() const { return notices_->is_complete(); }
 
  private:

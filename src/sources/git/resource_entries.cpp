@@ -117,8 +117,8 @@ std::string_view description_of(topic what) noexcept {
   return descriptions.at(static_cast<std::size_t>(what));
 }
 
-/// In what order bytes of names come in URIs: what is escaped there begins with a percent sign, which is always escaped itself,
-/// so that no two bytes rank alike.
+/// The order of bytes in URIs. Bytes that are escaped there begin with a percent sign, which is itself always escaped. So no
+/// two bytes have the same rank.
 constexpr auto written_ranks = [] {
   std::array<std::uint16_t, 256> ranks{};
   for (unsigned byte = 0; byte < ranks.size(); ++byte) {
@@ -134,7 +134,8 @@ bool is_written_before(std::string_view a, std::string_view b) noexcept {
   return written_ranks[static_cast<unsigned char>(*x)] < written_ranks[static_cast<unsigned char>(*y)];
 }
 
-/// Places of all sound entries in segment order: files first, since blobs come before trees. Trees mostly have them so.
+/// Indexes of all sound entries in segment order: files first, because blobs come before trees. Most trees already are in that
+/// order.
 result<std::vector<std::uint32_t>> listing_order(const tree_listing& all, stopping& when) {
   std::vector<std::uint32_t> files, folders;
   files.reserve(all.size());
@@ -181,7 +182,7 @@ resource entry_of(const address& at) {
   entry.title = title_of(at);
   entry.description = description_of(at.what);
   entry.kind = kind_of(at);
-  // Clients know folders, whose children they may list, by this type.
+  // Clients recognize folders, whose children they may list, by this type.
   entry.mimeType = at.is_json ? "application/json" : at.what == topic::tree ? "inode/directory" : "text/markdown";
   if (at.what == topic::blob) entry.mimeType.clear();
   return entry;

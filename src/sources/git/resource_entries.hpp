@@ -17,27 +17,27 @@
 
 namespace hondana::git {
 
-/// By the ending of its name; without one that is known `text/plain` for text, and for other bytes what their front tells, or
-/// `application/octet-stream`. Static.
+/// For text: by the extension of the name, or `text/plain`. For other bytes: by their front, or `application/octet-stream`. The
+/// result has static lifetime.
 [[nodiscard]] std::string_view media_type_of(std::string_view path, std::string_view bytes, bool is_text) noexcept;
 
-/// The kind by topic alone, where nothing is looked up.
+/// The kind by topic alone, without a lookup in the repository.
 [[nodiscard]] std::string kind_of(const address& at);
 
-/// What is told without a look at the repository.
+/// The part of an entry that is known without reading the repository.
 [[nodiscard]] resource entry_of(const address& at);
 
-/// What every repository lists, in segment order.
+/// The entries that every repository lists, in segment order.
 [[nodiscard]] std::vector<resource> listed_entries(const std::string& repo, bool has_work_tree, bool has_commits);
 
-/// Which children are asked for.
+/// Which children to return.
 struct child_page {
   std::string_view after{};  ///< A key in segment order; empty: from the first.
   std::size_t limit = 500;
   const std::function<bool()>& is_stopped;
 };
-/// The children of a tree that the caller may see, in segment order: its files first, since blobs come before trees. Names are
-/// put in order of the whole folder, and all else is asked and made of those on the page.
+/// The children of a tree that the caller may see, in segment order: files first, because blobs come before trees. The names of
+/// the whole folder are sorted; everything else is done only for entries of the page.
 /// Errors: of `find_folder` and `tree_listing`; cancelled.
 [[nodiscard]] result<list_result> child_entries(git_repository* in, const address& folder, const concealment& hides,
                                                 const child_page& asked);

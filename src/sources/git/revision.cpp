@@ -68,7 +68,7 @@ namespace {
 constexpr std::size_t longest_revision = 1024;
 constexpr std::size_t most_ancestry_steps = 64;
 
-/// Why it is not taken, and what to write instead; empty: it may be.
+/// Why a text is rejected, and what to write instead; empty: it is accepted.
 std::string_view objection_to(std::string_view text) noexcept {
   if (text.empty()) return "is empty. Give a commit id, a branch, a tag or HEAD";
   if (text.find('\0') != std::string_view::npos) return "contains a NUL byte. Give a commit id, a branch, a tag or HEAD";
@@ -93,7 +93,7 @@ tl::unexpected<failure> no_revision(std::string_view text, std::string_view argu
               std::string(argument) + ": the revision " + (text.empty() ? "" : in_quotes(text) + ' ') + std::string(why) + '.');
 }
 
-/// Digits behind `~` and `^`; none: 1. Nothing: a number beyond counting.
+/// Reads the digits after `~` or `^`; none: 1. False if the number is too large.
 bool take_count(std::string_view& rest, std::size_t& count) noexcept {
   count = 1;
   if (rest.empty() || rest.front() < '0' || rest.front() > '9') return true;
@@ -102,7 +102,7 @@ bool take_count(std::string_view& rest, std::size_t& count) noexcept {
   return problem == std::errc();
 }
 
-/// What follows the base. False: it is not understood.
+/// Reads what follows the base. False if it is malformed.
 bool take_steps(std::string_view rest, std::vector<ancestry_step>& steps) {
   constexpr std::string_view as_commit = "^{commit}";
   while (!rest.empty() && steps.size() < most_ancestry_steps) {
@@ -140,9 +140,9 @@ result<void> check_revision(std::string_view text, std::string_view argument) {
 
 namespace {
 
-/// Commits that may be walked over by `~N`.
+/// Commits that `~N` and `^N` may step over.
 constexpr std::size_t most_steps_back = 100'000;
-/// Of objects that begin alike, how many are looked at.
+/// How many objects with the same beginning of their ids are examined.
 constexpr std::size_t most_candidates = 256;
 
 class resolution {
@@ -179,7 +179,7 @@ class resolution {
     return id;
   }
 
-  /// In the order of git: tags before branches, both before beginnings of ids.
+  /// In git's order: tags before branches, and both before beginnings of ids.
   result<git_oid> named(const std::string& base) const {
     if (base == "HEAD") {
       HONDANA_TRY(auto found, reference("HEAD", base));

@@ -14,42 +14,43 @@ namespace hondana::git {
 
 inline constexpr std::size_t shortest_abbreviation = 4;
 
-/// Whether it could be an id or the beginning of one: 4 to 40 hexadecimal digits.
+/// Whether a text may be an id or the beginning of one: 4 to 40 hexadecimal digits.
 [[nodiscard]] bool is_abbreviation(std::string_view text) noexcept;
 
-/// Ids that begin with these digits, in their order, and no more than `most`. Errors: source_unavailable.
+/// Ids that begin with these digits, in order, at most `most`. Errors: source_unavailable.
 [[nodiscard]] result<std::vector<git_oid>> ids_beginning(git_odb* in, std::string_view digits, std::size_t most);
 
-/// A way from a commit to one before it.
+/// A step from a commit to an ancestor.
 struct ancestry_step {
   std::size_t parent = 1;  ///< Which parent; 0: the commit itself.
   std::size_t times = 1;
 };
 
+/// A revision, split into its parts.
 struct revision_words {
-  std::string base;  ///< An id, its beginning, a reference's name or HEAD.
+  std::string base;  ///< An id, its beginning, the name of a reference, or HEAD.
   std::vector<ancestry_step> steps;
 };
 
 /// Errors: as `check_revision`.
 [[nodiscard]] result<revision_words> parse_revision(std::string_view text, std::string_view argument);
 
-/// What a revision means now.
+/// The commit that a revision names now.
 struct revision {
   git_oid commit{};
   git_oid tree{};
-  /// Whether it will always mean this: it is a full object id.
+  /// It names this commit forever, because it is a full object id.
   bool is_fixed = false;
 };
 
-/// A commit by its id (whole, or at least four digits of it), by a reference's name, short or full, by `HEAD`, each followed by
-/// any of `~N`, `^N` and `^{commit}`. Not taken: options (`-…`), reflogs and times (`@{…}`), ranges (`a..b`), messages (`:/…`,
-/// `^{/…}`), paths (`rev:path`), more than 1024 bytes. `argument` is the name of the variable, said in every error. Errors:
-/// invalid_argument, also for names of nothing; resource_not_found for ids of nothing and of other objects; an
-/// abbreviation of several is invalid_argument and names some.
+/// Resolves a revision to a commit. Accepted: an id (whole, or at least four digits of it), the name of a reference, short or
+/// full, and `HEAD`. Each may be followed by any of `~N`, `^N` and `^{commit}`. Rejected: options (`-…`), reflogs and times
+/// (`@{…}`), ranges (`a..b`), messages (`:/…`, `^{/…}`), paths (`rev:path`), more than 1024 bytes.
+/// `argument`: the name of the variable, which every error mentions. Errors: invalid_argument, also for unknown names, and for
+/// an ambiguous abbreviation, with some candidates. resource_not_found for unknown ids, and for ids of other objects.
 [[nodiscard]] result<revision> resolve(git_repository* in, std::string_view text, std::string_view argument);
 
-/// The same without asking a repository: whether it could be a revision at all.
+/// The same without a repository: whether a text may be a revision at all.
 [[nodiscard]] result<void> check_revision(std::string_view text, std::string_view argument);
 
 }  // namespace hondana::git

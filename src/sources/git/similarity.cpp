@@ -66,7 +66,7 @@ bool may_be_similar(std::uint64_t one, std::uint64_t other, unsigned least) noex
 }
 
 unsigned score_of(std::uint64_t common, std::uint64_t before, std::uint64_t after) noexcept {
-  // An empty file is like no other, not even like an empty one.
+  // An empty file is similar to no other, not even to an empty one.
   if (after == 0) return 0;
   return static_cast<unsigned>(common * whole_score / std::max(before, after));
 }

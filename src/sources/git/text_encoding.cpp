@@ -19,17 +19,17 @@ namespace hondana::git {
 namespace {
 
 struct known_encoding {
-  std::string_view name;    // as people write it
-  const char* table;        // as the system calls it
-  std::string_view called;  // other names, in lower case without '-', '_' and ':', each with a space before and behind
+  std::string_view name;    // the proper name
+  const char* table;        // the name for iconv
+  std::string_view called;  // other names, in lower case without '-', '_' and ':', each between spaces
 };
 
-// A fixed list: what a repository says is never given to the system, which would look for a module of that name.
+// A fixed list: a name from a repository is never passed to the system, which would search for a module of that name.
 constexpr std::array known_encodings{
     known_encoding{"UTF-8", "UTF-8", " utf8 usascii ascii ansix3.41968 646 iso646us "},
     known_encoding{"UTF-16LE", "UTF-16LE", " utf16le ucs2le "},
     known_encoding{"UTF-16BE", "UTF-16BE", " utf16be ucs2be "},
-    // Wider tables than their names say, as everybody uses them: with the characters that Microsoft added.
+    // These tables are wider than their names say, with characters that Microsoft added, as is common.
     known_encoding{"Shift_JIS", "CP932", " shiftjis sjis mskanji cp932 ms932 windows31j windows932 xsjis csshiftjis "},
     known_encoding{"EUC-JP", "EUC-JP-MS", " eucjp ujis xeucjp eucjpms cp51932 "},
     known_encoding{"ISO-2022-JP", "ISO-2022-JP", " iso2022jp csiso2022jp jis "},
@@ -101,12 +101,12 @@ std::optional<std::string> decoded(std::string_view bytes, std::string_view enco
   const table by(opened);
   std::string out;
   std::array<char, 16384> piece{};
-  char* from = const_cast<char*>(bytes.data());  // iconv takes it so, and changes nothing
+  char* from = const_cast<char*>(bytes.data());  // iconv does not change it
   std::size_t left = bytes.size();
   for (;;) {
     char* into = piece.data();
     std::size_t room = piece.size();
-    // The last call lets go of what a shift state or a combining character held back.
+    // The last call flushes what a shift state or a combining character held back.
     const bool is_last = left == 0;
     const auto count = ::iconv(opened, is_last ? nullptr : &from, &left, &into, &room);
     const int error = count == static_cast<std::size_t>(-1) ? errno : 0;
@@ -144,7 +144,7 @@ std::string decoded_windows_1252(std::string_view bytes) {
 
 namespace {
 
-/// Walks over well-formed UTF-8.
+/// Reads the next code point of valid UTF-8.
 char32_t next_point(std::string_view text, std::size_t& at) noexcept {
   const auto lead = static_cast<unsigned char>(text[at++]);
   if (lead < 0x80) return lead;
@@ -154,8 +154,8 @@ char32_t next_point(std::string_view text, std::size_t& at) noexcept {
   return point;
 }
 
-/// Whether what a Japanese encoding made of the bytes is likely to be Japanese. One accented letter of a western text and the
-/// letter behind it make a character, too, but then it stands alone within a word of Latin letters.
+/// Whether text that was decoded from a Japanese encoding is likely to be Japanese. In a western text, an accented letter and
+/// the letter after it can form a Japanese character, too. But that is then alone within a word of Latin letters.
 bool is_likely_japanese(std::string_view text) noexcept {
   std::size_t fitting = 0, odd = 0, run = 0;
   bool has_full_width = false, is_touched = false;
@@ -168,7 +168,7 @@ bool is_likely_japanese(std::string_view text) noexcept {
   };
   for (std::size_t at = 0; at < text.size();) {
     const auto point = next_point(text, at);
-    // What was added for private use, and controls, stand for bytes that mean nothing in that encoding.
+    // Private-use characters and controls result from bytes without a meaning in that encoding.
     if ((point >= 0x80 && point < 0xA0) || (point >= 0xE000 && point < 0xF900)) return false;
     if (point < 0x80) {
       end_run(point);
@@ -213,7 +213,7 @@ bool has_odd_controls(std::string_view bytes) noexcept {
 
 converted to_utf8(std::string_view bytes, std::string_view said_to_be) {
   const auto name = encoding_called(said_to_be);
-  // What is said to be UTF-8 and is not needs a guess just as well.
+  // Text that is declared as UTF-8 but is invalid needs a guess, too.
   if (name.empty() || name == "UTF-8") return guessed(bytes);
   auto text = decoded(bytes, name);
   if (!text) return guessed(bytes);

@@ -7,21 +7,21 @@
 
 namespace hondana::git {
 
-/// In double quotes: well-formed, without controls, and no longer than is of use.
+/// The text in double quotes: valid UTF-8 without control characters, cut after `most` bytes.
 [[nodiscard]] std::string in_quotes(std::string_view word, std::size_t most = 100);
 
-/// On one line, with a backslash before whatever CommonMark and its usual extensions give a meaning; line ends and other
-/// controls become spaces. Never at the beginning of a line. Ill-formed UTF-8 is shown as U+FFFD.
+/// The text on one line, with a backslash before characters that CommonMark and its usual extensions interpret. Line ends and
+/// other control characters become spaces, and invalid UTF-8 becomes U+FFFD. Not for the beginning of a line.
 [[nodiscard]] std::string escaped(std::string_view text);
 
-/// As code within a line, between more backticks than it has in a row.
+/// An inline code span, with more backticks as delimiters than the text has in a row.
 [[nodiscard]] std::string code(std::string_view text);
 
-/// As a block of code, between more backticks than it has in a row; ends with a line end. NUL and ill-formed UTF-8 become
-/// U+FFFD. `language` is ours.
+/// A fenced code block, with more backticks as delimiters than the text has in a row. Ends with a line end. NUL and invalid
+/// UTF-8 become U+FFFD. `language` must not come from a repository.
 [[nodiscard]] std::string fenced(std::string_view text, std::string_view language = {});
 
-/// A link to one of our URIs; `label` is Markdown already.
+/// A link to a URI of this source. `label` is already Markdown.
 [[nodiscard]] std::string link_to(std::string_view label, std::string_view uri);
 
 }  // namespace hondana::git

@@ -37,7 +37,7 @@ tree_entry entry_from(const git_tree_entry* one) {
   return {git_tree_entry_name(one), *git_tree_entry_id(one), static_cast<std::uint32_t>(git_tree_entry_filemode_raw(one))};
 }
 
-/// As trees have to be sorted: folders as if their names ended in a slash.
+/// The order of entries in trees: as if names of folders ended in a slash.
 bool is_sorted_before(const git_tree_entry* a, const git_tree_entry* b) noexcept {
   const std::string_view x = git_tree_entry_name(a), y = git_tree_entry_name(b);
   const auto shorter = std::min(x.size(), y.size());

@@ -15,7 +15,7 @@
 
 namespace hondana::git {
 
-/// One name in a tree.
+/// One entry of a tree.
 struct tree_entry {
   std::string name;  ///< Bytes.
   git_oid id{};
@@ -28,27 +28,27 @@ struct tree_entry {
   [[nodiscard]] std::string_view kind() const noexcept;
 };
 
-/// What a path leads to from a tree, without following links; the empty path is the tree itself. Errors: resource_not_found,
-/// which begins with `path: `; source_unavailable for trees that are missing or damaged.
+/// The entry at a path below a tree, without following links; the empty path is the tree itself. Errors: resource_not_found,
+/// whose text begins with `path: `; source_unavailable for trees that are missing or damaged.
 [[nodiscard]] result<tree_entry> find_entry(git_repository* in, const git_oid& tree, std::string_view path);
 
-/// What is said of a file that is not there, or not for the caller.
+/// The error for a file that does not exist, or that the caller may not see.
 [[nodiscard]] failure missing_file(std::string_view path);
 
-/// The entries of one tree, by their place in it; what is asked of one is read then. They are sorted by bytes, as if names of
-/// folders ended in a slash; what is not is refused, since pages of it would repeat and leave out names.
+/// The entries of one tree, by index. Their contents are read on access. They must be sorted bytewise, as if names of folders
+/// ended in a slash. Other trees are rejected, because their pages would repeat and omit names.
 class tree_listing {
  public:
-  /// More are not listed: all of them are looked at, and some of that cannot be stopped.
+  /// Larger trees are not listed: all entries are examined, and part of that cannot be cancelled.
   static constexpr std::size_t most_entries = 1'000'000;
 
   /// Errors: source_unavailable, also for trees that are not sorted; response_too_large.
   [[nodiscard]] static result<tree_listing> open(git_repository* in, const git_oid& tree);
 
   [[nodiscard]] std::size_t size() const noexcept;
-  /// Not so are names that no path could have (`..`, `.git`, names with a slash): git refuses such trees, too.
+  /// False for names that no path could have (`..`, `.git`, names with a slash). Git rejects such trees, too.
   [[nodiscard]] bool is_sound(std::size_t place) const noexcept;
-  /// Lives as long as this.
+  /// Valid as long as this object.
   [[nodiscard]] std::string_view name(std::size_t place) const noexcept;
   [[nodiscard]] bool is_folder(std::size_t place) const noexcept;
   [[nodiscard]] tree_entry at(std::size_t place) const;
@@ -59,8 +59,8 @@ class tree_listing {
   tree_pointer tree_;
 };
 
-/// The folder that an address of a tree means. Errors: of `resolve`; resource_not_found, also for folders of secrets, saying
-/// why, and for files that are not shown; invalid_argument for others.
+/// The folder that an address of a tree names. Errors of `find_folder`: of `resolve`; resource_not_found, also for secret
+/// folders, saying why, and for files that are hidden; invalid_argument for other files.
 struct found_folder {
   git_oid tree{};
   bool is_fixed = false;
@@ -70,7 +70,7 @@ struct found_folder {
 /// The address of an entry of a folder.
 [[nodiscard]] address address_of(const address& folder, const tree_entry& one);
 
-/// What a caller may know of an entry of a folder. Of a secret: that something there is left out for its name.
+/// What a caller may know of an entry of a folder. If it is secret: only that something is left out because of its name.
 enum class entry_sight : std::uint8_t { shown, secret, hidden };
 [[nodiscard]] entry_sight sight_of(const tree_entry& one, const address& folder, const concealment& hides);
 

@@ -19,29 +19,29 @@
 namespace hondana::git {
 namespace {
 
-/// Of more, no sizes are shown: each takes a look at the object store.
+/// For more entries no sizes are shown, because each needs a lookup in the object database.
 constexpr std::size_t most_sizes = 1000;
 constexpr std::size_t most_entries_a_page = 5000;
 
-/// As trees sort it.
+/// A name as trees sort it.
 std::string sorted_name(std::string_view name, bool is_folder) { return std::string(name) + (is_folder ? "/" : ""); }
 
 bool is_sorted_behind(std::string_view name, bool is_folder, std::string_view after) {
   return is_folder && after.starts_with(name) ? sorted_name(name, true) > after : name > after;
 }
 
-/// What the caller may see of a folder behind some name in it.
+/// The part of a folder after some name in it that the caller may see.
 struct folder_page {
   std::vector<tree_entry> entries;
-  std::size_t secrets = 0;  // so many between them are left out for their names
-  std::string next;         // the name behind which the next page begins; empty: this is the last one
+  std::size_t secrets = 0;  // entries in between that are left out because of their names
+  std::string next;         // the name after which the next page begins; empty: this is the last one
 };
 
 result<folder_page> page_behind(const asking& what, const git_oid& tree) {
   HONDANA_TRY(const auto listing, tree_listing::open(what.in, tree));
   stopping when(what.is_stopped);
   folder_page page;
-  std::size_t secrets_behind = 0;  // the last one shown
+  std::size_t secrets_behind = 0;  // after the last one shown
   for (std::size_t place = 0; place < listing.size(); ++place) {
     HONDANA_TRY(when.step());
     if (!listing.is_sound(place) || !is_sorted_behind(listing.name(place), listing.is_folder(place), what.at.cursor)) continue;
@@ -117,7 +117,7 @@ class tree_view {
     if (one.is_folder() || one.is_submodule() || shown_.entries.size() > most_sizes) return std::nullopt;
     std::size_t size = 0;
     git_object_t type{};
-    if (git_odb_read_header(&size, &type, objects_.get(), &one.id) < 0) return std::nullopt;  // a read of it will say so
+    if (git_odb_read_header(&size, &type, objects_.get(), &one.id) < 0) return std::nullopt;  // a read will report it
     return size;
   }
 

@@ -18,7 +18,8 @@ namespace hondana::git {
 namespace {
 
 constexpr int handle_only = O_PATH | O_NOFOLLOW | O_CLOEXEC;
-// Without O_NONBLOCK, what has just become a FIFO would wait for a writer; without O_NOCTTY, a terminal could adopt us.
+// O_NONBLOCK: opening a file that has just become a FIFO must not wait for a writer. O_NOCTTY: a terminal must not become our
+// controlling terminal.
 constexpr int for_reading = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 constexpr std::size_t longest_link = 65'536;
 
@@ -47,7 +48,7 @@ std::string cause_of(int error) {
   return "the server's log says why. Retry later.";
 }
 
-// Nobody has asked here who may know of the path: it is for the log.
+// The path is only for the log: it was not checked here who may know of it.
 tl::unexpected<failure> refused(const std::string& path, int error) {
   auto said = path + ": " + std::generic_category().message(error);
   if (error == EACCES || error == EPERM)
@@ -72,7 +73,7 @@ tl::unexpected<failure> changed(const std::string& path) {
 result<work_tree> work_tree::open(git_repository* of) {
   const char* const path = git_repository_workdir(of);
   if (path == nullptr) return fail(errc::unsupported, "The repository is bare: it has no work tree to compare with.");
-  // Its path was free of links when it was screened, and is taken only if it still is.
+  // Its path was free of links when it was screened. It is opened only if that is still so.
   const disk::handle top(::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!top.is_open()) return unopened(errno);
   std::string_view below(path);
@@ -153,7 +154,7 @@ result<std::vector<work_entry>> work_tree::list(const std::string& folder, std::
     mode_t kind = DTTOIF(one->d_type);
     if (one->d_type == DT_UNKNOWN) {
       if (::fstatat(descriptor, one->d_name, &facts, AT_SYMLINK_NOFOLLOW) != 0) {
-        if (is_missing(errno)) continue;  // it has gone
+        if (is_missing(errno)) continue;  // deleted meanwhile
         return refused(folder, errno);
       }
       kind = facts.st_mode & S_IFMT;

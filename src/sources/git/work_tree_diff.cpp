@@ -27,21 +27,22 @@
 
 namespace hondana::git {
 
-/// What the index has, bytewise.
+/// The paths in the index, sorted bytewise.
 struct tracked_paths {
-  std::vector<std::string_view> all;         ///< Submodules, too.
-  std::vector<std::string_view> submodules;  ///< Nothing is looked for in their folders.
+  std::vector<std::string_view> all;         ///< Including submodules.
+  std::vector<std::string_view> submodules;  ///< Their folders are not searched.
 };
 
 struct untracked_paths {
   std::vector<std::string> all;
-  /// With a slash behind them.
+  /// With a slash at the end.
   std::vector<std::string> unreadable_folders;
 };
 
-/// As `git ls-files --others --exclude-standard --directory --no-empty-directory` lists them, but for the user's own ignore
-/// file, and with what is in a folder that stands where the index has a file. `exclude`: `info/exclude`, or null. Errors:
-/// response_too_large, cancelled; source_unavailable where the operating system cannot read now.
+/// Finds untracked files as `git ls-files --others --exclude-standard --directory --no-empty-directory` lists them, with two
+/// differences. The user's own ignore file is not read. If a folder is in the place of a file of the index, its contents are
+/// included. `exclude`: `info/exclude`, or null.
+/// Errors: response_too_large, cancelled; source_unavailable if the operating system cannot read for now.
 [[nodiscard]] result<untracked_paths> find_untracked(const work_tree& files, const tracked_paths& tracked,
                                                      ignore::list_pointer exclude, const compare_options& options);
 
@@ -64,7 +65,7 @@ class untracked_search {
         filter_(options.paths),
         stopping_(options.is_stopped) {}
 
-  /// `path` is empty or ends in a slash. With `is_for_any` it ends with the first that is found.
+  /// `path` is empty or ends in a slash. With `is_for_any`, stops at the first untracked file.
   result<void> folder(const std::string& path, const ignore::stack* above, bool is_for_any) {
     if (std::count(path.begin(), path.end(), '/') > most_nested) {
       return fail(errc::response_too_large, "The work tree has folders nested more than 512 levels deep.");
@@ -91,7 +92,7 @@ class untracked_search {
  private:
   result<void> entry(const std::string& path, const work_entry& one, const ignore::stack& ignored, bool is_for_any) {
     if (one.name == ".git") {
-      // Of the repository itself, or of another in a folder that nobody has added.
+      // Of this repository, or of another one in a folder that was not added.
       has_any_ = has_any_ || is_for_any;
       return {};
     }
@@ -135,7 +136,7 @@ class untracked_search {
     auto text = files_.read(path, most_ignore_bytes);
     if (!text && text.error().code == errc::content_changed) return rules;
     if (!text && text.error().code == errc::source_unavailable) return tl::unexpected(std::move(text.error()));
-    // What cannot be obeyed hides what lies there.
+    // An ignore file that cannot be applied excludes everything in its folder.
     rules.git = std::make_shared<const ignore::pattern_list>(
         text ? ignore::pattern_list::parse(*text, std::move(path))
              : ignore::pattern_list::unusable(std::move(path), std::move(text.error().public_text)));
@@ -170,7 +171,7 @@ result<untracked_paths> find_untracked(const work_tree& files, const tracked_pat
 namespace {
 
 constexpr std::size_t most_tracked = 2'000'000;
-// As `find_untracked` names it.
+// The name of the top folder in results of `find_untracked`.
 constexpr std::string_view top_folder = "./";
 constexpr std::size_t most_exclude_bytes = std::size_t{1} << 20;
 
@@ -183,7 +184,7 @@ bool is_looked_after(const git_index_entry* entry) noexcept {
 }
 
 bool is_at(const git_index_time& noted, const timespec& now) noexcept {
-  // Some programs that write indexes note no nanoseconds.
+  // Some programs write indexes without nanoseconds.
   return noted.seconds == static_cast<std::int32_t>(now.tv_sec) &&
          (noted.nanoseconds == 0 || noted.nanoseconds == static_cast<std::uint32_t>(now.tv_nsec));
 }
@@ -236,7 +237,7 @@ class working_comparison {
     auto untracked = find_untracked(*files, tracked, std::move(exclude), options_);
     if (!untracked) return tl::unexpected(std::move(untracked.error()));
     out_.untracked = std::move(untracked->all);
-    // A folder whose tracked files are among them is not counted again.
+    // A folder with unreadable tracked files is not counted again.
     const auto files_end = static_cast<std::ptrdiff_t>(out_.unreadable.size());
     for (auto& folder : untracked->unreadable_folders) {
       const auto is_in_it = [&folder](const std::string& one) { return folder == top_folder || one.starts_with(folder); };
@@ -248,7 +249,7 @@ class working_comparison {
 
  private:
   result<void> read_index() {
-    // Looked at first: libgit2 would wait for the writer of a FIFO.
+    // Checked first, because libgit2 would wait for the writer of a FIFO.
     struct stat facts{};
     const auto path = std::string(git_repository_path(in_)) + "index";
     const bool is_there = ::lstat(path.c_str(), &facts) == 0;
@@ -269,7 +270,7 @@ class working_comparison {
     }
     entries_.reserve(count);
     for (std::size_t i = 0; i < count; ++i) entries_.push_back(git_index_get_byindex(raw, i));
-    // Repositories that say core.ignoreCase have them in another order.
+    // In repositories with core.ignoreCase they have another order.
     std::sort(entries_.begin(), entries_.end(), [](const auto* one, const auto* other) {
       const int order = std::string_view(one->path).compare(other->path);
       return order != 0 ? order < 0 : stage_of(one) < stage_of(other);
@@ -334,7 +335,7 @@ class working_comparison {
       if (stage_of(entry) != 0) {
         if (out_.conflicted.size() == options_.most_changes) return too_many();
         out_.conflicted.push_back(path);
-        // Ours (2) stands for all, and where it is missing, whichever comes first.
+        // Our side (2) represents all stages. If it is missing, the first one does.
         while (i + 1 < entries_.size() && path == entries_[i + 1]->path) {
           ++i;
           if (stage_of(entries_[i]) == 2) entry = entries_[i];
@@ -358,7 +359,7 @@ class working_comparison {
     side is{path, {}, found.mode, true};
     const bool is_same_kind = (found.mode & kind_bits) == (entry->mode & kind_bits);
     if (found.mode == folder_kind) {
-      // A submodule's; instead of a file, a folder means that the file has gone.
+      // Of a submodule. In place of a file, a folder means that the file was deleted.
       return entry->mode == submodule_kind ? side{path, entry->id, entry->mode} : side{path};
     }
     if (found.mode == 0) return side{path};
@@ -375,8 +376,8 @@ class working_comparison {
     return is;
   }
 
-  /// Whether the index can vouch for its content: nothing about the file is other than when it was added, which was long enough
-  /// before the index was written.
+  /// Whether the index proves that the content is the same. This requires that nothing about the file has changed since it was
+  /// added, and that this was long enough before the index was written.
   [[nodiscard]] bool is_known(const work_file& file, const git_index_entry* entry) const noexcept {
     return file.size != 0 && static_cast<std::uint32_t>(file.size) == entry->file_size &&
            is_at(entry->mtime, file.facts.st_mtim) && is_at(entry->ctime, file.facts.st_ctim) &&

@@ -13,7 +13,7 @@ namespace hondana::links {
 
 namespace {
 
-/// A host and port as every client would write them: in lower case, and without the port that https has anyway.
+/// Normalizes a host and port: lower case, without the default port 443 and without an empty port.
 std::string usual_authority(std::string_view authority) {
   auto usual = ascii::in_lower_case(authority);
   const auto port = usual.find(':', usual.find(']') == std::string::npos ? 0 : usual.find(']'));
@@ -24,7 +24,7 @@ std::string usual_authority(std::string_view authority) {
 }  // namespace
 
 result<resource> make_link(resource link) {
-  // Before anything else, so that no other error repeats a password.
+  // Checked first, so that no other error message repeats a password.
   if (const auto given = split_uri(link.uri); given.authority && given.authority->find('@') != std::string_view::npos) {
     return fail(errc::invalid_argument,
                 "link.uri contains a user name or password, which every client would see. Write it as https://host/path, "

@@ -9,25 +9,25 @@
 
 namespace hondana::links {
 
-/// Checks one configured link and brings it into the form `links_provider` takes: a canonical URI, a name (its URL when
-/// none is given) and the kind "link". The host is brought into lower case, and the port 443 dropped.
-/// Errors: invalid_argument for what is not a URI, not `https://`, without a host, or with user information, which is not
-/// repeated.
+/// Validates one configured link and normalizes it for `links_provider`: canonical URI, host in lower case, port 443 removed,
+/// kind "link". The name defaults to the URL.
+/// Errors: invalid_argument for a string that is not a URI, is not `https://`, or has no host. The same for a host that is not
+/// ASCII, and for user information, which error messages never repeat.
 [[nodiscard]] result<resource> make_link(resource link);
 
-/// Lists pages of the web that clients fetch themselves. Every link's own URL is a claim.
+/// Lists web pages that clients fetch themselves. The URL of each link is a claim.
 ///
-/// Threads: any; nothing blocks.
+/// Threads: any. Calls never block.
 class links_provider final : public provider {
  public:
-  /// `links` as `make_link` returns them; without any there is nothing to serve. Of links with equal URLs the last wins.
+  /// `links`: results of `make_link`, at least one. Among links with equal URLs the last wins.
   explicit links_provider(std::vector<resource> links);
 
   [[nodiscard]] std::string name() const override;
   [[nodiscard]] std::vector<std::string> claims() const override;
   [[nodiscard]] scheme_documentation documentation() const override;
   [[nodiscard]] result<list_result> list(const list_request& request) override;
-  /// Always an error: fetch_directly for a link, resource_not_found for what lies below one.
+  /// Always fails: with fetch_directly for a link, with resource_not_found for any other URI below one.
   [[nodiscard]] result<reading> read(const read_request& request) override;
   [[nodiscard]] result<resource> describe(const describe_request& request) override;
   [[nodiscard]] bool never_blocks() const noexcept override;

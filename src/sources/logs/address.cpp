@@ -85,7 +85,7 @@ const std::array<query_parameter, 8>& query_parameters() {
                "format", by.into.is_summary ? "unknown format. Use markdown or json." : "unknown format. Use text or json.");
          return {};
        }},
-      // Read by itself, since it may be given more than once.
+      // Parsed separately, since it may occur several times.
       {"field", false, nullptr},
   }};
   return all;
@@ -98,7 +98,7 @@ std::string names_of_parameters(bool is_summary) {
   return names;
 }
 
-/// The value of one parameter, or of one item of a list.
+/// Decodes the value of a parameter, or of an item of a list.
 result<std::string> decoded(std::string_view name, std::string_view written) {
   auto value = percent_decode(written);
   if (!value || value->size() > longest_parameter)
@@ -108,7 +108,7 @@ result<std::string> decoded(std::string_view name, std::string_view written) {
   return value;
 }
 
-/// A raw comma separates fields, as templates write lists; one that belongs to a value is escaped.
+/// Unescaped commas separate fields, as URI templates write lists. Commas within values are percent-encoded.
 result<void> read_fields(address& into, std::string_view written) {
   for (;;) {
     const auto item = written.substr(0, written.find(','));
@@ -146,7 +146,7 @@ result<void> read_query(address& into, std::string_view query, records::instant 
       return wrong_value(name, "given more than once. Give it once.");
     seen.push_back(name);
     HONDANA_TRY(const auto text, decoded(name, value));
-    // As a template leaves out what is not set, so an empty value is none.
+    // Expanding a URI template can leave a parameter without a value. It counts as not given.
     if (text.empty()) continue;
     if (auto read = known->read(by, text); !read) return read;
   }

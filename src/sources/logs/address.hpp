@@ -17,29 +17,29 @@ inline constexpr std::size_t usual_lines = 100;
 inline constexpr std::size_t most_lines = 10'000;
 inline constexpr std::size_t most_fields = 16;
 
-/// One of the URIs of a log, read.
+/// A parsed URI of a log.
 struct address {
-  std::string name;  ///< Of the log.
+  std::string name;  ///< Name of the log.
   bool is_summary = false;
   bool is_json = false;
-  bool is_relative = false;  ///< A moment in it goes by when it is asked for.
+  bool is_relative = false;  ///< The result depends on the time of the request.
   std::optional<std::size_t> lines{};
-  records::query what{};  ///< `lines` aside.
+  records::query what{};  ///< All parameters except `lines`.
 };
 
-/// Reads a canonical URI. `now`: what moments are relative to. Errors: resource_not_found for what no log has;
-/// invalid_argument for parameters that there are not, naming those that there are, and for values, which begins with the
-/// parameter's name then. Linear time.
+/// Parses a canonical URI. `now` is the time that relative times refer to. Takes linear time.
+/// Errors: resource_not_found for URIs that name no resource. invalid_argument for unknown parameters (the text lists the known
+/// ones) and for wrong values (the text begins with the parameter's name).
 [[nodiscard]] result<address> parse_address(std::string_view uri, records::instant now);
 
-/// The canonical URI that says the same, with moments that stand still.
+/// The canonical URI of `at`, with absolute times.
 [[nodiscard]] std::string uri_of(const address& at);
 
-/// What the URIs of a log begin with: log://NAME/
+/// The prefix of all URIs of a log: log://NAME/
 [[nodiscard]] std::string claim_of(std::string_view name);
 [[nodiscard]] std::string summary_uri_of(std::string_view name);
 
-/// `path:value`, or `path=value`; nothing without either sign or a path before it.
+/// Parses `path:value` or `path=value`. Returns nothing if the sign or the path is missing.
 [[nodiscard]] std::optional<std::pair<std::string, std::string>> parse_field(std::string_view text);
 
 }  // namespace hondana::logs

@@ -13,7 +13,7 @@ namespace hondana::logs {
 
 /// The documentation of the scheme.
 [[nodiscard]] scheme_documentation describe();
-/// Without version and annotations.
+/// The entry of a URI, without version and annotations.
 [[nodiscard]] resource entry_of(const address& at, bool is_journal);
 /// The templates of one log.
 [[nodiscard]] std::vector<resource_template> templates_of(std::string_view name);

@@ -1,4 +1,4 @@
-/// The log of systemd's journal: which of its files can be read, pages, walks and waiting for new entries.
+/// The log of systemd's journal: access to its files, pages, walks and waiting for new entries.
 #include "sources/logs/journal.hpp"
 
 #include <dirent.h>
@@ -39,15 +39,15 @@ namespace hondana::logs {
 
 struct journal_files {
   std::size_t readable = 0;
-  std::size_t refused = 0;  ///< And folders that may not be listed.
+  std::size_t refused = 0;  ///< Includes folders that cannot be listed.
   bool has_folder = false;
 
-  /// What is to be said of those that are refused beside others; empty: nothing.
+  /// A remark about unreadable files if others are readable. Empty: none.
   [[nodiscard]] std::string remark() const;
 };
 
-/// Of a folder and the folders of machines in it; empty: of the system's journal, this machine's alone. Errors:
-/// resource_not_found where there are none, access_denied where none may be read, which names the group that may;
+/// Counts the journal files in `folder` and in its folders named by machine IDs. Empty: in the system journal of this machine.
+/// Errors: resource_not_found if there are none. access_denied if none is readable; the text names the group with access.
 /// source_unavailable.
 [[nodiscard]] result<journal_files> look_at_journal(const std::string& folder);
 
@@ -62,7 +62,7 @@ bool is_machine(std::string_view name) noexcept {
          });
 }
 
-/// Empty where it cannot be told.
+/// The machine ID. Empty if unknown.
 std::string this_machine() {
   std::ifstream in("/etc/machine-id");
   std::string out;
@@ -70,7 +70,8 @@ std::string this_machine() {
   return out;
 }
 
-/// Counts files of one folder; of those in it, whose names are machines', too. Returns 0, or what opening it said.
+/// Counts the files of a folder and, if `goes_in`, of its folders named by machine IDs. Returns 0, or the errno of opening the
+/// folder.
 int count_files(int at, const char* path, const std::string& machine, bool goes_in, journal_files& into) {
   const auto names = disk::stream_of(disk::handle(::openat(at, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
   if (!names) {
@@ -140,13 +141,13 @@ result<journal_files> look_at_journal(const std::string& folder) {
       tried);
 }
 
-/// One thread, which calls `changed` when entries that match have come, or files of the journal have come or gone. Where there
-/// is no journal it looks again every two seconds.
+/// Calls `changed` when matching entries arrive, or when journal files appear or disappear. Uses one thread. If there is no
+/// journal, it looks again every two seconds.
 class journal_follower {
  public:
-  /// What comes after it was made is told.
+  /// Reports entries that arrive after the construction.
   journal_follower(const journal_library& by, const journal_options& what, std::function<void()> changed);
-  /// Afterwards nothing is called. Not from within `changed`.
+  /// Waits for a running call. No call follows. Must not run within `changed`.
   ~journal_follower();
   journal_follower(const journal_follower&) = delete;
   journal_follower& operator=(const journal_follower&) = delete;
@@ -181,9 +182,9 @@ struct journal_follower::state {
   const std::function<void()> changed;
   disk::handle bell{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   journal_handle at{nullptr, closes_journal()};
-  std::jthread thread;  // last: it uses the others
+  std::jthread thread;  // must be the last member: it uses the others
 
-  /// Stands behind the last entry.
+  /// Opens the journal and moves behind its last entry.
   void open() {
     if (!look_at_journal(what.folder)) return;
     auto opened = open_matching(by, what);
@@ -203,7 +204,7 @@ struct journal_follower::state {
     return passed != 0;
   }
   void run(const std::stop_token& stop);
-  /// False: the journal has to be opened again.
+  /// Returns false if the journal must be opened again.
   [[nodiscard]] bool wait(const std::stop_token& stop);
 };
 
@@ -242,7 +243,7 @@ journal_follower::journal_follower(const journal_library& by, const journal_opti
   try {
     state_->thread = std::jthread([at = state_.get()](const std::stop_token& stop) { at->run(stop); });
   } catch (const std::system_error&) {
-    state_->at.reset();  // nobody is told anything; the next one who listens tries again
+    state_->at.reset();  // no notifications; the next subscription tries again
   }
 }
 
@@ -278,7 +279,7 @@ class journal final : public records::log {
   result<std::string> version(const call&) override {
     journal_files files;
     HONDANA_TRY(auto in, open(&files));
-    // The newest entry, and the oldest, which goes when the journal is vacuumed.
+    // The version depends on the newest entry, and on the oldest, which changes when the journal is vacuumed.
     std::uint64_t oldest = 0;
     static_cast<void>(by_.get_cutoff_realtime_usec(in.get(), &oldest, nullptr));
     std::string newest;
@@ -318,7 +319,7 @@ class journal final : public records::log {
   }
 
   void look() override {
-    // Opening maps every file; whether they may be read is enough.
+    // Opening the journal would map every file. Checking that files are readable is enough.
     const auto files = look_at_journal(with_.folder);
     remember(files ? std::string() : files.error().public_text);
   }
@@ -349,7 +350,7 @@ class journal final : public records::log {
   std::unique_ptr<journal_follower> follower_;
 };
 
-/// Stands before the entries that decide what is masked in the first one from `since` on.
+/// Moves before the entries that influence the masking of the first entry from `since` on.
 int seek_before(const journal_library& by, sd_journal* in, std::optional<instant> since) {
   if (!since) return by.seek_head(in);
   if (const int code = by.seek_realtime_usec(in, static_cast<std::uint64_t>(std::max<instant>(*since, 0))); code < 0)

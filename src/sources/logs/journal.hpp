@@ -13,16 +13,17 @@
 namespace hondana::logs {
 
 struct journal_options {
-  std::string folder{};                    ///< Of journal files; absolute. Empty: the system's journal.
-  std::vector<std::string> units{};        ///< Empty: all. What systemd itself says about a unit belongs to it.
-  std::vector<std::string> identifiers{};  ///< SYSLOG_IDENTIFIER; empty: all.
+  std::string folder{};                    ///< Absolute path of a folder of journal files. Empty: the system journal.
+  std::vector<std::string> units{};        ///< Empty: all. Messages of systemd about a unit belong to the unit.
+  std::vector<std::string> identifiers{};  ///< Values of SYSLOG_IDENTIFIER. Empty: all.
   std::optional<records::severity> at_least{};
   bool redact = true;
 };
 
-/// Loads libsystemd; the journal itself need not be there yet. A record's text is its MESSAGE, its level its PRIORITY, its
-/// source the unit or the identifier. Fields in queries whose names are in capitals are those of the journal, all others those
-/// of messages that are JSON or logfmt. Journal files are mapped by libsystemd. Errors: of `loaded_journal_library`.
+/// Loads libsystemd and creates a log for a journal, which need not exist yet.
+/// The text of a record is MESSAGE, its level PRIORITY, its source the unit or the identifier. In queries, field names in
+/// capitals are fields of the journal. Others are fields of messages in JSON or logfmt. libsystemd maps journal files into
+/// memory. Errors: those of `loaded_journal_library`.
 [[nodiscard]] result<std::shared_ptr<records::log>> open_journal(journal_options with);
 
 }  // namespace hondana::logs

@@ -82,7 +82,7 @@ namespace {
 
 std::string errno_text(int code) { return std::generic_category().message(code < 0 ? -code : code); }
 
-/// Adds matches one after the other; the first failure counts.
+/// Adds matches to a journal. Remembers the first failure.
 class matching {
  public:
   matching(const journal_library& by, sd_journal* to) : by_(by), to_(to) {}

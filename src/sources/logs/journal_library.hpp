@@ -12,7 +12,7 @@
 
 namespace hondana::logs {
 
-/// What is used of it, under its own names.
+/// The functions of libsystemd in use. Members are named as the functions, without the prefix `sd_journal_`.
 struct journal_library {
   decltype(&::sd_journal_open) open;
   decltype(&::sd_journal_open_directory) open_directory;
@@ -42,13 +42,14 @@ struct journal_library {
   decltype(&::sd_journal_process) process;
 };
 
-/// Loads the library of that name. Never unloaded. Threads: any. Errors: source_unavailable: there is none (the loader's words
-/// are private), or it is another library or too old.
+/// Loads the library `name`. It is never unloaded. Threads: any.
+/// Errors: source_unavailable if the library is missing (the loader's text is private), is a different one, or is too old.
 [[nodiscard]] result<journal_library> load_journal_library(const char* name);
-/// Loads libsystemd with the first call that can. Errors: as `load_journal_library`; the next call tries again. Threads: any.
+/// Loads libsystemd in the first call that succeeds. Errors: as `load_journal_library`; the next call tries again. Threads:
+/// any.
 [[nodiscard]] result<const journal_library*> loaded_journal_library();
 
-/// A journal that is open. Threads: one at a time.
+/// Closes an open journal, which one thread at a time may use.
 class closes_journal {
  public:
   explicit closes_journal(const journal_library* by = nullptr) noexcept : by_(by) {}
@@ -59,16 +60,17 @@ class closes_journal {
 };
 using journal_handle = std::unique_ptr<sd_journal, closes_journal>;
 
-/// What is longer is not looked at.
+/// The most bytes of a field that are read.
 inline constexpr std::size_t longest_datum = std::size_t{1} << 20;
 
-/// Whether there are files that may be read is for `look_at_journal` to say. Errors: access_denied, source_unavailable.
+/// Opens a journal with the matches of a source. Does not check for readable files; see `look_at_journal`. Errors:
+/// access_denied, source_unavailable.
 [[nodiscard]] result<journal_handle> open_matching(const journal_library& by, const journal_options& what);
 
-/// `doing`: "read", for the text. `code`: what a function of the library returned.
+/// `doing`: a participle for the text, such as "read". `code`: the return value of a library function.
 [[nodiscard]] failure journal_failure(std::string_view doing, int code);
 
-/// The greatest of syslog's numbers that is still at least that grave.
+/// The greatest syslog priority number that is at least as severe as `level`.
 [[nodiscard]] int priority_of(records::severity level) noexcept;
 
 }  // namespace hondana::logs

@@ -1,4 +1,4 @@
-/// Reads entries of a journal, masks them, and puts them into pages from the newest back.
+/// Reads entries of a journal, masks them, and collects them into pages, newest first.
 #include "sources/logs/journal_reader.hpp"
 
 #include <algorithm>
@@ -24,7 +24,7 @@
 namespace hondana::logs {
 namespace {
 
-/// The value of a field as it is; nothing when the entry has none that can be read.
+/// The raw value of a field. Nothing if the entry does not have it, or it cannot be read.
 std::optional<std::string_view> datum(const journal_library& by, sd_journal* from, const char* field) {
   const void* data = nullptr;
   std::size_t size = 0;
@@ -35,13 +35,13 @@ std::optional<std::string_view> datum(const journal_library& by, sd_journal* fro
   return all.substr(sign + 1);
 }
 
-/// Without line ends behind.
+/// Removes line ends at the end of the text.
 std::string clean_text(std::string_view raw) {
   while (!raw.empty() && (raw.back() == '\n' || raw.back() == '\r')) raw.remove_suffix(1);
   return records::answerable(raw);
 }
 
-/// Behind what is answered, so that a secret that is cut there is known.
+/// Extra bytes after the returned part, so that a secret that is cut there is recognized.
 constexpr std::size_t deciding_bytes = 4u << 10;
 
 void take_message(std::string_view raw, std::size_t record_bytes, entry_part part, journal_entry& into) {
@@ -88,7 +88,7 @@ journal_entry read_entry(const journal_library& by, sd_journal* from, const jour
   journal_entry out;
   std::uint64_t time = 0;
   if (by.get_realtime_usec(from, &time) >= 0) out.time = static_cast<records::instant>(time);
-  // Data are valid until the next call.
+  // Data is valid until the next call only.
   if (const auto pid = datum(by, from, "_PID")) out.process = *pid;
   if (const auto priority = datum(by, from, "PRIORITY")) {
     int number = -1;
@@ -99,7 +99,7 @@ journal_entry read_entry(const journal_library& by, sd_journal* from, const jour
     if (!out.source.empty()) break;
     if (const auto value = datum(by, from, field)) out.source = clean_text(*value);
   }
-  // What systemd says about a unit.
+  // A message of systemd about a unit.
   if (out.source == "init.scope")
     if (const auto unit = datum(by, from, "UNIT")) out.source = clean_text(*unit);
   if (redact) out.source = secrets::redact_text(out.source);
@@ -125,7 +125,7 @@ void add_fields(const journal_library& by, sd_journal* from, std::string_view na
     if (!is_journal_field(called) || called == "MESSAGE" || (!name.empty() && called != name)) continue;
     std::string value;
     if (!name.empty()) {
-      // As filters compare it.
+      // In the form that filters compare.
       value = std::string(called) + '=' + clean_text(all.substr(std::min(sign + 1, all.size())));
       if (redact) value = secrets::redact_text(value);
       value.erase(0, std::min(value.size(), called.size() + 1));
@@ -166,13 +166,13 @@ std::size_t entry_masker::mask(journal_entry& one) {
     for (std::size_t i = 0; i < masked.size() && at + i < whole.size(); ++i)
       if (masked[i] != line[i]) whole[at + i] = masked[i];
   });
-  // Whoever masks only what comes next must come to the same.
+  // A page that reads only the tail of this entry must get the same state.
   if (one.tail.empty())
     lines_of(one.process) = lines;
   else
     pass(one);
   const auto count = stretches_of_asterisks(one.message, whole);
-  // Asterisks may have taken the place of a part of a letter.
+  // Asterisks may have replaced part of a UTF-8 character.
   if (!json::is_utf8(whole)) {
     std::string sound;
     json::append_replacing(sound, whole);
@@ -185,12 +185,12 @@ std::size_t entry_masker::mask(journal_entry& one) {
 namespace {
 
 constexpr std::size_t longest_cursor = 1024;
-/// What an entry costs besides its message.
+/// Estimated size of an entry without its message.
 constexpr std::uint64_t entry_cost = 512;
 constexpr std::size_t entries_a_look = 64;
-/// Of messages that are held to be answered, at a time.
+/// Of the messages in memory at the same time.
 constexpr std::size_t most_held = std::size_t{8} << 20;
-/// Entries that are too old, one after the other, until it is believed that all others are.
+/// After this many consecutive entries before `since`, all older ones are assumed to be too.
 constexpr std::size_t most_too_old = 64;
 
 using steady = monotonic_clock;
@@ -199,7 +199,7 @@ std::string size_text(std::uint64_t bytes) {
   return bytes >= (1u << 20) ? std::to_string(bytes >> 20) + " MiB" : std::to_string(bytes >> 10) + " KiB";
 }
 
-/// One page in the making.
+/// Collects one page.
 class paging {
  public:
   paging(const journal_library& by, sd_journal* in, const journal_query& of, bool redact, const records::budget& most,
@@ -212,11 +212,11 @@ class paging {
     HONDANA_TRY(fill(block, false));
     while (!block.empty() && !is_full_) {
       std::vector<journal_entry> older;
-      // What is older decides, whether or not there is time for more records.
+      // Older entries influence the masking, even if there is no time for more records.
       HONDANA_TRY(fill(older, true));
       take(block, older);
       if (!is_full_ && !out_.ended_early.empty()) {
-        // What was only looked at comes first next time.
+        // The next page starts with the entries that only influenced the masking.
         return finish(true);
       }
       HONDANA_TRY(go_back_to_whole(older));
@@ -245,8 +245,8 @@ class paging {
     return fail(errc::invalid_argument, "cursor: not a cursor of this query. Leave it out to begin with the newest records.");
   }
 
-  /// Up to `deciding_entries` older ones. Once they hold much, those that only decide about others (`are_all`: as many as that
-  /// takes) are read in part; else that ends it, as does a time that is up.
+  /// Reads up to `deciding_entries` older entries. If they take much memory or the time is up, stops. With `are_all`, reads the
+  /// rest in part instead, since these entries may only influence the masking of others.
   result<void> fill(std::vector<journal_entry>& into, bool are_all) {
     std::size_t held = 0;
     whole_ = 0;
@@ -278,7 +278,7 @@ class paging {
     return {};
   }
 
-  /// Leaves those that were read in part to be read again.
+  /// Drops entries that were read in part, and moves back so that they are read again.
   result<void> go_back_to_whole(std::vector<journal_entry>& all) {
     if (whole_ >= all.size()) return {};
     all.resize(whole_);
@@ -289,7 +289,7 @@ class paging {
     return {};
   }
 
-  /// Masks a block, for which the entries before it are needed, and takes what was asked for.
+  /// Masks a block, for which the entries before it are needed, and adds the matching ones to the page.
   void take(std::vector<journal_entry>& block, const std::vector<journal_entry>& older) {
     if (redact_) mask(block, older);
     for (std::size_t i = 0; i < block.size() && !is_full_; ++i) {
@@ -347,10 +347,10 @@ class paging {
   const records::budget& most_;
   const call& call_;
   records::page out_;
-  std::string after_;  // where the page before ended, until that was passed
-  std::string last_;   // the last entry that was looked at
+  std::string after_;  // end of the previous page, until the journal has passed it
+  std::string last_;   // the last entry that was checked
   std::vector<std::size_t> counts_;
-  std::size_t whole_ = 0;  // of those that were read last, not only in part
+  std::size_t whole_ = 0;  // of the entries that were read last: the number read completely
   std::size_t read_ = 0, too_old_ = 0, bytes_ = 0;
   std::uint64_t scanned_ = 0;
   bool is_at_beginning_ = false, is_full_ = false, is_over_ = false;

@@ -1,4 +1,4 @@
-/// Reads entries of a journal, masks them, and puts them into pages from the newest back.
+/// Reads entries of a journal, masks them, and collects them into pages, newest first.
 #pragma once
 
 #include <array>
@@ -21,48 +21,50 @@
 
 namespace hondana::logs {
 
-/// What must be equal in an entry.
+/// Field names and the values that an entry must have.
 using journal_fields = std::vector<std::pair<std::string, std::string>>;
 
-/// Whether a field's name is one of the journal's: capitals, digits and underscores.
+/// Whether a name is that of a journal field: capitals, digits and underscores.
 [[nodiscard]] bool is_journal_field(std::string_view name) noexcept;
 
+/// An entry of a journal.
 struct journal_entry {
   records::instant time = 0;
-  std::string process;  ///< Whose lines belong together.
-  std::string message;  ///< As `records::answerable` gives it, not masked; the front of it where it is long.
-  std::string tail{};   ///< The last `tail_bytes` of what is longer than that, the same way; else empty.
-  std::size_t cut = 0;  ///< Bytes behind `message`.
+  std::string process;  ///< The process ID, whose lines belong together.
+  std::string message;  ///< The unmasked message, converted by `records::answerable`. Only its beginning if it is long.
+  std::string tail{};   ///< The last `tail_bytes` of a longer message, converted the same way. Otherwise empty.
+  std::size_t cut = 0;  ///< Number of bytes after `message`.
   std::optional<records::severity> level{};
   std::string source;
-  bool has_fields = true;  ///< As asked for.
+  bool has_fields = true;  ///< Whether all requested fields match.
   std::string cursor{};
 
   [[nodiscard]] std::size_t held_bytes() const noexcept { return message.size() + tail.size(); }
 };
 
-/// So much of the end of an entry decides about the next ones of its process.
+/// How much of the end of an entry can influence the masking of later entries of the same process.
 inline constexpr std::size_t tail_bytes = 24u << 10;
 
-/// What of an entry is read.
+/// The part of an entry's message to read.
 enum class entry_part : std::uint8_t { all, tail };
 
-/// Reads the entry that a journal stands at. Values are compared as they are answered: masked where `redact`. Of its message so
-/// much is kept as decides about `record_bytes` of it; of a long one only what comes after it needs where `part` says so.
+/// Reads the current entry of a journal. Compares field values in the form that clients see: masked if `redact`.
+/// Keeps as much of the message as the masking of its first `record_bytes` needs. With `entry_part::tail`, keeps only the end
+/// of a long message, which is enough to mask later entries.
 [[nodiscard]] journal_entry read_entry(const journal_library& by, sd_journal* from, const journal_fields& asked, bool redact,
                                        std::size_t record_bytes, entry_part part = entry_part::all);
-/// Adds the fields of the entry that a journal stands at, but for the message: `name` empty, the names of all; else the values
-/// of that one. As they are answered.
+/// Adds the fields of the current entry except the message, in the form that clients see. If `name` is empty, adds the names of
+/// all fields, else the values of this field.
 void add_fields(const journal_library& by, sd_journal* from, std::string_view name, bool redact, journal_fields& into);
 [[nodiscard]] std::string cursor_at(const journal_library& by, sd_journal* from);
 
-/// Masks entries from the oldest on: what `redact_text` masks in each as a whole, and private keys that a process wrote line by
-/// line. The lines of the last few thousand processes are known. Threads: one at a time.
+/// Masks entries, in order from the oldest. Masks what `redact_text` finds in each entry, and private keys that a process wrote
+/// line by line. Keeps state for the last few thousand processes. Threads: one at a time.
 class entry_masker {
  public:
-  /// Returns how many stretches were masked.
+  /// Returns the number of masked passages.
   std::size_t mask(journal_entry& one);
-  /// An entry that comes before those that are masked.
+  /// Updates the state with an entry that itself need not be masked.
   void pass(const journal_entry& one);
 
  private:
@@ -72,29 +74,29 @@ class entry_masker {
   std::map<std::string, secrets::line_masker> recent_, former_;
 };
 
-/// A key has no more lines: so many entries before a page decide what is masked in it.
+/// How many entries before a page can influence its masking. Private keys do not have more lines.
 inline constexpr std::size_t deciding_entries = 256;
 
-/// A query, split into what the journal's fields decide and what the records themselves do.
+/// A query, split into the part for journal fields and the part for records.
 struct journal_query {
-  records::query what;  ///< Without fields of the journal.
+  records::query what;  ///< Without journal fields.
   journal_fields fields;
   records::matcher matches;
-  std::string mark;  ///< Of all but the number of lines and the cursor.
+  std::string mark;  ///< A digest of the query without the number of lines and the cursor.
 
   /// Errors: of `records::matcher::compile`.
   [[nodiscard]] static result<journal_query> of(const records::query& asked);
 };
 
-/// The journal's own cursor in one of a page. Errors: invalid_argument for what is none of this query.
+/// Extracts the journal's own cursor from a page cursor. Errors: invalid_argument if it does not belong to this query.
 [[nodiscard]] result<std::string> cursor_in(const journal_query& of, std::string_view text);
 [[nodiscard]] std::string page_cursor(const journal_query& of, std::string_view cursor);
 
-/// As an entry is answered; its text has `most` bytes at most.
+/// Converts an entry to a record with at most `most` bytes of text.
 [[nodiscard]] records::record record_of(journal_entry&& one, std::size_t most);
 
-/// Goes back from where the query begins. `in` stands anywhere. Errors: invalid_argument for a cursor; cancelled, timed_out,
-/// source_unavailable.
+/// Reads a page, from the start of the query backwards. The position of `in` does not matter. Errors: invalid_argument for a
+/// cursor. cancelled, timed_out, source_unavailable.
 [[nodiscard]] result<records::page> read_page(const journal_library& by, sd_journal* in, const journal_query& of, bool redact,
                                               const records::budget& most, const call& call);
 

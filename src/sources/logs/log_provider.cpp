@@ -74,15 +74,15 @@ void telling::tell_late() {
 
 struct completing_source {
   records::instant now = 0;
-  /// The newest records, masked; empty: the caller may not read them.
+  /// Returns the newest records, masked. Empty: the caller may not read them.
   std::function<result<records::page>(std::size_t lines)> newest{};
-  /// See `records::log::own_fields`; goes with `newest`.
+  /// See `records::log::own_fields`. Set if `newest` is set.
   std::function<result<std::vector<std::pair<std::string, std::string>>>(std::string_view name, std::size_t records)>
       own_fields{};
 };
 
-/// Levels, formats, numbers of lines, times; fields that the newest records have, and behind `path:` their values. Errors: of
-/// `newest`. A field whose name says that its values are secrets has none.
+/// Completes a parameter: levels, formats, numbers of lines and times. For `field`, the names that the newest records have, and
+/// after `path:` their values. Fields whose name suggests a secret get no values. Errors: of `newest`.
 [[nodiscard]] result<complete_result> complete_parameter(const complete_request& request, const completing_source& from);
 
 namespace {
@@ -94,7 +94,7 @@ constexpr int deepest_path = 4;
 
 using tally = std::map<std::string, std::size_t, std::less<>>;
 
-/// Names of fields, those of objects inside with dots.
+/// Counts the names of fields. Those of nested objects get a path with dots.
 void count_names(tally& names, std::string_view text, const std::string& above, int depth) {
   records::each_field(text, [&](std::string_view name, std::string_view raw) {
     const auto path = above + std::string(name);
@@ -108,7 +108,7 @@ void count_names(tally& names, std::string_view text, const std::string& above, 
   });
 }
 
-/// The most frequent first; of equal ones by name.
+/// Most frequent first, then by name.
 std::vector<std::string> by_frequency(const tally& of) {
   std::vector<std::pair<std::string_view, std::size_t>> all(of.begin(), of.end());
   std::sort(all.begin(), all.end(),
@@ -119,14 +119,14 @@ std::vector<std::string> by_frequency(const tally& of) {
   return out;
 }
 
-/// What is mostly asked for, before what else the entries of journals have.
+/// The most common journal fields, which are offered before other ones.
 const std::vector<std::string>& usual_journal_fields() {
   static const std::vector<std::string> all{"_SYSTEMD_UNIT", "SYSLOG_IDENTIFIER", "PRIORITY",   "_PID", "_COMM", "_UID",
                                             "_HOSTNAME",     "_BOOT_ID",          "_TRANSPORT", "_EXE", "UNIT"};
   return all;
 }
 
-/// Whether a path of a field says that what is there is a secret.
+/// Whether the path of a field suggests that its value is a secret.
 bool tells_secret(std::string_view path) {
   if (secrets::told_by(path) != secrets::telling::nothing) return true;
   while (!path.empty()) {
@@ -137,7 +137,7 @@ bool tells_secret(std::string_view path) {
   return false;
 }
 
-/// Counts what is there, or the values of one field.
+/// Counts the names of fields, or the values of one field.
 class field_tally {
  public:
   explicit field_tally(std::optional<std::string> of) : of_(std::move(of)) {}
@@ -162,7 +162,7 @@ class field_tally {
 
  private:
   void add_value(const std::string& value) {
-    // Objects and lists hold fields with names of their own.
+    // Objects and lists contain fields with their own names.
     const bool is_shown = !value.empty() && value.size() <= longest_shown_value && value.find(',') == std::string::npos &&
                           value.front() != '{' && value.front() != '[' && secrets::redact_text(value) == value;
     if (is_shown && (seen_.size() < most_names || seen_.contains(value))) ++seen_[value];
@@ -175,13 +175,13 @@ class field_tally {
 result<complete_result> complete_field(const complete_request& request, const completing_source& from) {
   complete_result nothing{{}, 0, false};
   if (!from.newest) return nothing;
-  // Only the last one of a list is typed at.
+  // Only the last item of a list is completed.
   const auto comma = request.value.rfind(',');
   const auto front = comma == std::string::npos ? std::string() : request.value.substr(0, comma + 1);
   const auto typed = request.value.substr(front.size());
   const auto sign = typed.find_first_of(":=");
   const auto of = sign == std::string::npos ? std::nullopt : std::optional(typed.substr(0, sign));
-  // What masking let pass is not to be listed either.
+  // Do not list values of secret fields, even if masking does not recognize them.
   if (of && (of->empty() || tells_secret(*of))) return nothing;
   field_tally seen(of);
   const auto page = from.newest(looked_at_records);
@@ -222,7 +222,7 @@ result<complete_result> complete_parameter(const complete_request& request, cons
 
 namespace {
 
-/// What the deadline of a request leaves for its answer.
+/// The time reserved for writing the answer before the deadline of a request.
 constexpr std::chrono::milliseconds time_to_answer{200};
 constexpr std::uint64_t most_answer_bytes = 4u << 20;
 
@@ -245,7 +245,7 @@ summaries_options summing_of(const provider_options& from) {
 
 }  // namespace
 
-/// Hears that the priority of the summary has changed.
+/// Reports changes of the summary's priority.
 struct log_provider::list_listener {
   std::mutex mutex;
   std::shared_ptr<change_listener> to;
@@ -261,7 +261,7 @@ struct log_provider::list_listener {
   }
 };
 
-/// Says what is wrong with the log once, until it is another trouble or none.
+/// Logs each problem of the log once, until it changes or ends.
 struct log_provider::trouble_log {
   std::string name;
   std::function<void(std::string_view)> to;
@@ -352,7 +352,8 @@ records::budget log_provider::budget_for(const call& by, std::uint64_t max_bytes
   if (by.deadline != std::chrono::steady_clock::time_point::max())
     most.deadline = std::min(most.deadline, by.deadline - time_to_answer);
   most.scanned_bytes = options_.scanned_bytes;
-  // As JSON a text may take twice its size, and more where it is mostly control characters, which is refused.
+  // In JSON, a text can take twice its size. It takes even more if it consists mostly of control characters, and is rejected
+  // then.
   most.answer_bytes = static_cast<std::size_t>(std::min<std::uint64_t>(most_answer_bytes, max_bytes / 2));
   most.record_bytes = std::min(most.record_bytes, most.answer_bytes);
   return most;
@@ -374,7 +375,7 @@ result<list_result> log_provider::list(const list_request& request) {
 
 result<log_provider::rendered> log_provider::render_page(const address& at, const call& by, std::uint64_t max_bytes,
                                                          const std::optional<std::string>& known) {
-  // Before the records, so that what is told as new never is not.
+  // Read the version before the records, so that it is never newer than they are.
   HONDANA_TRY(const auto version, options_.of->version(by));
   rendered made;
   if (!version.empty() && !at.is_relative) {
@@ -394,7 +395,7 @@ result<log_provider::rendered> log_provider::render_page(const address& at, cons
   made.facts = secrets::facts_of(page.masked);
   if (!told.next.empty()) made.facts.emplace_back("dev.hondana/next", told.next);
   if (!page.ended_early.empty()) made.facts.emplace_back("dev.hondana/endedEarly", page.ended_early);
-  // How far time went is no matter of the log alone.
+  // If the time limit or the current time influenced the contents, the log's version does not identify them.
   made.is_racy = !page.ended_early.empty() || at.is_relative;
   return made;
 }

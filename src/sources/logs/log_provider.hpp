@@ -20,8 +20,8 @@
 
 namespace hondana::logs {
 
-/// Tells one listener that the content of one resource has changed: at once, and then no more often than every `between`; what
-/// comes in that time is told at its end. Threads: any.
+/// Notifies a listener that the contents of a resource changed: at once, and then at most every `between`. Changes in that time
+/// are reported at its end. Threads: any.
 class telling : public std::enable_shared_from_this<telling> {
  public:
   static constexpr std::chrono::milliseconds between{20};
@@ -46,20 +46,20 @@ class telling : public std::enable_shared_from_this<telling> {
 
 struct provider_options {
   std::string name;                  ///< A slug.
-  std::shared_ptr<records::log> of;  ///< Its records are masked, unless `redact` is off.
+  std::shared_ptr<records::log> of;  ///< Returns masked records, unless `redact` is false.
   bool is_journal = false;
   bool redact = true;
   bool watch = true;
   std::size_t lines = usual_lines;
   std::uint64_t scanned_bytes = 256u << 20;     ///< For one answer.
-  std::chrono::milliseconds time{2000};         ///< Likewise.
-  records::instant look_back = 0;               ///< Of the summary; 0: a day.
-  summaries_options summing{};                  ///< What is said above overrides it.
-  std::function<records::instant()> now{};      ///< Empty: the clock.
+  std::chrono::milliseconds time{2000};         ///< For one answer.
+  records::instant look_back = 0;               ///< Time range of the summary, in microseconds. 0: one day.
+  summaries_options summing{};                  ///< The members above override it.
+  std::function<records::instant()> now{};      ///< Empty: the system clock.
   std::function<void(std::string_view)> log{};  ///< May be empty.
 };
 
-/// Records by page, and a summary. Threads: any.
+/// Serves the records of a log in pages, and a summary. Threads: any.
 class log_provider final : public provider {
  public:
   explicit log_provider(provider_options from);
@@ -82,7 +82,7 @@ class log_provider final : public provider {
   [[nodiscard]] hondana::masking masking() const noexcept override;
   [[nodiscard]] hondana::health health() const override;
 
-  /// Finds out what is wrong with the log, and says so in the server's own. May wait for disks.
+  /// Checks what is wrong with the log, and writes it to the server's log. May block on disk access.
   void look();
 
  private:
@@ -90,14 +90,14 @@ class log_provider final : public provider {
   [[nodiscard]] records::instant now() const;
   [[nodiscard]] result<address> find(const std::string& uri) const;
   [[nodiscard]] records::budget budget_for(const call& by, std::uint64_t max_bytes) const;
-  /// Without a text where `known` is its version. Errors: of the log, and response_too_large.
+  /// Leaves out the text if its version is `known`. Errors: of the log, and response_too_large.
   [[nodiscard]] result<rendered> render(const address& at, const call& by, std::uint64_t max_bytes,
                                         const std::optional<std::string>& known);
   [[nodiscard]] result<rendered> render_page(const address& at, const call& by, std::uint64_t max_bytes,
                                              const std::optional<std::string>& known);
   [[nodiscard]] result<rendered> render_summary(const address& at, const call& by);
   void follow_as_wanted();
-  /// Of the log itself, as peers are told it: codes for what is not there have texts of their own on the wire.
+  /// Prepares an error of the log for clients. The catalog would replace the texts of codes for missing resources.
   [[nodiscard]] failure told(failure why) const;
 
   const provider_options options_;
@@ -108,7 +108,7 @@ class log_provider final : public provider {
   const std::shared_ptr<trouble_log> troubles_;
   const std::shared_ptr<summaries> summaries_;
 
-  std::mutex following_;  // held while the log is told to follow; never taken by what it calls
+  std::mutex following_;  // held while the log's `follow` is called; the function passed to it never takes this lock
   bool has_records_ = false, has_summary_ = false, has_list_ = false, is_following_ = false;
 };
 

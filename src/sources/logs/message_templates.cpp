@@ -26,7 +26,7 @@ std::size_t run_at(std::string_view text, std::size_t from, bool (*test)(char) n
   return at - from;
 }
 
-/// Bytes that hold a word together; all of them that are not ASCII do.
+/// Characters of words. All bytes that are not ASCII count.
 bool is_in_word(char c) noexcept {
   return ascii::is_letter(c) || ascii::is_digit(c) || static_cast<unsigned char>(c) >= 0x80 ||
          std::string_view("_./:@%+-~*#&?$\\!^").find(c) != std::string_view::npos;
@@ -42,7 +42,7 @@ bool is_uuid(std::string_view word) noexcept {
   return true;
 }
 
-/// Four numbers with points, with or without a port or the length of a prefix.
+/// Four numbers with points, optionally followed by a port or a prefix length.
 bool is_ipv4(std::string_view word) noexcept {
   std::size_t at = 0;
   for (int part = 0; part < 4; ++part) {
@@ -61,7 +61,7 @@ bool is_ipv6(std::string_view word) noexcept {
          is_all(word, [](char c) noexcept { return is_hex_digit(c) || c == ':' || c == '.'; });
 }
 
-/// Figures with the signs of dates and times among them.
+/// Digits with the separators of dates and times.
 bool is_time(std::string_view word) noexcept {
   if (word.size() < 5 || !ascii::is_digit(word.front())) return false;
   std::size_t colons = 0, dashes = 0, figures = 0, letters_in_it = 0, slashes = 0;
@@ -94,7 +94,7 @@ bool is_month(std::string_view word) noexcept {
   return std::find(months.begin(), months.end(), word) != months.end();
 }
 
-/// As a machine draws it: long, with figures and letters that take turns.
+/// Whether a word looks like a generated ID: long, with digits and letters alternating.
 bool is_drawn(std::string_view word) noexcept {
   constexpr std::size_t least = 12, least_turns = 3;
   if (word.size() < least ||
@@ -112,7 +112,7 @@ bool is_drawn_hex(std::string_view word) noexcept {
          !is_all(word, ascii::is_digit);
 }
 
-/// What stands for a word as a whole, if anything does.
+/// The placeholder for a whole word. Empty if there is none.
 std::string_view sign_of(std::string_view word) noexcept {
   if (is_all(word, [](char c) noexcept { return c == '*'; }) && word.size() >= 3) return "<masked>";
   if (const auto sign = word.find("://"); sign != std::string_view::npos && sign != 0) return "<url>";
@@ -129,7 +129,7 @@ std::string_view sign_of(std::string_view word) noexcept {
   return {};
 }
 
-/// Goes through one line.
+/// Converts one line to a template.
 class tokenizer {
  public:
   explicit tokenizer(std::string_view line) noexcept : line_(line) {}
@@ -150,7 +150,7 @@ class tokenizer {
       put_word();
     } else {
       if (c != ' ' && c != '"') is_status_ = false;
-      // Blanks are as good as one.
+      // Consecutive blanks count as one.
       const bool is_blank = c == ' ' || c == '\t' || c == '\r';
       if (!is_blank)
         out_ += c;
@@ -162,7 +162,7 @@ class tokenizer {
 
   [[nodiscard]] bool is_after_letter() const noexcept { return at_ != 0 && ascii::is_letter(line_[at_ - 1]); }
 
-  /// The status of a request, which says what kind of record it is.
+  /// The status of a request stays, since it characterizes the record.
   void put_status() {
     is_status_ = false;
     constexpr std::size_t size = 3;
@@ -203,10 +203,10 @@ class tokenizer {
 
   void put_word() {
     auto end = at_ + run_at(line_, at_, is_in_word);
-    // The query of a URL goes on.
+    // A URL may continue with its query.
     while (end < line_.size() && line_[end] == '=' && line_.substr(at_, end - at_).find('?') != std::string_view::npos)
       end += 1 + run_at(line_, end + 1, is_in_word);
-    // What ends a sentence or introduces something is no part of a word.
+    // Punctuation at the end does not belong to the word.
     auto word = line_.substr(at_, end - at_);
     std::size_t tail = 0;
     while (tail + 1 < word.size() && std::string_view(".:!?").find(word[word.size() - 1 - tail]) != std::string_view::npos)
@@ -249,7 +249,7 @@ class tokenizer {
         continue;
       }
       i += digits;
-      // A fraction belongs to it.
+      // Include decimals.
       if (i + 1 < word.size() && word[i] == '.' && ascii::is_digit(word[i + 1])) i += 1 + run_at(word, i + 1, ascii::is_digit);
       if ((out_.ends_with('-') || out_.ends_with('+')) && (out_.size() == 1 || out_[out_.size() - 2] == ' ')) out_.pop_back();
       out_ += "<num>";
@@ -259,12 +259,12 @@ class tokenizer {
   std::string_view line_;
   std::size_t at_ = 0;
   std::string out_;
-  bool is_status_ = false;  // a request has just been passed
-  // Where the last quote of each kind stands, once that was looked for.
+  bool is_status_ = false;  // directly after a request
+  // The position of the last quote of each kind, once it was searched.
   std::optional<std::size_t> last_double_{}, last_back_{}, last_single_{};
 };
 
-/// The text of a member, as it is written, of what looks like JSON; nothing when there is none.
+/// The raw text of the message member of JSON. Nothing if there is none.
 std::optional<std::string_view> json_message(std::string_view line) noexcept {
   constexpr std::array<std::string_view, 4> names{"\"msg\"", "\"message\"", "\"event\"", "\"error\""};
   for (const auto name : names) {
@@ -309,7 +309,7 @@ std::string template_of(std::string_view text) {
   out.resize(out.size() - json::incomplete_tail(out));
   while (out.ends_with(' ')) out.pop_back();
   if (json::is_utf8(out)) return out;
-  // A cut may have gone through a letter.
+  // The result may be cut within a character.
   std::string whole;
   json::append_replacing(whole, out);
   if (whole.size() > longest_template) whole.resize(longest_template);
@@ -384,7 +384,7 @@ void message_counter::keep_most_frequent(std::size_t count) {
   for (const auto& [pattern, what] : known_) counts.push_back(what.count);
   const auto nth = counts.begin() + static_cast<std::ptrdiff_t>(count);
   std::nth_element(counts.begin(), nth, counts.end(), std::greater<>());
-  const auto limit = *nth;  // what is above it stays, and of those that have as many, what there is room for
+  const auto limit = *nth;  // higher counts stay, and of equal ones as many as fit
   auto room = count - static_cast<std::size_t>(std::count_if(counts.begin(), nth, [&](auto n) { return n > limit; }));
   std::erase_if(known_, [&](const auto& one) {
     if (one.second.count > limit) return false;

@@ -15,25 +15,26 @@ namespace hondana::logs {
 
 inline constexpr std::size_t longest_template = 256;
 
-/// The first line of a record with what differs from one record to the next replaced: `<time>`, `<num>` (what follows a number
-/// without a blank stays: `<num>ms`), `<hex>`, `<uuid>`, `<ip>`, `<url>`, `<path>`, `<email>`, `<id>`, `<str>` for what stands
-/// in quotes, `<masked>`. A time stamp in front is left out. Of records that are JSON or logfmt the message alone is taken, by
-/// the members `msg`, `message`, `event`, `error`; of requests in access logs method and status stay. Looks at the first KiB.
-/// Linear time; `text` is well-formed UTF-8, and so is the answer, of `longest_template` bytes at most.
+/// The template of a record: its first line with variable parts replaced. These become `<time>`, `<num>` (a unit directly after
+/// it stays: `<num>ms`), `<hex>`, `<uuid>`, `<ip>`, `<url>`, `<path>`, `<email>`, `<id>`, `<masked>`, or `<str>` for quoted
+/// strings.
+/// A timestamp at the beginning is removed. For JSON and logfmt records, only the message is used: the field `msg`, `message`,
+/// `event` or `error`. Requests in access logs keep method and status. Reads the first KiB only.
+/// Linear time. `text` must be valid UTF-8. The result is too, with at most `longest_template` bytes.
 [[nodiscard]] std::string template_of(std::string_view text);
 
-/// Records of one template.
+/// Statistics of the records with one template.
 struct repeated {
   std::string pattern;  ///< See `template_of`.
   std::uint64_t count = 0;
   std::optional<records::instant> first{}, last{};
   std::optional<records::severity> gravest{};
-  bool is_mixed = false;  ///< Some are less grave, or have no level.
-  std::string example;    ///< The first line of the first of them, cut.
+  bool is_mixed = false;  ///< Some records are less severe, or have no level.
+  std::string example;    ///< First line of the first record, cut to a maximum length.
 };
 
-/// Counts templates, with a bounded number of them in mind: when it is passed, the rarer half is forgotten. Counts are exact
-/// until then, and at most `error()` too low afterwards. Constant time a record, on the whole. Threads: one at a time.
+/// Counts templates with bounded memory. When the limit is exceeded, it removes the rarer half. Counts are exact until then,
+/// and at most `error()` too low afterwards. Amortized constant time per record. Threads: one at a time.
 class message_counter {
  public:
   static constexpr std::size_t usual_most = 1000;
@@ -42,14 +43,14 @@ class message_counter {
 
   void add(const records::record& one);
   void add(const message_counter& other);
-  /// Forgets all but the most frequent.
+  /// Removes all except the `count` most frequent templates.
   void keep_most_frequent(std::size_t count);
 
-  /// By how much a count may be too low, and how often something that is not there may have come.
+  /// By how much a count may be too low. Also the greatest possible count of a template that is missing.
   [[nodiscard]] std::uint64_t error() const noexcept { return error_; }
   [[nodiscard]] std::size_t size() const noexcept { return known_.size(); }
   [[nodiscard]] const repeated* find(const std::string& pattern) const;
-  /// The most frequent first; of equal ones, by their text.
+  /// Most frequent first, then by text.
   [[nodiscard]] std::vector<repeated> all() const;
 
  private:
@@ -60,7 +61,7 @@ class message_counter {
   std::unordered_map<std::string, repeated> known_;
 };
 
-/// The front of a text up to a line's end, of at most so many bytes, cut between letters.
+/// The text up to the first line end, at most `most` bytes, without cutting a character.
 [[nodiscard]] std::string_view first_line(std::string_view text, std::size_t most) noexcept;
 
 }  // namespace hondana::logs

@@ -1,4 +1,4 @@
-/// Points in time and spans as people and clients write them, in microseconds.
+/// Parses and formats times and durations, in microseconds.
 #include "sources/logs/moment.hpp"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ std::optional<instant> unit_at_front(std::string_view& text) {
     std::string_view name;
     instant size;
   };
-  // Longer names first, where one begins with another.
+  // If one name begins with another, the longer one comes first.
   constexpr std::array<unit, 17> units{{{"minutes", minute},
                                         {"minute", minute},
                                         {"mins", minute},
@@ -60,7 +60,7 @@ std::optional<instant> unit_at_front(std::string_view& text) {
   return std::nullopt;
 }
 
-/// Seconds, milliseconds, microseconds or nanoseconds by their size, with a fraction of seconds.
+/// Parses seconds with a fraction, milliseconds, microseconds or nanoseconds. The number of digits decides.
 std::optional<instant> since_1970(std::string_view text) {
   const auto digits = static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), ascii::is_digit) - text.begin());
   constexpr std::size_t most_digits = 19;
@@ -86,14 +86,14 @@ std::optional<instant> since_1970(std::string_view text) {
   return at;
 }
 
-/// A date, with or without a time, which may lack its offset, its seconds, and the T before it.
+/// Parses a date with an optional time. The time may lack its offset and seconds, and a blank may replace the T.
 std::optional<instant> by_calendar(std::string_view text) {
   constexpr std::size_t day_size = 10, to_minutes = 16;
   if (text.size() < day_size || !ascii::is_digit(text.front())) return std::nullopt;
   std::string whole(text);
   if (whole.size() > day_size) {
     if (whole[day_size] == ' ' || whole[day_size] == 't' || whole[day_size] == '_') whole[day_size] = 'T';
-    // A plus sign in a query is a blank where a client writes one so.
+    // An unencoded plus sign in a query is decoded as a blank.
     if (const auto blank = whole.find(' '); blank != std::string::npos) whole[blank] = '+';
     if (whole.back() == 'z') whole.back() = 'Z';
     if (whole.size() >= to_minutes && (whole.size() == to_minutes || whole[to_minutes] != ':')) whole.insert(to_minutes, ":00");
@@ -101,7 +101,7 @@ std::optional<instant> by_calendar(std::string_view text) {
   }
   instant finer = 0;
   if (const auto point = whole.find('.'); point != std::string::npos) {
-    // What is finer than the milliseconds that are read below.
+    // The digits beyond milliseconds, which parse_time does not support.
     instant of_digit = second / 10;
     auto at = point + 1;
     for (; at < whole.size() && ascii::is_digit(whole[at]); ++at, of_digit /= 10)

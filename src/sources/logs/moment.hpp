@@ -1,4 +1,4 @@
-/// Points in time and spans as people and clients write them, in microseconds.
+/// Parses and formats times and durations, in microseconds.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace hondana::logs {
 
-/// A moment, and whether it goes by when it was asked for.
+/// A point in time, and whether it depends on the time of the request.
 struct moment {
   records::instant at = 0;
   bool is_relative = false;
@@ -19,22 +19,24 @@ struct moment {
   bool operator==(const moment&) const = default;
 };
 
-/// Reads `now`; what lies so long before `now` (`90s`, `-15m`, `1h30m`, `2d`, `1w`); a day (`2026-01-31`, midnight in UTC); a
-/// date and time with `T` or a blank between them, in UTC unless it has an offset, with a fraction as far as microseconds; and
-/// seconds, milliseconds, microseconds or nanoseconds since 1970, told apart by their size (11, 14 and 17 digits at most, from
-/// 1973 on). `name` begins the text of an error. Errors: invalid_argument. Linear time.
+/// Parses a time. `name` begins the text of an error. Errors: invalid_argument. Takes linear time.
+/// * `now`, or a time before `now`: `90s`, `-15m`, `1h30m`, `2d`, `1w`.
+/// * A day: `2026-01-31`, midnight UTC.
+/// * A date and time, with `T` or a blank between them, in UTC unless it has an offset. Fractions may have microseconds.
+/// * Seconds, milliseconds, microseconds or nanoseconds since 1970. The number of digits decides: up to 11, 14 and 17 digits
+/// for the first three. Times before 1973 are not recognized as such.
 [[nodiscard]] result<moment> parse_moment(std::string_view name, std::string_view text, records::instant now);
 
-/// RFC 3339 in UTC, with as much of the fraction as there is: 2026-01-31T08:00:00.000123Z. `parse_moment` reads it back.
+/// RFC 3339 in UTC, with all non-zero digits of the fraction: 2026-01-31T08:00:00.000123Z. `parse_moment` accepts it.
 [[nodiscard]] std::string text_of(records::instant when);
 
-/// For people: "45 s", "12 min", "3 h 20 min", "2 d 4 h".
+/// A duration for people: "45 s", "12 min", "3 h 20 min", "2 d 4 h".
 [[nodiscard]] std::string text_of_span(records::instant microseconds);
 
-/// Reads a length of time: `30s`, `15m`, `24h`, `7d`, `1h30m`. Nothing for what is none, or longer than a hundred years.
+/// Parses a duration: `30s`, `15m`, `24h`, `7d`, `1h30m`. Returns nothing if it is invalid or longer than 100 years.
 [[nodiscard]] std::optional<records::instant> parse_span(std::string_view text);
 
-/// Microseconds since 1970.
+/// Current time, in microseconds since 1970.
 [[nodiscard]] records::instant present_instant() noexcept;
 
 inline constexpr records::instant microsecond = 1;

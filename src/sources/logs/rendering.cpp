@@ -12,12 +12,12 @@
 
 namespace hondana::logs {
 
-/// As code, with as many backticks around it as it takes; control characters become blanks.
+/// Formats a text as code, with enough backticks around it. Control characters become blanks.
 [[nodiscard]] std::string as_code(std::string_view text);
 
 namespace {
 
-/// How many bytes end a line there, for whatever splits texts into lines; 0: it goes on.
+/// The number of bytes of a line end at `at`, including line ends that only some programs recognize. 0 if there is none.
 std::size_t line_end_at(std::string_view text, std::size_t at) noexcept {
   const char c = text[at];
   if (c == '\n' || c == '\v' || c == '\f' || c == '\r') return 1;
@@ -26,7 +26,7 @@ std::size_t line_end_at(std::string_view text, std::size_t at) noexcept {
   return rest.starts_with("\xE2\x80\xA8") || rest.starts_with("\xE2\x80\xA9") ? 3 : 0;
 }
 
-/// With a backslash before lines that look like the server's.
+/// Adds a backslash to lines that look like remarks.
 void write_lines(std::string& out, std::string_view text) {
   constexpr std::string_view sign = "-- ";
   if (text.find(sign) == std::string_view::npos) {
@@ -62,7 +62,7 @@ void write_record(std::string& to, const records::record& one, bool has_head) {
   to += '\n';
 }
 
-/// Whatever it holds stays one line.
+/// Replaces line ends, so that a note stays on one line.
 void write_note(std::string& out, std::string_view label, std::string_view text) {
   out += "-- " + std::string(label);
   for (const char c : text) out += c == '\n' || c == '\r' ? ' ' : c;

@@ -10,20 +10,21 @@
 
 namespace hondana::logs {
 
-/// What a page is told with. Records come with the oldest first, as the log has them; pages go back in time.
+/// A page to render. Records are shown oldest first, as in the log. Further pages are older.
 struct told_page {
   const address& at;
   const records::page& what;
-  std::string next{};      ///< The URI of the page before, empty at the beginning of the log.
-  bool has_heads = false;  ///< Time, source and level do not stand in the texts, as in a journal.
+  std::string next{};      ///< URI of the next older page. Empty at the beginning of the log.
+  bool has_heads = false;  ///< The texts lack time, source and level, so these are added. Set for journals.
 };
 
-/// Records line by line, and behind them lines that begin with "-- ": remarks, why it ended early, `-- older: URI`. A line of a
-/// record that begins so, or with backslashes and that, has a backslash more in front, so that it is never taken for one.
+/// Plain text: the records, followed by lines that begin with "-- ": remarks, the reason for an early end, `-- older: URI`.
+/// Record lines that begin with "-- ", or with backslashes and "-- ", get an additional backslash, so that they cannot be
+/// mistaken for these.
 [[nodiscard]] std::string text_of(const told_page& page);
 [[nodiscard]] std::string json_of(const told_page& page);
 
-/// `name`: of the log. URIs in it lead to the records.
+/// `name`: of the log. Links lead to its records.
 [[nodiscard]] std::string markdown_of(const summary& what, std::string_view name);
 [[nodiscard]] std::string json_of(const summary& what, std::string_view name);
 

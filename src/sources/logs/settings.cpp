@@ -1,4 +1,4 @@
-/// Reads the `[[source]]` table of a log, and makes the source from it.
+/// Reads the `[[source]]` table of a log, and creates the source.
 #include "sources/logs/settings.hpp"
 
 #include <sys/stat.h>
@@ -35,7 +35,7 @@ result<void> take_value(config::section& from, std::string_view key, T& into, Re
   return {};
 }
 
-/// Keys that belong to the other sort of log.
+/// Rejects keys that are valid for the other type of log only.
 result<void> refuse_keys(const config::section& from, std::initializer_list<std::string_view> keys, std::string_view why) {
   for (const auto key : keys)
     if (from.has(key)) return tl::unexpected(from.wrong(key, why));
@@ -75,7 +75,7 @@ result<void> read_files(config::section& from, const std::string& written, setti
   const auto is_above = [&](const std::string& one) {
     return into.files.path == one || (into.files.path.starts_with(one) && into.files.path[one.size()] == '/');
   };
-  // Links on the way, and names that are left beside it, lead to it as well.
+  // Symbolic links in the path, and other names of a file, also lead to the server's own files.
   const std::filesystem::path file = into.files.path;
   const auto real = std::filesystem::canonical(file.parent_path(), problem);
   const disk::own_files own(back, problem ? file.parent_path().string() : real.string());
@@ -167,7 +167,7 @@ result<std::shared_ptr<provider>> configure(config::section& from, const std::fu
   HONDANA_TRY(auto how, read_settings(from));
   auto opened = how.journal ? open_journal(*how.journal) : records::open_file_log(how.files);
   if (!opened) {
-    // Expressions and zones are named by their options, which are the keys.
+    // Error texts about expressions and zones begin with the option's name, which is the key.
     const std::string_view said = opened.error().public_text;
     for (const std::string_view key : {"path", "pattern", "multi_line", "zone"})
       if (said.starts_with(std::string(key) + ": ")) return tl::unexpected(from.wrong(key, said.substr(key.size() + 2)));
@@ -185,7 +185,7 @@ result<std::shared_ptr<provider>> configure(config::section& from, const std::fu
   options.look_back = how.look_back;
   options.log = log;
   auto made = std::make_shared<log_provider>(std::move(options));
-  // Whoever starts a server is to hear then, not with the first read, that a path is wrong.
+  // Report a wrong path when the server starts, not at the first read.
   made->look();
   return std::shared_ptr<provider>(std::move(made));
 }

@@ -1,4 +1,4 @@
-/// Reads the `[[source]]` table of a log, and makes the source from it.
+/// Reads the `[[source]]` table of a log, and creates the source.
 #pragma once
 
 #include <chrono>
@@ -18,17 +18,17 @@ namespace hondana::logs {
 
 struct settings {
   std::string name;                          ///< A slug.
-  std::optional<journal_options> journal{};  ///< Else it is in files.
+  std::optional<journal_options> journal{};  ///< Set for a journal. Otherwise, the log is in files.
   records::file_log_options files{};
   bool redact = true;
   bool watch = true;
   std::size_t lines = 100;
   std::uint64_t scanned_bytes = 256u << 20;
   std::chrono::milliseconds time{2000};
-  records::instant look_back = 0;  ///< 0: the usual.
+  records::instant look_back = 0;  ///< 0: the default.
 };
 
-/// Errors: invalid_argument, naming file, line and key.
+/// Errors: invalid_argument, with file, line and key.
 [[nodiscard]] result<settings> read_settings(config::section& from);
 
 }  // namespace hondana::logs

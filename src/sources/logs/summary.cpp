@@ -1,4 +1,4 @@
-/// The summary of a log: counts by time slice and severity, frequent messages, and what is unusual.
+/// The summary of a log: counts by time slice and severity, frequent messages, and unusual observations.
 #include "sources/logs/summary.hpp"
 
 #include <algorithm>
@@ -32,20 +32,20 @@ void slice::add(const records::record& one) {
   if (one.level == records::severity::critical) ++at.critical;
 }
 
-/// Fills in `unusual` and `priority`. The recent part of the window (an hour, or a quarter of what is shorter than four) is
-/// held against the rest of what was gone through:
+/// Sets `unusual` and `priority`. Compares the recent part of the range (an hour, or a quarter of ranges shorter than four
+/// hours) with the rest.
 ///
-/// - errors: 5 or more, at least three times as often as before: 0.5 + 0.1 × log2(times), at most 0.95. "As before" is at least
-///   one in all the time before.
-/// - critical: any critical record: 0.8.
-/// - new-message: a template that had not come before (known only where 100 records or more had, and all of them are in
-///   mind): critical 0.9, error 0.7, warning 0.5; else 0.35, and then only from 10 of them on. Five are told at most.
-/// - silence: nothing for ten minutes or more, and three times longer than ever in the window, which had 20 records or more:
-///   0.6. Only where the window ends now and was gone through up to there, and had a pause before or records in ten of the
-///   parts that its slices have.
-/// - burst: 200 records or more, five times as often as before: 0.5.
+/// - errors: at least 5, and at least three times as often as before. Weight 0.5 + 0.1 × log2(times), at most 0.95. The earlier
+/// rate counts as at least one error in all the time before.
+/// - critical: any critical record. Weight 0.8.
+/// - new-message: a template that did not occur before. Weight: critical 0.9, error 0.7, warning 0.5. For others 0.35, with at
+/// least 10 records. Requires 100 earlier records, and that no template was removed from the counter. At most five.
+/// - silence: no record for at least ten minutes and three times the longest pause in the range. Weight 0.6. Requires a range
+/// that ends now, was read to its end and has at least 20 records. Also requires an earlier pause, or records in ten parts of
+/// its slices.
+/// - burst: at least 200 records, five times as often as before. Weight 0.5.
 ///
-/// The priority is the greatest of these; without any 0.3, of a log that had no records 0.1.
+/// The priority is the greatest of these weights. Without any, it is 0.3, or 0.1 for a log without records.
 void find_unusual(summary& in, const message_counter& messages, records::instant now);
 
 namespace {
@@ -55,7 +55,7 @@ constexpr double empty_priority = 0.1;
 constexpr double most_weight = 0.95;
 constexpr std::size_t told_messages = 5;
 
-/// The recent part and what was before.
+/// The recent part of a range and the part before.
 struct halves {
   slice::part recent{}, before{};
   double recent_hours = 0, before_hours = 0;
@@ -85,7 +85,7 @@ halves halves_of(const summary& in) {
     }
   }
   const auto begin = in.slices.empty() ? in.end : in.slices.front()->begin;
-  // A log that began within the window has nothing to be held against before.
+  // If the log began within the range, there is nothing to compare with before that.
   const auto known_from = in.first ? std::max(begin, *in.first) : begin;
   out.recent_hours = static_cast<double>(in.end - std::max(in.recent_begin, begin)) / static_cast<double>(hour);
   out.before_hours = std::max(0.0, static_cast<double>(in.recent_begin - known_from) / static_cast<double>(hour));
@@ -114,7 +114,7 @@ class questions {
   }
 
  private:
-  /// The greatest weight first; of equal ones in the order in which they are told.
+  /// Adds a finding. Greatest weight first; equal ones stay in the order of the calls.
   void tell(std::string kind, double weight, std::string text, std::string message = {}) {
     finding told{std::move(kind), std::round(weight * 100) / 100, std::move(text), std::move(message)};
     const auto behind = std::upper_bound(in_.unusual.begin(), in_.unusual.end(), told,
@@ -172,7 +172,7 @@ class questions {
   void silence() {
     constexpr std::uint64_t least = 20;
     if (!in_.is_open || !in_.has_newest || !in_.last || in_.total < least) return;
-    // One burst without a pause says nothing about how often something comes.
+    // A single burst without a pause says nothing about the usual frequency.
     constexpr std::size_t least_parts = 10;
     if (compared_.longest_gap == 0 && compared_.busy_parts < least_parts) return;
     const auto quiet = now_ - *in_.last;
@@ -215,10 +215,10 @@ using records::instant;
 constexpr instant most_slices = 24;
 constexpr std::size_t kept_messages = 300;
 constexpr std::size_t told_templates = 20;
-/// Until then something that was logged before may still be written.
+/// Records may be written this long after the time in them.
 constexpr instant writing_time = 10 * minute;
 constexpr std::size_t untimed_records = 10'000;
-/// A cautious guess, since the time that there is for a summary should do for several slices.
+/// A conservative guess, since the time limit of a summary must suffice for several slices.
 constexpr double bytes_gone_through_a_second = 16e6;
 constexpr double least_slices = 6;
 constexpr std::array<instant, 13> slice_widths{minute,   5 * minute, 15 * minute, 30 * minute, hour,     2 * hour, 3 * hour,
@@ -234,7 +234,7 @@ instant floored(instant at, instant width) noexcept {
   return at - (rest < 0 ? rest + width : rest);
 }
 
-/// What the newest records tell about all of them.
+/// Properties of the log, derived from its newest records.
 struct newest_records {
   bool is_there = false;
   std::vector<std::string> remarks{};
@@ -261,7 +261,7 @@ result<newest_records> look_at_newest(records::log& in, const records::budget& m
   return out;
 }
 
-/// Goes through one log once.
+/// Computes one summary.
 class summarising {
  public:
   summarising(records::log& in, const summary_request& what, const call& by) : log_(in), what_(what), by_(by) {}
@@ -297,7 +297,7 @@ class summarising {
     }
     out_.begin = std::min(what_.since.value_or(out_.end - look_back), out_.end);
     width_ = slice_width(out_.end - out_.begin);
-    // Of a log that says more than can be gone through, the newest part is to be whole.
+    // If the log has more records than the budget allows, use narrower slices, so that the newest ones are complete.
     const auto time = std::chrono::duration<double>(what_.most.deadline - monotonic_clock::now()).count();
     const auto budget =
         std::min(static_cast<double>(what_.most.scanned_bytes), std::max(time, 0.0) * bytes_gone_through_a_second);
@@ -307,7 +307,7 @@ class summarising {
     choose_recent(out_.begin);
   }
 
-  /// An hour, or a quarter of what is known.
+  /// An hour, or a quarter of the known range.
   void choose_recent(instant known_from) {
     const auto part = std::max<instant>(width_ / static_cast<instant>(slice::parts_count), 1);
     out_.recent_begin = floored(out_.end - std::min(hour, (out_.end - known_from) / 4), part);
@@ -385,11 +385,11 @@ class summarising {
     }
     out_.messages = messages_.all();
     out_.count_error = messages_.error();
-    // What is dated ahead of the clock is recent all the same.
+    // Records dated ahead of the clock count as recent.
     if (out_.is_open && out_.last && *out_.last >= out_.end) out_.end = *out_.last + 1;
   }
 
-  /// Of the oldest slice only the front was gone through, which is of no use behind a gap.
+  /// Only the beginning of the oldest slice was read, which leaves a gap after it. Drop this slice.
   void cut_off() {
     if (out_.slices.size() > 1) {
       out_.slices.erase(out_.slices.begin());
@@ -432,7 +432,7 @@ void kept_slices::keep(std::shared_ptr<const slice> one) {
   const std::lock_guard lock(mutex_);
   const std::pair key(one->begin, one->end);
   all_[key] = {std::move(one), monotonic_clock::now()};
-  // Windows move on: the oldest goes first.
+  // The range moves forward, so remove the oldest slice.
   if (all_.size() > most) all_.erase(all_.begin());
 }
 

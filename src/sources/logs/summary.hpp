@@ -1,4 +1,4 @@
-/// The summary of a log: counts by time slice and severity, frequent messages, and what is unusual.
+/// The summary of a log: counts by time slice and severity, frequent messages, and unusual observations.
 #pragma once
 
 #include <array>
@@ -26,22 +26,22 @@ inline constexpr std::size_t severities = 7;
   return level && *level >= records::severity::error;
 }
 
-/// What came in [begin, end). The last one of a window takes what is later, too.
+/// Counts of the records with times in [begin, end). The last slice also has all later ones.
 struct slice {
   static constexpr std::size_t parts_count = 60;
 
   records::instant begin = 0, end = 0;
-  bool is_whole = false;  ///< All that can be read of it was gone through.
+  bool is_whole = false;  ///< All readable records were counted.
   std::vector<std::string> remarks{};
   bool is_lasting = true;  ///< See `records::walk_end`.
   std::uint64_t total = 0;
-  std::uint64_t errors = 0;                            ///< And what is graver.
-  std::array<std::uint64_t, severities + 1> levels{};  ///< The last: records without one.
+  std::uint64_t errors = 0;                            ///< Includes critical records.
+  std::array<std::uint64_t, severities + 1> levels{};  ///< The last element counts records without a level.
   std::optional<records::instant> first{}, last{};
   struct part {
     std::uint64_t total = 0, errors = 0, critical = 0;
   };
-  std::array<part, parts_count> parts{};  ///< Of equal lengths.
+  std::array<part, parts_count> parts{};  ///< Of equal length.
   message_counter messages{};
 
   [[nodiscard]] records::instant part_begin(std::size_t number) const noexcept {
@@ -50,44 +50,45 @@ struct slice {
   void add(const records::record& one);
 };
 
-/// Something that is not as it was before, with what shows it.
+/// An unusual observation, with its evidence.
 struct finding {
   std::string kind;       ///< "errors", "critical", "new-message", "silence", "burst".
   double weight = 0;      ///< 0 to 1; see `summary.cpp`.
-  std::string text;       ///< A sentence with the figures.
-  std::string message{};  ///< The template that it is about, if it is about one.
+  std::string text;       ///< A sentence with the numbers.
+  std::string message{};  ///< The template that it is about, if any.
 };
 
+/// The summary of a log over a time range.
 struct summary {
-  records::instant begin = 0, end = 0;  ///< What it is about.
-  records::instant recent_begin = 0;    ///< The end of it, which is held against the rest.
-  bool is_open = true;                  ///< It ends now.
-  bool is_moved = false;                ///< Nothing had come for so long that it ends with the last record instead.
-  bool has_times = true;                ///< Without times it is about the newest records.
-  std::vector<std::shared_ptr<const slice>> slices{};  ///< The oldest first; as far back as was gone through.
-  bool is_whole = true;                                ///< All that can be read of it was gone through.
-  bool has_newest = true;                              ///< It was gone through up to its end.
+  records::instant begin = 0, end = 0;  ///< The time range.
+  records::instant recent_begin = 0;    ///< Begin of the recent part, which is compared with the rest.
+  bool is_open = true;                  ///< The range ends now.
+  bool is_moved = false;                ///< There were no recent records, so the range ends with the last record.
+  bool has_times = true;                ///< If false, the summary covers the newest records.
+  std::vector<std::shared_ptr<const slice>> slices{};  ///< Oldest first. May not go back to `begin`.
+  bool is_whole = true;                                ///< All readable records of the range were counted.
+  bool has_newest = true;                              ///< Records were counted up to the end of the range.
   std::uint64_t total = 0;
   std::uint64_t errors = 0;
   std::array<std::uint64_t, severities + 1> levels{};
-  std::optional<records::instant> first{}, last{};  ///< In what was gone through.
-  std::vector<repeated> messages{};                 ///< The most frequent first.
+  std::optional<records::instant> first{}, last{};  ///< Of the counted records.
+  std::vector<repeated> messages{};                 ///< Most frequent first.
   std::uint64_t count_error = 0;                    ///< See `message_counter::error`.
-  std::vector<finding> unusual{};                   ///< The weightiest first.
+  std::vector<finding> unusual{};                   ///< Highest weight first.
   double priority = 0;
   std::vector<std::string> remarks{};
 };
 
-/// What was counted before; for one log. Threads: any.
+/// A cache of slices of one log. Threads: any.
 class kept_slices {
  public:
-  /// Null: it is not there, or too old.
+  /// Null if the slice is not cached or is too old.
   [[nodiscard]] std::shared_ptr<const slice> find(records::instant begin, records::instant end) const;
   void keep(std::shared_ptr<const slice> one);
 
  private:
   static constexpr std::size_t most = 32;
-  /// A log that was truncated or written to late is counted anew then.
+  /// After this time, slices are counted again, since the log may have been truncated, or records added late.
   static constexpr std::chrono::minutes longest{15};
   struct kept {
     std::shared_ptr<const slice> what;
@@ -99,16 +100,16 @@ class kept_slices {
 
 struct summary_request {
   std::optional<records::instant> since{}, until{};
-  records::instant look_back = 0;  ///< Without `since`.
+  records::instant look_back = 0;  ///< Used without `since`.
   records::instant now = 0;
   records::budget most{};
   kept_slices* kept = nullptr;  ///< May be null.
 };
 
-/// Goes through a log from its newest stretch back, as far as the budget goes. Errors: of the log.
+/// Reads a log from its newest slice backwards, as far as the budget allows. Errors: of the log.
 [[nodiscard]] result<summary> summarise(records::log& of, const summary_request& what, const call& by);
 
-/// How long a slice of a window is.
+/// The length of a slice for a time range.
 [[nodiscard]] records::instant slice_width(records::instant window) noexcept;
 
 }  // namespace hondana::logs

@@ -25,14 +25,14 @@ using steady = monotonic_clock;
 
 constexpr std::chrono::seconds farewell{1};
 constexpr std::chrono::seconds between_looks{2};
-/// Silence is told though nothing happens.
+/// Silence must be reported although the log does not change.
 constexpr std::chrono::minutes longest_wait{5};
-/// A thread that has nothing to do ends then.
+/// An idle thread ends after this time.
 constexpr std::chrono::minutes idle_time{1};
-/// What the source's own deadline leaves for the answer.
+/// The time reserved for the answer before the deadline of the request.
 constexpr std::chrono::milliseconds spare_time{200};
 
-/// Behind, one summary of all logs is made at a time, as long as that one does not get stuck.
+/// Lets one log at a time compute its summary in the background. After ten seconds, it does not wait longer for a stuck one.
 class turn_behind {
  public:
   explicit turn_behind(const std::stop_token& stop) {
@@ -51,7 +51,7 @@ class turn_behind {
   turn_behind& operator=(const turn_behind&) = delete;
 
  private:
-  // Never destroyed: threads that were left behind may outlive everything else.
+  // Never destroyed: threads that are left running may outlive static objects.
   static std::mutex& mutex() {
     static auto& one = *new std::mutex;
     return one;
@@ -78,17 +78,17 @@ struct summaries::state {
   const listener told;
   kept_slices slices;
   std::stop_source stop;
-  std::timed_mutex making;  // one summary at a time; taken before `mutex`
+  std::timed_mutex making;  // one summary at a time; locked before `mutex`
 
   std::mutex mutex;
   std::condition_variable_any news;
   std::shared_ptr<const summary> made;
   steady::time_point made_at{};
-  std::optional<steady::time_point> attempted;  // to make one, by whomever
-  std::string version;                          // of the log before it was made
-  std::string text_mark;                        // of what it says
-  std::optional<double> announced;              // the priority that lists were told of
-  std::optional<steady::time_point> looked;     // for what is wrong
+  std::optional<steady::time_point> attempted;  // the last attempt, by any thread
+  std::string version;                          // of the log, read before the summary was computed
+  std::string text_mark;                        // a digest of the summary
+  std::optional<double> announced;              // the priority that the last notification announced
+  std::optional<steady::time_point> looked;     // the last check for problems
   bool is_look_wished = false;
   bool is_wished = false;
   bool is_stirred = false;
@@ -137,7 +137,7 @@ result<std::shared_ptr<const summary>> summaries::state::make(const call& by) {
   return done;
 }
 
-/// With the mutex held: when one is to be made behind; nothing: not at all.
+/// Time of the next background work. Nothing: none. Requires `mutex`.
 std::optional<steady::time_point> summaries::state::next_time() const {
   if (is_look_wished) return steady::now();
   if (!attempted && (is_wished || has_list || has_summary)) return steady::now();
@@ -170,7 +170,7 @@ void summaries::state::run() {
       lock.lock();
       continue;
     }
-    // What happens from now on is for the next time.
+    // Changes from here on are for the next round.
     is_wished = is_stirred = false;
     lock.unlock();
     const turn_behind mine(stop.get_token());
@@ -179,7 +179,7 @@ void summaries::state::run() {
     by.deadline = steady::now() + 2 * with.time + spare_time;
     if (std::unique_lock one(making, by.deadline); one.owns_lock()) {
       const auto present = of->version(by);
-      // A failure is told to whoever reads; what is as it was needs no other summary.
+      // Errors are reported to readers. If the log is unchanged, the summary is still valid.
       if (present && !fresh_one(*present)) static_cast<void>(make(by));
     }
     lock.lock();
@@ -189,7 +189,7 @@ void summaries::state::run() {
   news.notify_all();
 }
 
-/// With the mutex held.
+/// Requires `mutex`.
 void summaries::state::start(const std::shared_ptr<state>& self) {
   if (self->is_running || self->stop.stop_requested()) return;
   const executor::signals_blocked quiet;
@@ -197,7 +197,7 @@ void summaries::state::start(const std::shared_ptr<state>& self) {
     std::thread([self] { self->run(); }).detach();
     self->is_running = true;
   } catch (const std::system_error&) {
-    self->attempted = steady::now();  // the next one who wishes for something tries again
+    self->attempted = steady::now();  // the next request tries again
   }
 }
 
@@ -229,7 +229,7 @@ std::optional<double> summaries::priority() {
     state_->news.notify_all();
   }
   if (!state_->made) return std::nullopt;
-  // Lists say what they were told of last.
+  // Lists show the priority that was announced last.
   return state_->announced;
 }
 

@@ -40,7 +40,7 @@ bool comes_before(std::string_view a, std::string_view b) { return std::is_lt(co
 std::string_view key_of(const resource& one) { return one.uri; }
 std::string_view key_of(const skill& one) { return one.uri; }
 
-/// The page of sorted items that a request asks for: what its caller may see, after the key.
+/// The requested page of sorted items: those after the key that the caller may see.
 template <class T>
 std::vector<T> page_of(const std::vector<T>& all, const std::string& after, std::size_t limit, const view* through,
                        std::optional<std::string>& resume) {
@@ -85,7 +85,7 @@ bool has_open_variables(const complete_request& request) {
   });
 }
 
-/// The URI that a template gives with the other variables' values and this one; nothing while some are open.
+/// The URI that a template expands to with the other variables' values and this one; empty while variables are missing.
 std::optional<std::string> completed_uri(const uri_template& compiled, const complete_request& request,
                                          const std::string& value) {
   uri_template_values values;
@@ -230,7 +230,7 @@ result<resource> mcp_provider::describe(const describe_request& request) {
 
 result<complete_result> mcp_provider::complete(const complete_request& request) {
   HONDANA_TRY(const auto at, find(request, request.uriTemplate));
-  // While other variables are open, a value leads to many resources, and only entries say whether the caller may see one.
+  // While other variables are open, a value matches many resources. Only entries show whether the caller may see one of them.
   if (!at.with->server().has_completion || (request.who.view && has_open_variables(request)))
     return provider::complete(request);
   auto got = at.with->complete(at.theirs, request.argument, request.value, request.context, at.how);
@@ -244,7 +244,7 @@ result<complete_result> mcp_provider::complete(const complete_request& request) 
     });
     if (removed != 0) got->total.reset();
   }
-  // They counted what our caller may not see.
+  // The server's totals include values that this caller may not see.
   if (request.who.view) {
     got->total.reset();
     got->has_more = false;
@@ -286,7 +286,7 @@ failure late(const std::string& name) {
   return {errc::timed_out, "The mounted server \"" + name + "\" did not send the whole resource in time.", {}};
 }
 
-/// Takes the items of one answer.
+/// Receives the items of one answer.
 class receiver {
  public:
   receiver(const read_request& request, std::uint64_t most, std::string name)
@@ -300,7 +300,7 @@ class receiver {
     while (spools_.size() <= item) spools_.emplace_back();
     return spools_[item].append(bytes);
   }
-  /// The content of one item; empty when none came.
+  /// The content of one item; empty if none arrived.
   [[nodiscard]] result<std::variant<shared_bytes, std::shared_ptr<byte_reader>>> content(std::size_t item) {
     while (spools_.size() <= item) spools_.emplace_back();
     return spools_[item].take();
@@ -319,7 +319,7 @@ class receiver {
 content mcp_provider::content_of(const read_item& from, const std::string& theirs) const {
   content made;
   if (!from.uri.empty() && from.uri != theirs) {
-    // One that cannot be ours is named by what was asked for.
+    // If its URI cannot be mapped, the content gets the requested URI.
     if (auto uri = upstream_.names().ours(from.uri)) made.uri = std::move(*uri);
   }
   made.name = clean_shown(from.name, longest_line, upstream_.options().redact);
@@ -338,7 +338,8 @@ result<reading> mcp_provider::read(const read_request& request) {
   const bool asks_for_news = request.if_version && at.with->server().has_versions;
   auto made = asks_for_news ? read_if_changed(at, request) : read_through(at, request);
   if (made) upstream_.succeeded();
-  // Who does not see everything is told the same of what is not there and of what is hidden, and that is no way to it.
+  // Callers with an access filter must not distinguish missing from hidden resources, and `fetch_directly` would give them a
+  // way around the filter.
   if (!made && request.who.view && made.error().code == errc::fetch_directly) {
     return fail(errc::resource_not_found, "Resource not found", std::move(made.error().private_text));
   }
@@ -347,7 +348,7 @@ result<reading> mcp_provider::read(const read_request& request) {
 
 result<reading> mcp_provider::read_if_changed(const place& at, const read_request& request) {
   auto got = at.with->read_if_changed(at.theirs, *request.if_version, at.how);
-  // It has changed, and is too big to be kept in memory.
+  // The content has changed, and is too large for memory.
   if (!got && got.error().code == errc::response_too_large) return read_through(at, request);
   if (!got) return tl::unexpected(ended(got.error(), at.theirs));
   reading made;
@@ -384,7 +385,7 @@ result<reading> mcp_provider::read_through(const place& at, const read_request& 
       },
       at.how);
   if (!got && mine) return tl::unexpected(std::move(*mine));
-  // The client has the limit of the mount, and says so without its name.
+  // The client enforces the mount's limit, but its error does not name the resource.
   if (!got && got.error().code == errc::response_too_large && !got.error().answer)
     return tl::unexpected(too_large(request.asked_uri, upstream_.options().max_read));
   if (!got) return tl::unexpected(ended(got.error(), at.theirs));
@@ -408,10 +409,10 @@ result<reading> mcp_provider::read_through(const place& at, const read_request& 
 
 namespace {
 
-/// Where a program is, as execvp finds it; empty when it is nowhere.
+/// Finds a program like execvp; empty if it does not exist.
 std::string program_path(const std::string& name) {
   if (name.find('/') != std::string::npos) {
-    std::error_code ignored;  // what has no absolute path is not there, which starting it will tell
+    std::error_code ignored;  // starting the program will report the error
     const auto path = std::filesystem::absolute(name, ignored);
     return ignored ? std::string() : path.string();
   }
@@ -430,7 +431,7 @@ bool has_environment_proxy() {
   return std::any_of(names.begin(), names.end(), [](const char* name) { return environment_variable(name).has_value(); });
 }
 
-/// Whoever asks this server need not hear where its sources are, and who logs in there; the log does.
+/// Hides from callers where a mounted server is, and which account it requires. The log has the details.
 class discreet_tokens final : public token_source {
  public:
   explicit discreet_tokens(std::shared_ptr<token_source> of) : of_(std::move(of)) {}
@@ -438,7 +439,7 @@ class discreet_tokens final : public token_source {
   std::optional<std::string> token() override { return of_->token(); }
   result<void> obtain(const refused_token& why, const std::stop_token& stop) override {
     auto done = of_->obtain(why, stop);
-    // Of a refusal nothing is passed on anyway.
+    // The public text of these errors is not passed on anyway.
     if (done || done.error().code == errc::cancelled || done.error().code == errc::unauthorized) return done;
     auto& told = done.error();
     told.private_text = told.public_text + (told.private_text.empty() ? "" : " (" + told.private_text + ')');
@@ -483,7 +484,7 @@ hondana::needs mcp_provider::needs() const {
       const auto port = where.find(':', where.find(']') == std::string::npos ? 0 : where.find(']'));
       if (port == std::string::npos) where += parts.scheme == "https" ? ":443" : ":80";
       all.sockets.push_back(std::move(where));
-      // Only the server says where its authorization server is, and a proxy may be anywhere.
+      // Only the mounted server knows where its authorization server is, and a proxy may be anywhere.
       if (http->tokens || (http->proxy != "none" && !http->proxy.empty()) || (http->proxy.empty() && has_environment_proxy()))
         all.sockets.emplace_back("*:*");
     }

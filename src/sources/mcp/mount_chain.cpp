@@ -1,4 +1,4 @@
-/// Chains of mounted servers, and the detection of circles in them.
+/// Chains of mounted servers, and the detection of cycles in them.
 #include "sources/mcp/mount_chain.hpp"
 
 #include <algorithm>
@@ -52,12 +52,12 @@ std::string chain::circle(const std::vector<std::string>& mounts) {
   const std::lock_guard lock(mutex_);
   for (const auto& one : mounts) {
     if (!is_id(one) || one == id_ || one == command_ || holds(before_, one)) continue;
-    // A peer may say what it likes: the latest are kept, since those that are true are said again and again.
+    // A client may send any ids. The latest are retained, since true ones are sent again and again.
     if (before_.size() >= most_in_a_row) before_.erase(before_.begin());
     before_.push_back(one);
     ++generation_;
   }
-  // Those in the circle are remembered as well, so that they leave out, too, what comes round to here.
+  // Ids in the cycle are recorded, too. So the mounts after this one also recognize what came through here.
   return comes_round ? "the request already passed through this mount" : "";
 }
 

@@ -1,4 +1,4 @@
-/// Chains of mounted servers, and the detection of circles in them.
+/// Chains of mounted servers, and the detection of cycles in them.
 #pragma once
 
 #include <cstddef>
@@ -10,39 +10,39 @@
 
 namespace hondana::mcp {
 
-/// Where processes that a mount starts find the ids of the mounts before them, with commas between.
+/// The environment variable by which a started process gets the ids of the mounts before it, separated by commas.
 inline constexpr const char* chain_variable = "HONDANA_MOUNTED";
-/// The member of `_meta` in which requests carry them.
+/// The member of `_meta` in which requests carry these ids.
 inline constexpr std::string_view chain_member = "dev.hondana/mounts";
-/// More mounts in a row than this are taken for a circle.
+/// A longer chain of mounts counts as a cycle.
 inline constexpr std::size_t most_in_a_row = 16;
 
-/// One mount among those that requests come through and go to. Threads: any.
+/// One mount in the chain of mounts that requests pass. Threads: any.
 class chain {
  public:
-  /// `command`: stands for how the mounted server is started; empty when it is not. `inherited`: what this process was told by
-  /// whoever started it, the value of `chain_variable`.
+  /// `command`: identifies how the mounted server is started; empty if it is not. `inherited`: the value of `chain_variable` in
+  /// this process.
   chain(std::string_view command, std::string_view inherited);
 
-  /// Unlike that of any other mount.
+  /// The unique id of this mount.
   [[nodiscard]] const std::string& id() const noexcept { return id_; }
 
-  /// Why a request that came through `mounts` would go in a circle; empty when it would not. Then they are remembered as being
-  /// before this one, so that what goes on from here says so.
+  /// Why a request that passed `mounts` would go in a cycle; empty if it would not. Records them as mounts before this one, so
+  /// that later requests from here name them.
   [[nodiscard]] std::string circle(const std::vector<std::string>& mounts);
-  /// Why whatever this mount does would go in a circle; empty when it would not.
+  /// Why every request of this mount would go in a cycle; empty if it would not.
   [[nodiscard]] std::string standing_circle() const;
 
-  /// What requests to the mounted server say: this mount, and those before it. At most `most_in_a_row` + 2.
+  /// The ids that requests to the mounted server carry: this mount, and those before it. At most `most_in_a_row` + 2.
   [[nodiscard]] std::vector<std::string> sent() const;
-  /// The same for a process: also how it was started.
+  /// The same for a process: also identifies how it was started.
   [[nodiscard]] std::string variable() const;
-  /// Grows with what `sent` says.
+  /// Increases when `sent` changes.
   [[nodiscard]] std::uint64_t generation() const;
 
  private:
   const std::string id_;
-  const std::string command_;  // an id too; empty for what is not started
+  const std::string command_;  // also an id; empty if no process is started
   mutable std::mutex mutex_;
   std::vector<std::string> before_;
   std::uint64_t generation_ = 0;

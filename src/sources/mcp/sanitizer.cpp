@@ -1,4 +1,4 @@
-/// Sanitizes texts of another server: bounds them, removes control characters and masks secrets.
+/// Sanitizes texts of another server: limits them, removes control characters and masks secrets.
 #include "sources/mcp/sanitizer.hpp"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ constexpr std::size_t longest_value = 8192;
 
 bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
-/// How many bytes of well-formed UTF-8 at the front are one character that must not be passed on; 0 for a harmless one.
+/// The number of bytes of a harmful character at the front of valid UTF-8; 0 for a harmless one.
 std::size_t harmful(std::string_view text, bool has_lines) {
   const auto byte = static_cast<unsigned char>(text.front());
   if (byte < 0x20 || byte == 0x7f) return has_lines && (byte == '\n' || byte == '\t') ? 0 : 1;
@@ -37,7 +37,7 @@ std::size_t harmful(std::string_view text, bool has_lines) {
   return is_80 || is_81 ? 3 : 0;
 }
 
-/// One that is too long stays too long, and is refused as such.
+/// Cuts an overlong URI so that it is still overlong, and is rejected as such.
 void cut(std::string& uri) {
   if (uri.size() <= max_uri_bytes) return;
   uri.resize(max_uri_bytes + 1);
@@ -86,7 +86,7 @@ std::string clean(std::string_view text, std::size_t most, bool has_lines) {
   constexpr std::string_view ellipsis = "…";
   const bool is_long = text.size() > most;
   std::string formed;
-  // Three bytes may stand for each ill-formed one, and what is cut is not looked at.
+  // Each invalid byte may become three bytes. Text beyond the cut is not examined.
   json::append_replacing(formed, text.substr(0, most + 4));
   std::string out;
   for (std::string_view rest = formed; !rest.empty();) {
@@ -153,7 +153,7 @@ void make_fit(skill& entry) {
 }
 
 void make_fit(complete_result& found) {
-  // A value is used as it stands, so that one which would have to be changed is of no use.
+  // A value is used literally, so a value that would have to be changed is useless.
   std::erase_if(found.values,
                 [](const std::string& one) { return one.size() > longest_value || clean(one, longest_value) != one; });
   if (found.values.size() <= most_values) return;
@@ -168,7 +168,7 @@ std::string clean_masked(std::string_view text, std::size_t most) {
 failure passed_on(const failure& why, const std::string& name, bool masks) {
   const auto said = masks ? clean_masked(why.public_text, longest_error) : clean(why.public_text, longest_error);
   failure out{why.code, {}, clean_masked(why.private_text, longest_error), {}};
-  // It is this server that asks too much there, and not whoever asks it.
+  // This server sent too many requests, not the caller.
   if (why.code == errc::too_many_requests) out.code = errc::overloaded;
   out.retry = why.retry;
   switch (why.code) {
@@ -177,7 +177,7 @@ failure passed_on(const failure& why, const std::string& name, bool masks) {
       if (out.private_text.empty()) out.private_text = "the mounted server \"" + name + "\" says: " + said;
       return out;
     case errc::unauthorized:
-      // It may send back what it was sent.
+      // The answer may repeat credentials that were sent.
       out.public_text = "The mounted server \"" + name + "\" failed: " + std::string(refuses_us);
       out.private_text = said + (out.private_text.empty() ? "" : " (" + out.private_text + ')');
       return out;

@@ -1,4 +1,4 @@
-/// Sanitizes texts of another server: bounds them, removes control characters and masks secrets.
+/// Sanitizes texts of another server: limits them, removes control characters and masks secrets.
 #pragma once
 
 #include <cstddef>
@@ -17,29 +17,29 @@ inline constexpr std::size_t longest_word = 256;        ///< Names of kinds and 
 inline constexpr std::size_t longest_line = 1024;       ///< Names and titles.
 inline constexpr std::size_t longest_text = 16u << 10;  ///< Descriptions.
 
-/// What whoever asks hears of a mounted server that wants to know who this one is.
+/// The text for callers if a mounted server requires authentication.
 inline constexpr std::string_view refuses_us = "it did not authorize this server; this server's log says what to do";
 
-/// At most `most` bytes, cut between characters and then with an ellipsis. Ill-formed UTF-8 is replaced; control characters,
-/// and those that turn the direction of what follows, become a space. Line breaks and tabs stay when `has_lines`.
+/// Limits a text to `most` bytes, cut between characters and with an ellipsis. Replaces invalid UTF-8. Control characters, and
+/// those that change the text direction, become spaces. Line breaks and tabs stay with `has_lines`.
 [[nodiscard]] std::string clean(std::string_view text, std::size_t most, bool has_lines = false);
-/// The same for logs and messages, in one line and with secrets masked before anything is cut.
+/// The same for logs and messages, on one line. Secrets are masked before the text is cut.
 [[nodiscard]] std::string clean_masked(std::string_view text, std::size_t most);
-/// The same for names, titles and descriptions, where secrets are masked as in contents if `masks`.
+/// The same for names, titles and descriptions. With `masks`, secrets are masked as in contents.
 [[nodiscard]] std::string clean_shown(std::string_view text, std::size_t most, bool masks, bool has_lines = false);
-/// A media type, or nothing when it cannot be one.
+/// A valid media type, or empty.
 [[nodiscard]] std::string clean_media_type(std::string_view text);
 
-/// Makes all texts of an entry fit; its URI is only cut where it is too long to be one. An entry without a name is named by its
-/// URI. If `masks`, secrets are masked before anything is cut.
+/// Sanitizes all texts of an entry. An overlong URI is cut but stays overlong, so that it is rejected. An entry without a name
+/// gets its URI as name. With `masks`, secrets are masked before texts are cut.
 void make_fit(resource& entry, bool masks);
 void make_fit(resource_template& entry, bool masks);
-/// A skill's frontmatter is passed on whole or not at all, so that nothing is done but for its URIs.
+/// The front matter of a skill is passed on unchanged or not at all, so only its URIs are cut.
 void make_fit(skill& entry);
 void make_fit(complete_result& values);
 
-/// What a call of the other server failed with, as our peers and our log may be told. `name` is that of the mount, and `masks`
-/// whether peers are told no secrets; the log never is.
+/// Converts the failure of a call to the other server for callers and the log. `name`: of the mount. `masks`: whether secrets
+/// are masked for callers; they always are in the log.
 [[nodiscard]] failure passed_on(const failure& why, const std::string& name, bool masks);
 
 }  // namespace hondana::mcp

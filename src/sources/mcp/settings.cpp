@@ -1,4 +1,4 @@
-/// The [[source]] table of a mounted MCP server.
+/// Reads the [[source]] table of a mounted MCP server.
 #include "sources/mcp/settings.hpp"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ bool has_control(std::string_view text) {
   return std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
 }
 
-/// A field name as RFC 9110 section 5.6.2 has it.
+/// Whether a text is a field name. Spec: RFC 9110 section 5.6.2.
 bool is_token(std::string_view name) {
   constexpr std::string_view others = "!#$%&'*+-.^_`|~";
   return !name.empty() && std::all_of(name.begin(), name.end(), [others](char c) {
@@ -37,7 +37,7 @@ bool is_token(std::string_view name) {
 
 using pairs = std::vector<std::pair<std::string, std::string>>;
 
-/// Replaces variables in a value of `key` and notes what is wrong.
+/// Replaces variables in the value of `key`, and records errors.
 void fill_in(std::string& text, const config::section& from, std::string_view key, const environment_lookup& lookup,
              config::collector& errors) {
   auto filled = with_variables(text, lookup);
@@ -89,7 +89,7 @@ std::optional<child_target> read_child(config::section& from, const environment_
   return child;
 }
 
-/// The PEM files of a URL's TLS.
+/// Reads the PEM files for TLS to a URL.
 void read_identity(config::section& from, http_target& into, bool is_url, config::collector& errors) {
   for (const auto& [key, to] : {std::pair("authorities", &into.authorities), std::pair("certificate", &into.certificate),
                                 std::pair("key", &into.key)}) {
@@ -132,7 +132,7 @@ std::optional<http_target> read_http(config::section& from, const environment_lo
   return target;
 }
 
-/// What is wrong with a name; empty when nothing is.
+/// What is wrong with a name; empty if it is valid.
 std::string fault_of_name(std::string_view name) {
   if (name.empty()) return "missing; write a name of a-z, 0-9 and -";
   if (is_slug(name)) return {};
@@ -188,7 +188,7 @@ void read_limits(config::section& from, mcp_settings& into, config::collector& e
 }  // namespace
 
 std::optional<std::string> environment_variable(const std::string& name) {
-  const char* found = std::getenv(name.c_str());  // read before threads that would change it exist
+  const char* found = std::getenv(name.c_str());  // called before other threads could change the environment
   return found == nullptr ? std::nullopt : std::optional<std::string>(found);
 }
 

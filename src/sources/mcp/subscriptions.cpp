@@ -10,11 +10,11 @@
 namespace hondana::mcp {
 namespace {
 
-// Each may be a stream of its own.
+// Each may use an event stream of its own.
 constexpr std::size_t most_groups = 8;
 constexpr std::size_t most_in_a_group = 5'000;
 
-/// Whether the same may succeed later without anything else having changed.
+/// Whether the same call may succeed later without another change.
 bool is_passing(const failure& why) {
   return why.code == errc::source_unavailable || why.code == errc::timed_out || why.code == errc::cancelled ||
          why.code == errc::overloaded || why.code == errc::unauthorized;
@@ -56,7 +56,7 @@ result<void> subscriptions::fit(client& on, const wishes& wanted, const call_opt
   const bool needs_lists = wanted.lists && !has_lists() && !lists_refused_;
   auto rest = missing(wanted);
   if (rest.empty() && !needs_lists) return {};
-  // The old ones end after the new one stands, so that nothing is missed.
+  // The old subscriptions end after the new one is active, so that no change is missed.
   std::vector<group> old;
   if (groups_.size() >= most_groups + wanted.uris.size() / (most_in_a_group / 2)) {
     const auto is_big = [](const group& one) { return one.uris.size() >= most_in_a_group / 2; };
@@ -86,7 +86,7 @@ result<subscriptions::group> subscriptions::watch(client& on, std::set<std::stri
   return made;
 }
 
-/// A server that was away may take on less than before.
+/// Removes URIs that the server no longer watches. After a reconnect it may accept less than before.
 void subscriptions::look_again(group& one) {
   const auto honoured = one.watching.honoured();
   const std::set<std::string> theirs(honoured.uris.begin(), honoured.uris.end());
@@ -127,7 +127,7 @@ result<void> subscriptions::add(client& on, const std::set<std::string>& uris, b
     } else if (is_passing(made.error())) {
       return tl::unexpected(std::move(made.error()));
     } else {
-      // One that is refused must not keep the others from being watched, nor the lists.
+      // A rejected URI must not prevent watching the others or the lists.
       if (lists && !part.empty()) {
         auto alone = watch(on, {}, true, how);
         if (alone) take(std::move(*alone), {});

@@ -14,32 +14,32 @@
 
 namespace hondana::mcp {
 
-/// What shall be watched. Guarded by whoever has it.
+/// The subscriptions that this server needs. The owner guards it.
 struct wishes {
-  std::set<std::string> uris;    ///< Ours.
-  bool lists = false;            ///< Changed lists, too.
-  bool asks_again = false;       ///< What was refused before is worth another attempt.
-  std::uint64_t generation = 0;  ///< Grows with each change of these.
+  std::set<std::string> uris;    ///< Our URIs.
+  bool lists = false;            ///< Also changes of lists.
+  bool asks_again = false;       ///< Retry subscriptions that were rejected before.
+  std::uint64_t generation = 0;  ///< Increases with each change of these members.
 };
 
-/// Keeps few watches on a client for many URIs: those attached together share one, and too many small ones become one.
-/// Threads: one, and it blocks while the other server is asked.
+/// Uses few watches on a client for many URIs. URIs attached together share one, and many small watches are combined. Threads:
+/// one; it blocks during requests to the other server.
 class subscriptions {
  public:
   struct surroundings {
-    std::function<std::string(const std::string& ours)> spelling;  ///< Theirs for one of ours.
-    change_handler tell;                                           ///< Hears their changes.
-    std::function<void(const std::string& ours)> begun;            ///< From now on one is watched.
+    std::function<std::string(const std::string& ours)> spelling;  ///< Maps one of our URIs to the server's spelling.
+    change_handler tell;                                           ///< Receives the server's changes.
+    std::function<void(const std::string& ours)> begun;            ///< Called when a URI begins to be watched.
     std::function<void(std::string_view)> log;
   };
 
   explicit subscriptions(surroundings around) : around_(std::move(around)) {}
 
-  /// Makes the watches fit the wishes. Errors: what keeps it from going on now; trying again is worth it.
+  /// Adapts the watches to the wishes. Errors: a temporary problem; retry later.
   result<void> fit(client& on, const wishes& wanted, const call_options& how);
-  /// Ends all of them; nothing is told after that.
+  /// Ends all watches; no notifications arrive after that.
   void drop() { groups_.clear(); }
-  /// Whether changed lists are told.
+  /// Whether changes of lists are notified.
   [[nodiscard]] bool has_lists() const;
 
  private:
@@ -47,7 +47,7 @@ class subscriptions {
     std::set<std::string> uris;  // ours
     bool lists = false;
     client::watching watching;
-    std::map<std::string, std::string> spelled;  // theirs, by ours
+    std::map<std::string, std::string> spelled;  // the server's spellings, by our URIs
   };
   [[nodiscard]] result<group> watch(client& on, std::set<std::string> uris, bool lists, const call_options& how) const;
   [[nodiscard]] std::set<std::string> missing(const wishes& wanted) const;

@@ -1,4 +1,4 @@
-/// The connection to the mounted server, as callers on other threads use it.
+/// The connection to the mounted server, as used by callers on other threads.
 #include "sources/mcp/upstream.hpp"
 
 #include <algorithm>
@@ -15,12 +15,12 @@ namespace {
 
 constexpr std::chrono::milliseconds first_pause{500};
 constexpr std::chrono::milliseconds longest_pause{8'000};
-constexpr std::chrono::milliseconds longest_wanted_pause{60'000};  // that the server asks for
+constexpr std::chrono::milliseconds longest_wanted_pause{60'000};  // that the server may request
 constexpr std::chrono::milliseconds enough_peace{30'000};
-constexpr std::chrono::milliseconds longest_silence{10'000};  // that says nothing of whether it is there
-constexpr std::chrono::milliseconds shortest_look{1'000};     // between two when nobody asks
+constexpr std::chrono::milliseconds longest_silence{10'000};  // longer silence lets the health check send a ping
+constexpr std::chrono::milliseconds shortest_look{1'000};     // minimum interval of list requests without a caller
 
-/// Stands for how a server is started; empty for one that is not.
+/// Identifies how a server is started; empty if it is not.
 std::string command_of(const client_target& target) {
   const auto* child = std::get_if<child_target>(&target);
   if (child == nullptr) return {};
@@ -43,7 +43,7 @@ upstream::upstream(mount_options options)
                         return spelled ? *spelled : names_.theirs(ours).value_or(ours);
                       },
                       [this](const change& what) { hear(what); },
-                      // What changed between the wish and now was not heard.
+                      // Changes between the subscription request and this moment were not received.
                       [this](const std::string& ours) { tell_content(ours, {}); },
                       [this](std::string_view line) { log(line); }}) {}
 
@@ -69,7 +69,7 @@ std::string upstream::circle(const call& by) {
     const std::lock_guard lock(mutex_);
     is_news = !why.empty() && !std::exchange(saw_circle_, true);
     if (std::exchange(chain_generation_, generation) != generation) {
-      // The other server answers by whom a question came through.
+      // The lists of the other server depend on the mounts that a request passed.
       is_stale_ = true;
       happened();
     }
@@ -104,7 +104,7 @@ result<std::shared_ptr<client>> upstream::reach(const call& by) {
   if (!client_ && trouble_) return tl::unexpected(*trouble_);
   if (!client_)
     return fail(errc::timed_out, "The mounted server \"" + options_.name + "\" cannot be reached yet. Try again later.");
-  // Only its lists tell how it spells its URIs.
+  // Only its lists show how it spells its URIs.
   (void)monotonic_clock::wait_until(changed_, lock, by.stop, std::min(by.deadline, clock::now() + options_.list_wait),
                                     [&] { return gathers_ != 0; });
   return client_;
@@ -146,8 +146,8 @@ std::optional<failure> upstream::trouble() const {
 }
 
 void upstream::failed(std::unique_lock<std::mutex>& lock, failure why) {
-  trouble_ = why;  // first, since there may be no memory for it
-  // One that serves just long enough to fail again is left alone for longer, too.
+  trouble_ = why;  // first, since copying may fail for lack of memory
+  // A server that fails again soon after a success also gets a longer pause.
   const auto now = clock::now();
   steps_ = now - failed_at_ < enough_peace ? std::min(steps_ + 1, 8u) : 0;
   failed_at_ = now;
@@ -165,20 +165,20 @@ void upstream::failed(std::unique_lock<std::mutex>& lock, failure why) {
 
 void upstream::ended(const failure& why) {
   std::unique_lock lock(mutex_);
-  // The server may be busy with it for longer.
+  // The server may still be busy with the call.
   has_given_up_ = has_given_up_ || why.code == errc::timed_out || why.code == errc::cancelled;
   if (why.code == errc::timed_out || why.code == errc::cancelled) {
     is_doubted_ = true;
     return happened();
   }
-  // One that has had too much of us gets nothing until it wants more.
+  // A server that reports too many requests gets none until its retry time.
   if (why.code != errc::source_unavailable && !(why.code == errc::too_many_requests && why.retry)) {
     if (why.answer) note_heard();
     return;
   }
   restart_silence();
   if (pauses(clock::now())) return;
-  // It may be that one resource alone.
+  // Possibly only this resource fails; a successful ping ends the pause.
   probes_in_pause_ = client_ != nullptr && why.code == errc::source_unavailable;
   failed(lock, passed_on(why, options_.name, options_.redact));
 }
@@ -202,7 +202,7 @@ void upstream::heard() {
 upstream::pending_call upstream::begin_call() {
   const std::lock_guard lock(mutex_);
   ++calls_under_way_;
-  // Silence about calls that were given up long ago says nothing of this one.
+  // Silence since calls that were given up long ago does not apply to this call.
   const bool is_old = calls_under_way_ == 1 && silent_since_ && clock::now() - *silent_since_ >= options_.timeout;
   if (!silent_since_ || is_old) silent_since_ = clock::now();
   return pending_call(this);
@@ -266,7 +266,7 @@ void upstream::detach_list() {
 
 upstream::clock::time_point upstream::next_look() const {
   if (!list_attached_ || !shelf_ || (hears_lists_ && !is_lost_)) return clock::time_point::max();
-  // A short time that it states is meant for those who ask.
+  // A short `ttl` applies to client requests, not to this background refresh.
   return shelf_time_ + std::max({shelf_->ttl(), options_.refresh, shortest_look});
 }
 

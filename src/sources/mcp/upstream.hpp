@@ -27,13 +27,14 @@
 
 namespace hondana::mcp {
 
-/// At once, and after that never for more than a tenth of the time; ever more seldom while it says so though nothing has
-/// changed, as servers do that say it whenever they are asked. Threads: one at a time.
+/// Schedules requests for lists after change notifications: the first at once, then for at most a tenth of the time. Servers
+/// that announce changes although nothing changed, for example after each request, get longer and longer pauses. Threads: one
+/// at a time.
 class pacing {
  public:
   using clock = monotonic_clock;
 
-  /// They have been asked for, which took so long. `is_news`: unless it said that they had changed, and they had not.
+  /// Records a request for lists that took `took`. `is_news`: false if the server had announced a change, but nothing changed.
   void asked(clock::time_point now, clock::duration took, bool is_news) {
     pause_ = is_news ? clock::duration::zero() : std::clamp<clock::duration>(2 * pause_, shortest, longest);
     next_ = now + std::max(pause_, std::min<clock::duration>(rest_factor * took, longest));
@@ -49,11 +50,11 @@ class pacing {
   clock::time_point next_{};
 };
 
-/// One connection, and one thread that makes it, asks for lists and subscribes. Destruction ends both.
-/// Threads: any. Nothing blocks but `reach`, `lists` and destruction.
+/// One connection, and one thread that connects, requests lists and subscribes. The destructor ends both. Threads: any. Only
+/// `reach`, `lists` and the destructor block.
 class upstream {
  public:
-  /// `options` are checked.
+  /// `options` must have been checked.
   explicit upstream(mount_options options);
   ~upstream();
   upstream(const upstream&) = delete;
@@ -63,40 +64,40 @@ class upstream {
   [[nodiscard]] const naming& names() const noexcept { return names_; }
   [[nodiscard]] const rules& which() const noexcept { return which_; }
 
-  /// Why a request cannot go on to the other server without going in a circle; empty when it can.
+  /// Why a request to the other server would go in a cycle; empty if it would not.
   [[nodiscard]] std::string circle(const call& by);
-  /// The client, once it is connected and has asked for lists. Errors: what keeps it from that, at once while it pauses after a
-  /// failure; cancelled, timed_out.
+  /// Returns the client after it has connected and requested lists. Errors: why it cannot, at once during a back-off pause;
+  /// cancelled, timed_out.
   [[nodiscard]] result<std::shared_ptr<client>> reach(const call& by);
-  /// What the server lists. Waits for `list_wait` at most where that is not known, or not any more; null when there is nothing.
+  /// Returns the server's lists. Waits for at most `list_wait` if they are unknown or outdated; null if there are none.
   [[nodiscard]] std::shared_ptr<const shelf> lists(const call& by);
-  /// What is known now; may be null.
+  /// The lists that are known now; may be null.
   [[nodiscard]] std::shared_ptr<const shelf> known() const;
-  /// The failure that keeps it from the other server at present.
+  /// The failure that currently prevents access to the other server.
   [[nodiscard]] std::optional<failure> trouble() const;
 
-  /// How a call of the client ended: after failures that mean that the server is away there is a pause, which grows. After one
-  /// that took too long the server is asked whether it is still there.
+  /// Reports the failure of a client call. If it means that the server is unreachable, a pause follows, which grows. After a
+  /// timeout, the server is pinged.
   void ended(const failure& why);
   void succeeded();
-  /// Part of an answer, or of its progress, has come.
+  /// Reports that a part of an answer, or progress, has arrived.
   void heard();
 
   struct call_end {
     void operator()(upstream* of) const noexcept;
   };
-  /// A call that is under way until this is destroyed.
+  /// A call in progress. It ends when this is destroyed.
   using pending_call = std::unique_ptr<upstream, call_end>;
   [[nodiscard]] pending_call begin_call();
 
   void watch(std::shared_ptr<change_listener> to);
   void attach(const std::string& ours);
   void detach(const std::string& ours);
-  /// While lists are attached they are asked for anew when they change, or, of a server that does not say so, when they are
-  /// old.
+  /// While a client listens for list changes, lists are requested again when they change. If the server does not notify
+  /// changes, they are requested when they are outdated.
   void attach_list();
   void detach_list();
-  /// Also schedules a ping when the server has sent no answer for ten seconds; the next call of this reports its outcome.
+  /// If the server has sent no answer for ten seconds, also schedules a ping. The next call reports its result.
   [[nodiscard]] hondana::health health() const;
 
  private:
@@ -104,12 +105,12 @@ class upstream {
   enum class job { none, connect, probe, gather, subscribe };
 
   void run(const std::stop_token& stop);
-  /// Goes on with `run` after an exception and a pause.
+  /// Calls `run` again after an exception and a pause.
   void run_on(const std::stop_token& stop);
   [[nodiscard]] job next_job(clock::time_point now) const;
   void connect(const std::stop_token& stop);
-  /// Sends a ping, and ends the connection when it is not answered. While the server may still be busy with a call that is
-  /// younger than `timeout`, the ping waits until that call is older.
+  /// Sends a ping, and ends the connection without an answer. While the server may still be busy with a call that is younger
+  /// than `timeout`, waits longer for the answer.
   void probe(const std::stop_token& stop);
   void gather(const std::stop_token& stop);
   void subscribe(const std::stop_token& stop);
@@ -119,14 +120,14 @@ class upstream {
   void hear(const change& what);
   void tell_lists();
   void tell_content(const std::string& ours, std::string_view title);
-  /// What somebody is subscribed to of what lies above one of our URIs.
+  /// The subscribed URIs above one of our URIs, and its parts.
   [[nodiscard]] std::vector<std::string> attached_around(const std::string& ours) const;
   void log(std::string_view line) const;
 
-  // With the mutex held.
+  // Call with the mutex held.
   void want();
   void note_heard();
-  /// The wait for the next answer begins now.
+  /// Restarts the wait for an answer.
   void restart_silence();
   void happened() const {
     ++events_;
@@ -134,9 +135,9 @@ class upstream {
   }
   [[nodiscard]] bool pauses(clock::time_point now) const { return failures_ != 0 && now < retry_at_; }
   [[nodiscard]] bool is_fresh(clock::time_point now) const;
-  /// When lists are asked for though nobody wants them.
+  /// When lists are requested without a caller.
   [[nodiscard]] clock::time_point next_look() const;
-  /// Lets go of the lock.
+  /// Releases the lock.
   void failed(std::unique_lock<std::mutex>& lock, failure why);
 
   const mount_options options_;
@@ -149,25 +150,28 @@ class upstream {
   mutable std::uint64_t events_ = 0;
   bool is_wanted_ = false;
   bool is_stale_ = true;
-  bool is_asked_for_ = false;  // by somebody who waits
+  bool is_asked_for_ = false;  // by a waiting caller
   bool is_called_changed_ = false;
-  bool owes_lists_ = false;  // somebody was answered without them
+  bool owes_lists_ = false;  // a caller was answered without them
   bool list_attached_ = false;
   bool hears_lists_ = false;
-  bool is_lost_ = false;             // the connection, as the client says
+  bool is_lost_ = false;             // the connection, as reported by the client
   mutable bool is_doubted_ = false;  // a ping is to be sent
-  clock::time_point heard_at_{};     // an answer of it
-  bool probes_in_pause_ = false;     // a ping that is answered ends the pause
+  clock::time_point heard_at_{};     // last answer
+  bool probes_in_pause_ = false;     // a successful ping ends the pause
   std::size_t calls_under_way_ = 0;
-  bool has_given_up_ = false;                      // a call, since something was heard last
-  std::optional<clock::time_point> silent_since_;  // since when calls wait, also those that were given up, and nothing comes
-  clock::time_point rests_until_{};                // the thread, from lists, after they could not be had
-  bool tells_parts_ = false;                       // it has told of a URI with a query
+  bool has_given_up_ = false;  // a call was given up since the last answer
+  // Since when calls wait without any data from the server, including calls that were given up.
+  std::optional<clock::time_point> silent_since_;
+  // After a failed request for lists, no further one is made until then.
+  clock::time_point rests_until_{};
+  bool tells_parts_ = false;  // it has notified changes of URIs with a query
   bool saw_circle_ = false;
   std::uint64_t attempts_ = 0;  // to connect, finished
   std::uint64_t gathers_ = 0;   // finished
-  unsigned failures_ = 0;       // in a row
-  unsigned steps_ = 0;          // by which the pause has grown: of failures with less than half a minute between them
+  unsigned failures_ = 0;       // consecutive
+  // The number of times the pause was doubled: failures with less than half a minute between them.
+  unsigned steps_ = 0;
   clock::time_point failed_at_{};
   clock::time_point retry_at_{};
   std::optional<failure> trouble_;
@@ -181,8 +185,8 @@ class upstream {
   std::shared_ptr<change_listener> listener_;
   std::shared_ptr<client> client_;
 
-  subscriptions subscriptions_;  // of the thread
-  std::jthread thread_;          // started when it is needed first
+  subscriptions subscriptions_;  // used by the thread only
+  std::jthread thread_;          // started on first use
 };
 
 }  // namespace hondana::mcp

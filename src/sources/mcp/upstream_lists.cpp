@@ -1,4 +1,4 @@
-/// Lists of the mounted server: gathered within bounds, and stored under our URIs.
+/// Lists of the mounted server: received within limits, and stored under our URIs.
 #include "sources/mcp/upstream_lists.hpp"
 
 #include <algorithm>
@@ -46,7 +46,7 @@ std::size_t weight_of(const resource_template& entry) {
 }
 
 std::size_t weight_of(const skill& entry) {
-  // A value takes several times its text.
+  // A parsed value takes several times the memory of its text.
   constexpr std::size_t spread = 4;
   std::size_t sum = sizeof entry + entry.uri.size() + spread * entry.frontmatter.to_text().size();
   if (!entry.files) return sum;
@@ -57,7 +57,7 @@ std::size_t weight_of(const skill& entry) {
 namespace {
 
 constexpr std::size_t most_left_out = 1000;
-/// What has come through this very mount twice is on its way round.
+/// An entry that passed this mount twice is in a cycle.
 constexpr std::size_t most_turns = 2;
 
 bool before(std::string_view a, std::string_view b) { return std::is_lt(compare_by_segment(a, b)); }

@@ -1,4 +1,4 @@
-/// Lists of the mounted server: gathered within bounds, and stored under our URIs.
+/// Lists of the mounted server: received within limits, and stored under our URIs.
 #pragma once
 
 #include <chrono>
@@ -25,31 +25,31 @@
 
 namespace hondana::mcp {
 
-/// Of what one answer, or all lists of a server together, may take here.
+/// Memory limit of one answer, and of all lists of a server together.
 inline constexpr std::size_t most_list_bytes = 64u << 20;
-/// The longest message of a mounted server that is kept in memory. Contents of reads are streamed and do not count.
+/// The longest message of a mounted server that is held in memory. Contents of reads are streamed and do not count.
 inline constexpr std::size_t most_message_bytes = 32u << 20;
 
-/// About how many bytes one takes in memory.
+/// Approximate memory use in bytes.
 [[nodiscard]] std::size_t weight_of(const resource& entry);
 [[nodiscard]] std::size_t weight_of(const resource_template& entry);
 [[nodiscard]] std::size_t weight_of(const skill& entry);
 
-/// What lists that are kept together may still take. Threads: one.
+/// The remaining memory and time for lists that are stored together. Threads: one.
 struct allowance {
   using clock = monotonic_clock;
   std::size_t bytes = most_list_bytes;
   clock::time_point until = clock::time_point::max();
 };
 
-/// One list. Threads: one.
+/// Collects one list within its limits. Threads: one.
 template <class T>
 class gathering {
  public:
   /// `masks`: as for `make_fit`.
   gathering(std::size_t most, allowance& room, bool masks) : most_(most), room_(room), masks_(masks) {}
 
-  /// False when it is full: there was one more.
+  /// False if a limit is reached: there was at least one more item.
   bool take(T one) {
     if constexpr (std::is_same_v<T, skill>) {
       make_fit(one);
@@ -64,7 +64,7 @@ class gathering {
     return true;
   }
   [[nodiscard]] bool has_more() const noexcept { return has_more_; }
-  /// Errors: timed_out when it should have ended by now.
+  /// Errors: timed_out after the deadline.
   [[nodiscard]] result<void> still_in_time() const {
     if (allowance::clock::now() < room_.until) return {};
     return fail(errc::timed_out, "its list did not end in time");
@@ -79,7 +79,7 @@ class gathering {
   bool has_more_ = false;
 };
 
-/// Takes the items of a range that asks for its pages by itself. Errors: the range's, timed_out.
+/// Collects the items of a range that requests its pages itself. Errors: those of the range; timed_out.
 template <class T>
 result<void> take_all(paged<T> from, gathering<T>& into) {
   for (const auto& one : from) {
@@ -90,15 +90,15 @@ result<void> take_all(paged<T> from, gathering<T>& into) {
   return {};
 }
 
-/// Lists as the other server gave them, made fit.
+/// The sanitized lists of the other server.
 struct gathered {
   std::vector<resource> entries{};
   std::vector<resource_template> templates{};
   std::vector<skill> skills{};
-  bool has_more_entries = false;  ///< Not all were asked for.
+  bool has_more_entries = false;  ///< Some were not requested.
   bool has_more_templates = false;
   bool has_more_skills = false;
-  std::chrono::milliseconds ttl{0};  ///< For how long it thinks they stay right; 0: it does not say.
+  std::chrono::milliseconds ttl{0};  ///< How long the server considers them valid; 0: not stated.
 };
 
 /// An immutable set of entries, templates and skills under our URIs. Threads: any.
@@ -107,20 +107,20 @@ class shelf {
   shelf(gathered from, const naming& names, const rules& which);
 
   [[nodiscard]] const entry_snapshot& entries() const noexcept { return entries_; }
-  /// The entry that is listed under one of our URIs, or under another for whose canonical form there ours stands: who asks by
-  /// either means that resource.
+  /// Finds the entry for one of our URIs. If the server lists a URI that is not canonical, its canonical form finds the entry,
+  /// too.
   [[nodiscard]] std::optional<resource> entry_of(std::string_view ours) const;
-  /// By text.
+  /// Ordered by text.
   [[nodiscard]] const std::vector<resource_template>& templates() const noexcept { return templates_; }
-  /// In segment order.
+  /// Ordered by segment.
   [[nodiscard]] const std::vector<skill>& skills() const noexcept { return skills_; }
-  /// What is not served, and why; the first thousand.
+  /// Entries that are not served, and why; the first thousand.
   [[nodiscard]] const std::vector<survey_item>& left_out() const noexcept { return left_out_; }
   [[nodiscard]] std::size_t left_out_count() const noexcept { return left_out_count_; }
-  /// How the other server spells one of our URIs that it listed, where that is not what stands behind the prefix.
+  /// The other server's spelling of one of our URIs, if it differs from the part after the prefix.
   [[nodiscard]] std::optional<std::string> spelling_of(std::string_view ours) const;
   [[nodiscard]] std::chrono::milliseconds ttl() const noexcept { return ttl_; }
-  /// For people, when some of it is missing; empty when it is whole.
+  /// Which part of the lists is missing, for display; empty if they are complete.
   [[nodiscard]] const std::string& shortness() const noexcept { return shortness_; }
   /// Whether clients would see no difference.
   [[nodiscard]] bool says_the_same_as(const shelf& other) const;
@@ -129,12 +129,12 @@ class shelf {
   std::vector<resource> adopted(std::vector<resource> theirs, const naming& names, const rules& which);
   void adopt(std::vector<resource_template> theirs, const naming& names, const rules& which);
   void adopt(std::vector<skill> theirs, const naming& names, const rules& which);
-  /// Our URI for one of theirs; nothing, and noted, when it is left out.
+  /// Maps a URI of the other server to ours. Empty, and recorded, if it is left out.
   std::optional<std::string> take(const std::string& theirs, const std::string& name, const naming& names, const rules& which);
   void leave_out(const std::string& theirs, const std::string& name, const std::string& reason);
 
   std::unordered_map<std::string, std::string> spellings_;
-  std::unordered_map<std::string, std::string> listed_as_;  // by ours for the canonical form of theirs
+  std::unordered_map<std::string, std::string> listed_as_;  // our URI, by the canonical form of the server's
   std::vector<survey_item> left_out_;
   std::size_t left_out_count_ = 0;
   std::chrono::milliseconds ttl_;
@@ -144,7 +144,7 @@ class shelf {
   std::vector<skill> skills_;
 };
 
-/// A skill under our URIs, without files that are not served; nothing when one of its URIs cannot be one of ours.
+/// A skill under our URIs, without files that are not served. Empty if one of its URIs cannot be mapped.
 [[nodiscard]] std::optional<skill> adopted(skill theirs, const naming& names, const rules& which);
 
 }  // namespace hondana::mcp

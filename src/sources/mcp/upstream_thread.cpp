@@ -19,18 +19,18 @@ namespace {
 constexpr std::chrono::hours long_time{1};
 constexpr std::size_t most_pages = 10'000;
 constexpr std::size_t most_skills = 1'000;
-constexpr std::size_t most_empty_pages = 1'000;  // in a row
-/// For an answer that costs a server nothing.
+constexpr std::size_t most_empty_pages = 1'000;  // consecutive
+/// Timeout of a request that is cheap to answer.
 constexpr std::chrono::milliseconds time_for_ping{3'000};
 constexpr std::chrono::milliseconds short_rest{500};
 constexpr std::chrono::milliseconds long_rest{10'000};
-constexpr int failed_rest_factor = 19;  // lists that fail may take a twentieth of the time
+constexpr int failed_rest_factor = 19;  // failing lists may take a twentieth of the time
 constexpr std::string_view first_without_ping = "2026-07-28";
-constexpr int list_times = 10;   // of the time for one request, for all pages of all lists together
-constexpr int most_levels = 64;  // above what has changed, that are looked at
+constexpr int list_times = 10;   // times `timeout_ms`, for all pages of all lists together
+constexpr int most_levels = 64;  // folders above a changed resource that are checked
 constexpr std::int64_t method_not_found = -32601;
 
-/// Pages of entries, until there is no room for more. `ttl` becomes the shortest one stated.
+/// Requests pages of entries until a limit is reached. `ttl` is set to the shortest stated value.
 result<void> gather_entries(client& from, const call_options& how, gathering<resource>& into, std::chrono::milliseconds& ttl) {
   std::optional<std::string> cursor;
   std::size_t empty_pages = 0;
@@ -62,7 +62,7 @@ result<gathered> gather_all(client& from, const mount_options& options, const ca
   if (with.has_resources) {
     HONDANA_TRY(gather_entries(from, how, entries, made.ttl));
     const auto done = take_all(from.templates(how), templates);
-    // Servers without templates need not know the method.
+    // Servers without templates may not know the method.
     const bool has_none = !done && done.error().answer && done.error().answer->code == method_not_found;
     if (!done && !has_none) return tl::unexpected(done.error());
   }
@@ -79,7 +79,7 @@ result<gathered> gather_all(client& from, const mount_options& options, const ca
   return made;
 }
 
-/// Whether our own client did not send the request.
+/// Whether the client itself did not send the request.
 bool is_unsent(const failure& why) { return why.code == errc::overloaded && !why.answer; }
 
 }  // namespace
@@ -105,7 +105,7 @@ void upstream::run_on(const std::stop_token& stop) {
                     "The mounted server \"" + options_.name + "\" is paused for a moment: this server is out of memory.",
                     {}});
     });
-    if (is_noted) continue;  // there is a pause now
+    if (is_noted) continue;  // a pause has been set
     std::unique_lock lock(mutex_);
     (void)monotonic_clock::wait_until(changed_, lock, stop, clock::now() + short_rest, [] { return false; });
   }
@@ -152,10 +152,10 @@ client_options upstream::client_options_now() {
     return value::object{{std::string(chain_member), std::move(ids)}};
   };
   made.call_time = options_.timeout;
-  made.cache_bytes = 0;  // what is kept is kept by the server this is a source of
+  made.cache_bytes = 0;  // the server that contains this source has its own cache
   made.max_message_bytes = most_message_bytes;
   made.max_read_bytes = options_.max_read;
-  made.fetches_https = false;  // a server that fetches what others name would lend them its place in the network
+  made.fetches_https = false;  // otherwise a mounted server could make this one fetch URLs from its network position
   return made;
 }
 
@@ -208,11 +208,11 @@ void upstream::probe(const std::stop_token& stop) {
   const auto done = of->request(question, {}, briefly);
   lock.lock();
   is_doubted_ = false;
-  // Whatever it answers, and whomever, it is there.
+  // Any answer to any call shows that the server is alive.
   if (done || done.error().answer || heard_at_ >= begin) {
     note_heard();
     if (!was_in_pause || std::exchange(failures_, 0) == 0) return;
-    // With further failures soon after, the log has said so already.
+    // Further failures soon before were logged already.
     const bool is_news = steps_ == 0;
     if (is_news) logged_trouble_.clear();
     happened();
@@ -220,7 +220,7 @@ void upstream::probe(const std::stop_token& stop) {
     if (is_news) log("it answers a ping, so only that request failed");
     return;
   }
-  // More calls than the client takes say nothing of the server, unless they all wait for too long.
+  // If the client's limit of calls is reached, the server may be fine, unless all calls have waited too long.
   if (is_unsent(done.error()) && !(silent_since_ && clock::now() - *silent_since_ >= options_.timeout)) return;
   if (done.error().code == errc::timed_out || is_unsent(done.error())) {
     restart_silence();
@@ -253,7 +253,7 @@ void upstream::gather(const std::stop_token& stop) {
   ++gathers_;
   pacing_.asked(clock::now(), clock::now() - begin, !(is_same && was_called_changed));
   if (!now) {
-    // Also when somebody asks for them: lists that fail may cost as much as those that do not.
+    // This also applies to requests by callers: failing lists may be as expensive as successful ones.
     if (all.error().code != errc::source_unavailable) {
       const auto took = clock::now() - begin;
       rests_until_ = clock::now() + std::clamp<clock::duration>(failed_rest_factor * took, short_rest, long_rest);
@@ -263,7 +263,7 @@ void upstream::gather(const std::stop_token& stop) {
       return happened();
     }
     auto why = passed_on(all.error(), options_.name, options_.redact);
-    // What it does not take of our requests is nobody's setting, and says nothing of its resources.
+    // A request that the server does not accept is not a configuration error, and says nothing about its resources.
     if (why.code == errc::invalid_argument || why.code == errc::unsupported) why.code = errc::source_unavailable;
     is_doubted_ = is_doubted_ || why.code == errc::timed_out;
     if (!stop.stop_requested()) failed(lock, std::move(why));
@@ -279,7 +279,7 @@ void upstream::gather(const std::stop_token& stop) {
     ++wishes_.generation;
   }
   was_asked_for = was_asked_for || is_asked_for_;
-  // What changed before they were known was not noticed; but who asked for them has it.
+  // Changes before the lists were known were missed. Callers that requested the lists have them already.
   const bool is_first_news = !before && list_attached_ && !was_asked_for;
   const bool tells = std::exchange(owes_lists_, false) || (before && !is_same) || is_first_news;
   happened();
@@ -297,7 +297,7 @@ void upstream::subscribe(const std::stop_token& stop) {
   const auto done = subscriptions_.fit(*on, wanted, how(stop));
   const bool hears_lists = subscriptions_.has_lists();
   lock.lock();
-  // What changed before it was heard of is found by asking once more.
+  // Changes before the subscription were missed, so the lists are requested once more.
   if (hears_lists && !std::exchange(hears_lists_, hears_lists)) is_stale_ = true;
   hears_lists_ = hears_lists;
   if (done) {
@@ -320,7 +320,7 @@ void upstream::hear(const change& what) {
       }
       const auto title = clean_shown(what.title, longest_line, options_.redact);
       tell_content(*ours, title);
-      // It may lie below what was subscribed. Spec: schema, ResourceUpdatedNotificationParams, all revisions.
+      // The changed resource may be below a subscribed one. Spec: schema, ResourceUpdatedNotificationParams, all revisions.
       for (const auto& one : attached_around(*ours)) tell_content(one, {});
       return;
     }
@@ -335,7 +335,7 @@ void upstream::hear(const change& what) {
       const std::lock_guard lock(mutex_);
       if (what.kind == change_kind::connection_back) {
         is_lost_ = false;
-        // It may take on less than before, or more.
+        // After a reconnect, the server may accept fewer or more subscriptions.
         hears_lists_ = false;
         wishes_.asks_again = true;
         ++wishes_.generation;
@@ -357,7 +357,7 @@ void upstream::hear(const change& what) {
 std::vector<std::string> upstream::attached_around(const std::string& ours) const {
   std::vector<std::string> found;
   const std::lock_guard lock(mutex_);
-  // A server that does not tell of parts by themselves means them, too; so does one that has not shown that it does.
+  // Unless a server is known to notify changes of parts (URIs with a query), a change of the whole may concern its parts, too.
   if (ours.find('?') == std::string::npos && !(tells_parts_ && wishes_.uris.contains(ours))) {
     const auto parts = ours + '?';
     for (auto one = wishes_.uris.lower_bound(parts); one != wishes_.uris.end() && one->starts_with(parts); ++one)

@@ -1,4 +1,4 @@
-/// Maps URIs of the mounted server to ours and back.
+/// Maps URIs of the mounted server to ours, and back.
 #include "sources/mcp/uri_mapping.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace hondana::mcp {
 namespace {
 
-/// Escapes ASCII that RFC 3986 has nowhere in a path or query, and per cents that begin no escape.
+/// Escapes ASCII characters that RFC 3986 allows nowhere in a path or query, and percent signs that begin no escape.
 std::string escaped(std::string_view text) {
   constexpr std::string_view nowhere = " \"<>[]\\^`{|}";
   constexpr std::string_view digits = "0123456789ABCDEF";
@@ -34,7 +34,7 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-// Of the bytes that matching one URI may look at; what takes longer fits nothing.
+// Limit of bytes examined to match one URI; a URI that needs more matches nothing.
 constexpr std::uint64_t most_steps = 10'000'000;
 
 }  // namespace
@@ -46,7 +46,7 @@ result<std::string> naming::ours(std::string_view theirs) const {
   auto plain = canonical_uri(prefix_ + std::string(theirs));
   if (!plain) plain = canonical_uri(prefix_ + escaped(theirs));
   if (!plain) return plain;
-  // Dot segments at its front would lead out of the mount.
+  // Leading dot segments would leave the prefix.
   if (!plain->starts_with(prefix_) || plain->size() == prefix_.size())
     return fail(errc::invalid_argument, "it leads outside the mount's prefix");
   return plain;
@@ -71,13 +71,13 @@ rules::rules(const std::vector<std::string>& include, const std::vector<std::str
 std::string rules::reason_against(std::string_view theirs) const {
   if (include_.empty() && exclude_.empty()) return {};
   const auto spellings = uri::spellings_of(theirs);
-  // Both lists look at what they can within the same bound; a URI that takes more is left out, whatever it would fit.
+  // Both pattern lists share one limit. A URI that exceeds it is left out.
   std::uint64_t steps = 0;
   const auto fitting = [&](const pattern& one) {
     return std::any_of(spellings.begin(), spellings.end(),
                        [&](const std::string& way) { return one.compiled.matches(way, steps, most_steps); });
   };
-  // What is read in two ways must fit in both, and be barred in none.
+  // A URI with two readings must be included by both, and excluded by none.
   const auto plain = uri::plain_reading(theirs);
   const auto fits_plainly = [&](const pattern& one) { return one.compiled.matches(*plain, steps, most_steps); };
   const bool is_wanted = include_.empty() || (std::any_of(include_.begin(), include_.end(), fitting) &&

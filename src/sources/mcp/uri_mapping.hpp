@@ -1,4 +1,4 @@
-/// Maps URIs of the mounted server to ours and back.
+/// Maps URIs of the mounted server to ours, and back.
 #pragma once
 
 #include <optional>
@@ -12,31 +12,33 @@
 
 namespace hondana::mcp {
 
-/// Theirs behind our prefix. Immutable. Threads: any.
+/// Our URIs are a prefix and the URI of the mounted server. Immutable. Threads: any.
 class naming {
  public:
-  /// `prefix`: canonical, with a slash at its end.
+  /// `prefix`: canonical, with a final slash.
   explicit naming(std::string prefix) : prefix_(std::move(prefix)) {}
 
   [[nodiscard]] const std::string& prefix() const noexcept { return prefix_; }
-  /// The canonical URI for theirs; bytes that no URI has are escaped. Errors: invalid_argument, what is wrong with it.
+  /// The canonical URI for one of theirs. Bytes that a URI cannot contain are escaped. Errors: invalid_argument, saying what is
+  /// wrong.
   [[nodiscard]] result<std::string> ours(std::string_view theirs) const;
-  /// What stands behind the prefix of one of ours; nothing when it is none.
+  /// The part after the prefix; empty if the URI does not begin with it.
   [[nodiscard]] std::optional<std::string> theirs(std::string_view ours) const;
-  /// How often the prefix stands in one of theirs: what has come through this mount before has it.
+  /// How often the prefix occurs in one of theirs: once for each time that it passed this mount.
   [[nodiscard]] std::size_t turns(std::string_view theirs) const;
 
  private:
   std::string prefix_;
 };
 
-/// What of the other server is served. Immutable. Threads: any.
+/// Which resources of the other server are served. Immutable. Threads: any.
 class rules {
  public:
   rules(const std::vector<std::string>& include, const std::vector<std::string>& exclude);
 
-  /// Why a URI of theirs is left out, naming the rule; empty when it is served. What holds for a resource holds for its parts
-  /// (with a query or fragment), and for other spellings of its URI: escaped slashes and dots, empty and dot segments too.
+  /// Why one of their URIs is left out, naming the rule; empty if it is served. Rules for a resource also apply to its parts
+  /// (with a query or fragment), and to other spellings of its URI. Other spellings have escaped slashes or dots, or empty or
+  /// dot segments.
   [[nodiscard]] std::string reason_against(std::string_view theirs) const;
 
  private:

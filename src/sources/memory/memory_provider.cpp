@@ -24,10 +24,10 @@
 namespace hondana::inline v0 {
 namespace {
 
-/// How many entries one page may look at through a view.
+/// How many entries one page may check against an access filter.
 constexpr std::size_t looks_a_page = 10'000;
 
-/// An entry, packed since there may be a million of them, and where its content comes from.
+/// A packed entry and the source of its content. Entries are packed because there may be a million of them.
 struct item {
   std::string packed;
   std::variant<memory_provider::maker, shared_bytes> content;
@@ -48,10 +48,10 @@ struct by_segment {
 std::string packed(const resource& entry) {
   std::string grown;
   model::pack(grown, entry);
-  return {grown.data(), grown.size()};  // in memory of its size
+  return {grown.data(), grown.size()};  // a copy, without the spare capacity
 }
 
-/// Its fixed content as a reading.
+/// The fixed content of an entry as a reading.
 reading whole(const resource& entry, shared_bytes bytes) {
   content only;
   only.mimeType = entry.mimeType;
@@ -62,10 +62,10 @@ reading whole(const resource& entry, shared_bytes bytes) {
   return made;
 }
 
-/// How often the set has changed; shared with the pages that were cut from it.
+/// Counts the changes of the set. Shared with the pages that were made from it.
 using change_count = std::atomic<std::uint64_t>;
 
-/// That a page was cut from the set as it is now.
+/// Holds while the set is unchanged since a page was made from it.
 class uncounted final : public validity {
  public:
   uncounted(std::shared_ptr<const change_count> changes, std::uint64_t then) : changes_(std::move(changes)), then_(then) {}
@@ -76,6 +76,7 @@ class uncounted final : public validity {
   std::uint64_t then_;
 };
 
+/// A template and its functions.
 struct offered {
   resource_template entry;
   memory_provider::maker make;
@@ -92,9 +93,9 @@ struct memory_provider::state {
   std::set<item, by_segment> items;
   std::map<std::string, std::shared_ptr<const offered>> templates;
   std::shared_ptr<change_listener> listener;
-  const std::shared_ptr<change_count> changes = std::make_shared<change_count>(0);  // counted under the lock
+  const std::shared_ptr<change_count> changes = std::make_shared<change_count>(0);  // incremented under `mutex`
 
-  /// Without the lock.
+  /// Notifies the listener of a change. Call it without holding the lock.
   void tell(const std::string& uri, std::string_view title) const {
     std::shared_lock lock(mutex);
     const auto to = listener;
@@ -104,7 +105,7 @@ struct memory_provider::state {
     to->list_changed();
   }
 
-  /// Up to `limit` packed entries after a key. Copies, so that no lock is held while a view is asked.
+  /// Up to `limit` packed entries after a key. Returns copies, so that no lock is held while an access filter runs.
   std::vector<std::string> after(std::string_view key, std::size_t limit) const {
     std::vector<std::string> found;
     const std::shared_lock lock(mutex);
@@ -113,7 +114,7 @@ struct memory_provider::state {
     return found;
   }
 
-  /// The first after a key.
+  /// The first packed entry after a key.
   std::optional<std::string> next(std::string_view key) const {
     const std::shared_lock lock(mutex);
     const auto place = items.upper_bound(key);

@@ -127,7 +127,7 @@ result<void> read_format(const reading_of_query& by, const std::string& value) {
       "format", is_summary ? "unknown format. Use json or text." : "unknown format. Use json, csv, openmetrics, svg or png.");
 }
 
-/// Which places have a parameter.
+/// The resources that accept a parameter, as bits.
 enum : unsigned { of_metric = 1, of_query = 2, of_summary = 4 };
 
 struct query_parameter {
@@ -189,14 +189,14 @@ result<void> read_query(address& into, std::string_view query, series::instant n
       return wrong_value(known->name, "the value has malformed percent-encoding or is too long.");
     if (!json::is_utf8(*text) || json::has_nul(*text))
       return wrong_value(known->name, "the value is not valid UTF-8 or contains a NUL.");
-    // As a template leaves out what is not set, so an empty value is none.
+    // Expanding a URI template can leave a parameter without a value. It counts as not given.
     if (text->empty()) continue;
     if (auto read = known->read({into, now, known->name}, *text); !read) return read;
   }
   return {};
 }
 
-/// What goes together.
+/// Rejects parameters that cannot be combined.
 result<void> check(const address& at) {
   if (at.of == place::query && at.promql.empty())
     return wrong_value("promql", "missing. Give a PromQL expression, percent-encoded.");
@@ -222,7 +222,7 @@ bool is_called_like_a_place(std::string_view metric) {
          std::any_of(place_words.begin(), place_words.end(), [metric](const auto& one) { return one.second == metric; });
 }
 
-/// Which place a path is.
+/// Parses the path of a URI.
 result<void> read_path(address& into, std::string_view path) {
   if (path == "/") return {};
   path.remove_prefix(1);
@@ -235,7 +235,7 @@ result<void> read_path(address& into, std::string_view path) {
   if (is_in_folder) path.remove_prefix(metric_folder.size());
   const auto name = percent_decode(path);
   if (!name || name->size() > longest_metric || !series::is_metric_name(*name)) return missing_resource();
-  // Rules of access name one of them: a metric is not there and here.
+  // Access rules match URIs, so each metric has exactly one URI.
   if (is_in_folder != is_called_like_a_place(*name)) return missing_resource();
   into.of = place::metric;
   into.metric = *name;
@@ -328,7 +328,7 @@ std::string_view mime_of(format of) noexcept {
 namespace {
 
 constexpr series::duration usual_span = hour;
-/// More do not fit on a chart, and say little more to a reader.
+/// A chart cannot show more, and more would not help a reader.
 constexpr series::duration usual_points = 300;
 
 constexpr series::instant first_of_time = INT64_MIN;
@@ -352,7 +352,7 @@ result<series::range> span_of(const address& at, series::instant now, series::du
     return fail(errc::invalid_argument,
                 "end: it is before start (" + text_of(out.start) + "). Give a later time, or leave it out.");
   out.step = at.step > 0 ? at.step : usual_step(std::max(interval, (out.end - out.start) / usual_points));
-  // Steps longer than `for` would see a condition as lasting only when the next of them has passed.
+  // With steps longer than `for`, a condition would count as lasting only after the next step.
   if (const auto lasting = std::max(interval, at.when.wait);
       at.step <= 0 && !at.start && at.when.wait > 0 && lasting < out.step) {
     out.step = lasting;
@@ -376,7 +376,7 @@ result<series::range> watched_span_of(const address& at, series::instant now, se
   const auto enough = at.when.wait + series::usual_look_back + out->step;
   const auto steps = (enough + out->step - 1) / out->step;
   out->start = std::max(out->end - steps * out->step, at.start && !at.start->is_relative ? out->start : first_of_time);
-  // What is said in `for` may be far longer than what is between start and end.
+  // `for` may be far longer than the range from start to end.
   if (out->steps() > most.points)
     return fail(errc::response_too_large, "for: this takes " + std::to_string(out->steps()) + " steps of " +
                                               series::to_text(out->step) + ", and " + std::to_string(most.points) +

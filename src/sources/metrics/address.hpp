@@ -19,76 +19,80 @@
 
 namespace hondana::metrics {
 
+/// The resource that a URI names. `index` is the list of metrics.
 enum class place : std::uint8_t { index, metric, query, targets, alerts, rules, summary };
 enum class format : std::uint8_t { json, csv, openmetrics, svg, png, text };
 
-/// One of the URIs of a source, read.
+/// A parsed URI of a metrics source.
 struct address {
-  std::string source{};  ///< Its name.
+  std::string source{};  ///< Name of the source.
   place of = place::index;
   std::string metric{};
   std::vector<series::matcher> matchers{};
   std::string promql{};
   std::optional<moment> start{}, end{};
-  series::instant now = 0;    ///< What those are relative to.
-  series::duration step = 0;  ///< 0: as it fits.
+  series::instant now = 0;    ///< The time that `start` and `end` are relative to.
+  series::duration step = 0;  ///< 0: chosen by `span_of`.
   series::aggregation how{};
-  bool has_how = false;  ///< `agg` is there.
+  bool has_how = false;  ///< The URI has `agg`.
   std::optional<format> as{};
   condition when{};
   std::optional<unsigned> width{}, height{};
 
   [[nodiscard]] series::selector selector() const { return {metric, matchers}; }
-  /// As if it had been asked for then.
+  /// Shifts relative times as if the request had been made at `later`.
   void move_to(series::instant later);
-  /// Whether what it gives goes by when it is asked for.
+  /// Whether the result depends on the time of the request.
   [[nodiscard]] bool is_relative() const noexcept { return !end || end->is_relative || (start && start->is_relative); }
 };
 
-/// Reads a canonical URI. `now`: what moments are relative to. Errors: resource_not_found for what no source has;
-/// invalid_argument for parameters that there are not, naming those that there are, and for values, which begins with the
-/// parameter's name then. Linear time.
+/// Parses a canonical URI. `now` is the time that relative times refer to. Takes linear time.
+/// Errors: resource_not_found for URIs that name no resource. invalid_argument for unknown parameters (the text lists the known
+/// ones) and for wrong values (the text begins with the parameter's name).
 [[nodiscard]] result<address> parse_address(std::string_view uri, series::instant now);
 
-/// The canonical URI that says the same, with moments that stand still.
+/// The canonical URI of `at`, with absolute times.
 [[nodiscard]] std::string uri_of(const address& at);
 
-/// What the URIs of a source begin with: metrics://NAME/
+/// The prefix of all URIs of a source: metrics://NAME/
 [[nodiscard]] std::string claim_of(std::string_view source);
 /// metrics://NAME/WORD
 [[nodiscard]] std::string uri_of(std::string_view source, place of);
-/// metrics://NAME/METRIC, or metrics://NAME/metric/METRIC of one that is called like something else that is there.
+/// metrics://NAME/METRIC. A metric with the name of another resource, such as `summary`, gets metrics://NAME/metric/METRIC.
 [[nodiscard]] std::string metric_uri(std::string_view source, std::string_view metric);
 
-/// "summary"; empty for the index and metrics.
+/// The last path segment, such as "summary". Empty for the index and for metrics.
 [[nodiscard]] std::string_view word_of(place of) noexcept;
 [[nodiscard]] std::string_view name_of(format of) noexcept;
 [[nodiscard]] std::string_view mime_of(format of) noexcept;
 
-/// What one answer may take.
+/// Limits of one answer.
 struct limits {
   std::size_t series = 1000;
   std::size_t points = 50'000;  ///< Steps times series.
   std::chrono::milliseconds time{5000};
 };
 
-/// The last hour where nothing is said, or an hour before the end; a step that is not finer than `interval` and gives some
-/// hundred points. Where a condition's `for` is shorter than that step, it is the step, and the stretch is shorter accordingly.
-/// Errors: invalid_argument where the end is before the start; response_too_large where one series alone has too many points,
-/// naming the step that fits.
+/// The time range and step that an address selects.
+/// Defaults: `end` is `now`. `start` is the longer of one hour and twice the condition's `for` before `end`. The step is at
+/// least `interval` and gives at most 300 points.
+/// If `for` is shorter than the default step and `start` is not given, the step is the longer of `for` and `interval`. The
+/// range then has 300 of these steps.
+/// Errors: invalid_argument if the end is before the start. response_too_large if one series would have too many points; the
+/// text names a step that fits.
 [[nodiscard]] result<series::range> span_of(const address& at, series::instant now, series::duration interval,
                                             const limits& most);
 
-/// The same steps, from so far back only as a condition needs to be judged at its end. Errors: as `span_of`, and
-/// response_too_large where that is too many of them.
+/// Like `span_of`, but starts only as early as needed to check the condition at the end of the range.
+/// Errors: as `span_of`, and response_too_large if `for` needs too many steps.
 [[nodiscard]] result<series::range> watched_span_of(const address& at, series::instant now, series::duration interval,
                                                     const limits& most);
 
-/// The shortest of the usual steps (1s, 5s, 15s, 1m, 5m, 1h, …) that is at least so long.
+/// The shortest of the default steps (1s, 5s, 15s, 1m, 5m, 1h, …) that is at least `at_least`.
 [[nodiscard]] series::duration usual_step(series::duration at_least) noexcept;
 
-/// What relative moments are relative to: when something was kept last, so that a reading stays as it is until there is
-/// something new; where that is not known or long ago, the present, cut to whole intervals.
+/// The time that relative times refer to: that of the newest sample, so that results stay the same until a new sample arrives.
+/// If the newest sample is unknown or older than two intervals, it is `now`, rounded down to a multiple of `interval`.
 [[nodiscard]] series::instant reference(series::instant now, std::optional<series::instant> latest,
                                         series::duration interval) noexcept;
 

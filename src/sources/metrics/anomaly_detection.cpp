@@ -14,7 +14,7 @@ constexpr std::size_t last_values = 3;
 constexpr double spreads_away = 6;
 constexpr double part_away = 0.2;
 
-/// Of what is not empty.
+/// `values` must not be empty.
 double median_of(std::vector<double>& values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
@@ -58,7 +58,7 @@ std::optional<departure> departure_of(const std::vector<series::sample>& samples
   out.usual = usual->median;
   const auto away = std::abs(out.now - usual->median);
   const auto scale = std::max(std::abs(usual->median), std::abs(out.now));
-  // What hardly moves at all is far away by any spread.
+  // Nearly constant values have a spread close to zero. Without a minimum, any change would be many spreads away.
   const auto spread = std::max(usual->spread, scale / 100);
   if (spread <= 0) return std::nullopt;
   out.distance = away / spread;
@@ -112,7 +112,7 @@ std::optional<series::duration> time_to_zero(const std::vector<series::sample>& 
   if (xy * xy / (xx * yy) < near_a_line) return std::nullopt;
   const auto at_end = mean_y - xy / xx * mean_x;
   const auto until = at_end <= 0 ? 0 : at_end / (-xy / xx);
-  // Further away than anybody looks, and than numbers of milliseconds go.
+  // Ten years: longer forecasts are useless, and could overflow the number of milliseconds.
   if (until > static_cast<double>(3650 * day)) return std::nullopt;
   return static_cast<series::duration>(until);
 }

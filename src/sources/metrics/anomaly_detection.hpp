@@ -10,37 +10,39 @@
 
 namespace hondana::metrics {
 
-/// The middle, and how far values are from it in the middle: 1.4826 times the median of the distances, which of a normal
-/// distribution is its standard deviation. NaN and infinities are left out. Nothing for fewer than 12 values.
+/// Median and spread of a set of values. The spread is 1.4826 times the median absolute deviation, which estimates the standard
+/// deviation of a normal distribution.
 struct usual_values {
   double median = 0;
   double spread = 0;
   double least = 0, most = 0;
   std::size_t count = 0;
 };
+/// Ignores NaN and infinities. Returns nothing for fewer than 12 finite values.
 [[nodiscard]] std::optional<usual_values> usual_of(std::vector<double> values);
 
-/// A value that is not as before.
+/// How far recent values differ from earlier ones.
 struct departure {
-  double now = 0;       ///< The median of the last few values.
-  double usual = 0;     ///< The median before.
-  double distance = 0;  ///< In spreads.
-  double weight = 0;    ///< 0 to 1.
+  double now = 0;       ///< Median of the last three values.
+  double usual = 0;     ///< Median of the earlier values.
+  double distance = 0;  ///< Distance between the two, in spreads.
+  double weight = 0;    ///< Score from 0 to 1.
 };
-/// The last three values against all before, and against those of the same time of the day before where there are some: what
-/// comes every day at this time is not unusual. It is where it is beyond everything before, more than a fifth of the usual
-/// value and 6 spreads away from it.
+/// Compares the last three values with all earlier ones. Returns a departure if they lie outside the range of all earlier
+/// values, at least 6 spreads and a fifth of the median away from the median.
+/// Returns nothing if the values of the same time on the day before were similar: daily patterns are not unusual.
 [[nodiscard]] std::optional<departure> departure_of(const std::vector<series::sample>& samples);
 
-/// Of a counter's values at steps: how much it rose a second, at each step but the first; after a reset from zero.
+/// The increase per second of a counter at each step except the first. After a reset, the counter is assumed to restart from
+/// zero.
 [[nodiscard]] std::vector<series::sample> rates_of(const std::vector<series::sample>& counted);
-/// When it was reset last, since `from`.
+/// The time of the last counter reset since `from`.
 [[nodiscard]] std::optional<series::instant> reset_of(const std::vector<series::sample>& counted, series::instant from);
 
-/// A straight line through what is left, by least squares: in how many milliseconds nothing is. Nothing where it does not
-/// fall, or values do not lie near a line (R² below 0.8), or there are fewer than 12.
+/// Time in milliseconds until the value reaches zero, from a straight line fitted by least squares.
+/// Returns nothing if the line does not fall, the fit is poor (R² below 0.8), or there are fewer than 12 values.
 [[nodiscard]] std::optional<series::duration> time_to_zero(const std::vector<series::sample>& left);
-/// 0.9 for an hour and less, down to 0.3 for a day.
+/// Score of a disk that fills up: 0.9 for one hour or less, falling to 0.3 for a day.
 [[nodiscard]] double weight_of_filling(series::duration until_full) noexcept;
 
 }  // namespace hondana::metrics

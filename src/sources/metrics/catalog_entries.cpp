@@ -7,7 +7,7 @@ namespace {
 constexpr std::string_view metric_parameters = "{name}{?match,start,end,step,agg,format,above,below,absent,for,width,height}";
 constexpr std::string_view query_parameters_of = "query{?promql,start,end,step,format,width,height}";
 
-/// The front of a help text, in whole characters.
+/// The first 200 bytes at most of a help text, without cutting a UTF-8 character.
 std::string front_of(std::string_view text) {
   constexpr std::size_t longest = 200;
   if (text.size() <= longest) return std::string(text);

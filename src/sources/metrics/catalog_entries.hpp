@@ -14,9 +14,9 @@ namespace hondana::metrics {
 
 /// The documentation of the scheme.
 [[nodiscard]] scheme_documentation describe();
-/// Of a place that is no metric.
+/// The entry of a resource that is not a metric.
 [[nodiscard]] resource entry_of(std::string_view source, place of);
-/// `of.help` is masked already.
+/// The entry of a metric. The caller has masked `of.help`.
 [[nodiscard]] resource entry_of(std::string_view source, const metric& of);
 [[nodiscard]] std::vector<resource_template> templates_of(std::string_view source, bool has_query);
 

@@ -10,43 +10,44 @@
 
 namespace hondana::metrics {
 
-/// `above` alone: greater than that; `below` alone: less than that; both: outside of the band between them where `above` is the
-/// greater, and inside of it where it is the lesser one. `absent`: no series has a value.
+/// A condition on values. `above` alone: greater than it. `below` alone: less than it.
+/// Both: outside the band from `below` to `above` if `above` is the greater one, else between them. `absent`: no series has a
+/// value.
 struct condition {
   std::optional<double> above{}, below{};
   bool is_absent = false;
-  series::duration wait = 0;  ///< `for`: how long it must have been so.
+  series::duration wait = 0;  ///< `for`: how long the condition must be met.
 
   [[nodiscard]] bool is_any() const noexcept { return above || below || is_absent; }
-  /// Of a value that is no NaN.
+  /// `value` must not be NaN.
   [[nodiscard]] bool is_met_by(double value) const noexcept;
-  /// "above 0.9 for 5m"
+  /// For example "above 0.9 for 5m".
   [[nodiscard]] std::string to_text() const;
 };
 
-/// How it is with one series at the end of its samples.
+/// The state of a condition for one series at the end of its samples.
 struct standing {
   enum class state : std::uint8_t {
-    unknown,  ///< There is no value at the end, nor shortly before it.
+    unknown,  ///< There is no value at the end or shortly before it.
     quiet,
-    pending,  ///< It is met, but not for long enough yet.
+    pending,  ///< Met, but not yet for long enough.
     met,
   };
   state now = state::unknown;
-  series::instant since = 0;      ///< With `pending` and `met`: the first step of the stretch in which it is met.
-  bool is_since_earlier = false;  ///< That is the first value that was looked at, or the first after a gap: it may have been
-                                  ///< met before, and did not end so far as is known.
-  std::optional<double> value{};  ///< The last one.
+  series::instant since = 0;  ///< With `pending` and `met`: the first step of the period in which the condition is met.
+  /// `since` is the first value, or the first after a gap: the condition may have been met earlier.
+  bool is_since_earlier = false;
+  std::optional<double> value{};  ///< The last value.
   series::instant value_at = 0;
 };
 
-/// Looks at samples at regular steps up to `end`. A step without a value, or with NaN, says nothing: it neither meets the
-/// condition nor ends it, unless values are missing for longer than `gap`, which ends what was before. Linear time.
+/// Checks samples at regular steps up to `end`. A step without a value, or with NaN, neither meets nor ends the condition. If
+/// values are missing for longer than `gap`, the state before the gap is dropped. Takes linear time.
 [[nodiscard]] standing stand(const std::vector<series::sample>& samples, const condition& of, series::instant end,
                              series::duration gap = series::usual_look_back);
 
-/// Where `absent` holds: one sample for each step of `known` that no series has a value at, 1, and 0 for the others. Steps at
-/// which nothing was known are left out. `known`: in order.
+/// The series for `absent`: one sample per step of `known`, 1 if no series has a value there, else 0. `known`: the steps at
+/// which data was available, in order. Other steps are left out.
 [[nodiscard]] std::vector<series::sample> absence(const std::vector<series::points>& all,
                                                   const std::vector<series::instant>& known);
 

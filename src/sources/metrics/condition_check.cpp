@@ -17,7 +17,7 @@ std::vector<series::instant> steps_of(const series::range& span) {
   return out;
 }
 
-/// Steps at which some target was known to be up or down; all where the source does not say such.
+/// Steps at which some target was known to be up or down. All steps if the source has no `up` metric.
 result<std::vector<series::instant>> known_steps(backend& from, const series::range& span, const limits& most, const call& by) {
   const auto up = from.find("up", by);
   if (!up) return tl::unexpected(up.error());
@@ -81,7 +81,7 @@ result<verdict> judge(backend& from, const address& at, const series::range& spa
   verdict out;
   HONDANA_TRY(auto got, ask(from, at, span, most, by));
   out.what = std::move(got);
-  // Values may come less often than steps: what is missing for so long is gone.
+  // Values may arrive less often than steps. A series that is missing for this long is gone.
   const auto gap = std::max(series::usual_look_back, 2 * span.step);
   if (at.when.above || at.when.below)
     for (const auto& one : out.what.series) out.all.push_back({false, one, stand(one.samples, at.when, span.end, gap)});

@@ -14,31 +14,33 @@
 
 namespace hondana::metrics {
 
+/// A series and the state of the condition for it.
 struct judged {
-  bool is_absence = false;  ///< It stands for all series together: 1 where none has a value.
+  bool is_absence = false;  ///< Stands for all series together: 1 where no series has a value.
   series::points of{};
   standing how{};
 };
 
+/// The result of a check of a condition for all series of a metric.
 struct verdict {
   range_answer what{};
-  std::vector<judged> all{};  ///< In the order of the series; the absence last.
+  std::vector<judged> all{};  ///< In the order of the series. The one for `absent` is last.
 
   [[nodiscard]] bool holds() const noexcept;
-  /// Of what has met it for longest.
+  /// The earliest time since which a series meets the condition.
   [[nodiscard]] std::optional<series::instant> since() const noexcept;
 };
 
-/// Asks for the values of `span` and judges each series at its end. For `absent`, steps at which the source knew of no target
-/// (`up`) count as not known. Errors: of the source.
+/// Reads the values of `span` and checks the condition for each series at its end. For `absent`, steps at which the source has
+/// no `up` sample of any target count as unknown. Errors: of the source.
 [[nodiscard]] result<verdict> judge(backend& from, const address& at, const series::range& span, const limits& most,
                                     const call& by);
 
-/// The values alone. Errors: of the source.
+/// Reads the values only. Errors: of the source.
 [[nodiscard]] result<range_answer> ask(backend& from, const address& at, const series::range& span, const limits& most,
                                        const call& by);
 
-/// Which series meet it, since when, and their points; how many others there are.
+/// The series that meet the condition, since when, and their points, and the number of other series.
 [[nodiscard]] std::string json_of(const told_range& of, const verdict& found);
 
 }  // namespace hondana::metrics

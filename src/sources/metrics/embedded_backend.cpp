@@ -18,10 +18,10 @@ namespace hondana::metrics {
 namespace {
 
 constexpr std::chrono::seconds next_try{3};
-/// First scrapes come within a second.
+/// The first scrapes complete within a second.
 constexpr std::chrono::milliseconds for_first_scrapes{1500};
 
-/// As peers may have it: without the path, which is in the private text.
+/// Removes the store's path from the text for clients. The private text keeps it.
 failure without_path(failure why, const std::string& path) {
   auto said = why.public_text;
   if (const auto at = path.empty() ? std::string::npos : said.find(path); at != std::string::npos) {
@@ -72,7 +72,7 @@ void embedded_backend::stop() {
   timers_.at(executor::clock::now(), [this] { turn(); });
 }
 
-/// Makes it as it is wanted.
+/// Opens or closes the store, as last requested by `start` or `stop`.
 void embedded_backend::turn() {
   const std::lock_guard turning(turning_);
   std::shared_ptr<open_store> gone;
@@ -82,7 +82,7 @@ void embedded_backend::turn() {
     opens = is_wanted_ && !open_;
     if (!is_wanted_) gone.swap(open_);
   }
-  // The scraper ends before others can open the store; whoever still reads keeps it a little longer.
+  // The scraper stops before another process can open the store. Running reads hold the store open until they finish.
   if (gone) gone->scraper->stop();
   gone.reset();
   if (opens) open();
@@ -128,7 +128,7 @@ result<std::shared_ptr<embedded_backend::open_store>> embedded_backend::opened(c
   const auto until = std::min(by.deadline, monotonic_clock::now() + std::chrono::minutes(1));
   const bool is_done =
       monotonic_clock::wait_until(news_, lock, by.stop, until, [&] { return open_ || problem_ || has_stopped_; });
-  // Who asks what has only just been started is better answered a moment later than with nothing.
+  // Right after the start, wait for the first scrapes, so that the answer is not empty.
   if (open_ && !how_.is_still)
     monotonic_clock::wait_until(news_, lock, by.stop, std::min(until, open_->since + for_first_scrapes),
                                 [&] { return heard_.size() >= places_ || has_stopped_ || !open_; });
@@ -147,7 +147,7 @@ void embedded_backend::hear(const scraping::target_state& of, series::instant at
     latest_ = std::max(latest_.value_or(at), at);
     heard_.emplace(of.job, of.instance);
     news_.notify_all();
-    // Before each has been asked once, what is absent may only not be there yet.
+    // Until each target was scraped once, an absent series may only be late.
     if (heard_.size() >= places_) told = told_;
   }
   if (told) told();
@@ -217,10 +217,10 @@ hondana::needs embedded_backend::needs() const {
 namespace {
 
 constexpr std::size_t most_stored_names = 100'000;
-/// What an aggregation may take together, for each series and for each point of the answer.
+/// How many stored series, and points, may be aggregated into one series, or point, of the answer.
 constexpr std::size_t series_in_one = 20;
 constexpr std::size_t points_in_one = 40;
-/// Metrics that nobody has had for longer are not listed, but can be read.
+/// Metrics without a sample for longer than this are not listed, but can be read.
 constexpr series::duration listed_for = day;
 
 samples::budget budget_of(const range_request& what, bool is_each, const call& by) {
@@ -233,7 +233,7 @@ samples::budget budget_of(const range_request& what, bool is_each, const call& b
 
 bool has_buckets(series::kind what) noexcept { return what == series::kind::histogram; }
 
-/// Of a histogram's family the series that there are.
+/// The series that are stored: those of a histogram family are its `_bucket` series.
 series::selector stored(const series::selector& of, const series::metadata& facts) {
   auto out = of;
   if (has_buckets(facts.kind)) out.name = of.name + "_bucket";
@@ -368,7 +368,7 @@ class taken final : public counters::sink {
 
   void family(const counters::head& of) override {
     name_ = of.name;
-    // What is stored with it is found by the family's name, which for some is the series' own.
+    // The store finds metadata by family name. For some metrics it equals the name of the series.
     into_.families.insert_or_assign(name_,
                                     series::metadata{kind_of_figures(of.kind), std::string(of.unit), std::string(of.help)});
   }

@@ -27,16 +27,17 @@ namespace hondana::metrics {
 struct embedded_options {
   samples::store_options store{};
   std::vector<scraping::target> targets{};
-  series::duration interval = 15'000;       ///< Of most targets.
-  std::vector<std::string> host_folders{};  ///< That the machine's own figures are in.
-  /// Tests: the clock, and that nothing is scraped by itself.
+  series::duration interval = 15'000;       ///< Scrape interval of targets that have none of their own.
+  std::vector<std::string> host_folders{};  ///< The folders that the metrics of this machine are read from.
+  /// For tests: the clock.
   std::function<series::instant()> now{};
+  /// For tests: nothing is scraped automatically.
   bool is_still = false;
   std::function<void(std::string_view)> log{};  ///< May be empty.
 };
 
-/// The store is opened, behind, by `start` or the first call; as long as it cannot be had, for instance because another process
-/// has it, that is tried again every few seconds. Threads: any.
+/// A backend that scrapes targets into a store on this machine. `start` or the first call opens the store in the background. If
+/// that fails, for instance because another process has the store open, it is retried every few seconds. Threads: any.
 class embedded_backend final : public backend {
  public:
   explicit embedded_backend(embedded_options how);
@@ -63,7 +64,7 @@ class embedded_backend final : public backend {
   [[nodiscard]] hondana::health health() const override;
   [[nodiscard]] hondana::needs needs() const override;
 
-  /// All targets once, in the calling thread, as `scraping::scraper::scrape_once`. For tests and benches.
+  /// Scrapes all targets once, in the calling thread, as `scraping::scraper::scrape_once` does. For tests and benchmarks.
   [[nodiscard]] result<void> scrape_once();
 
  private:
@@ -86,14 +87,14 @@ class embedded_backend final : public backend {
   std::optional<failure> problem_;
   bool is_wanted_ = false, has_stopped_ = false;
   std::optional<series::instant> latest_;
-  std::set<std::pair<std::string, std::string>> heard_;  // jobs and instances
-  std::size_t places_ = 0;                               // of those
+  std::set<std::pair<std::string, std::string>> heard_;  // job and instance of each target that was scraped at least once
+  std::size_t places_ = 0;                               // number of distinct pairs of job and instance
   std::function<void()> told_;
   std::mutex turning_;       // held while the store is opened or closed
-  executor::timers timers_;  // the last member: its thread uses the others
+  executor::timers timers_;  // must be the last member: its thread uses the others
 };
 
-/// Everything that this process counts of itself, once, with `now` as every sample's instant. Threads: any.
+/// Adds all metrics of this process to `into`, with `now` as the time of each sample. Threads: any.
 [[nodiscard]] result<void> collect_own_figures(series::instant now, samples::batch& into);
 
 }  // namespace hondana::metrics

@@ -76,11 +76,11 @@ bool is_in_name(char c) noexcept {
 result<std::set<std::string, std::less<>>> labels_in(std::string_view promql) {
   std::set<std::string, std::less<>> out;
   const auto add = [&](std::string_view name) {
-    // Newer ones have labels of any text.
+    // Newer Prometheus versions allow any text as a label name.
     if (series::is_label_name(name) || tells_secret(name)) out.emplace(name);
   };
   std::size_t depth = 0;
-  bool is_value = false;  // of a matcher: its relation stands before
+  bool is_value = false;  // inside braces, after the relation of a matcher
   for (std::size_t at = 0; at < promql.size();) {
     const char c = promql[at];
     if (ascii::is_json_space(c)) {
@@ -126,7 +126,7 @@ result<bool> secret_labels::has_secrets(const std::string& metric, const std::st
   }
   const auto values = from_->label_values({metric, {}}, label, {}, by);
   if (!values) return tl::unexpected(values.error());
-  // Of more values than are looked at, the others may hold some.
+  // If the list of values may be incomplete, the missing ones may have secrets.
   const bool has_some = values->size() >= most_label_values ||
                         std::any_of(values->begin(), values->end(), [&](const auto& one) { return holds_secret(label, one); });
   const std::lock_guard lock(mutex_);

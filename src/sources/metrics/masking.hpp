@@ -20,13 +20,13 @@
 
 namespace hondana::metrics {
 
-/// The value of a label with asterisks over the secrets in it; all of it where the label's name says that it is one.
+/// The value of a label with its secrets masked by asterisks. All of it is masked if the label's name suggests a secret.
 [[nodiscard]] std::string masked_label(std::string_view name, std::string_view value);
 [[nodiscard]] bool holds_secret(std::string_view name, std::string_view value);
-/// Whether the name alone says so.
+/// Whether the name alone suggests a secret.
 [[nodiscard]] bool tells_secret(std::string_view label_name);
 
-/// Masks in place. Returns how many values had secrets in them.
+/// Mask in place. Return the number of values that had secrets.
 std::size_t mask(series::identity& of);
 std::size_t mask(series::metadata& of);
 std::size_t mask(range_answer& all);
@@ -34,23 +34,25 @@ std::size_t mask(alert& of);
 std::size_t mask(scraping::target_state& of);
 std::size_t mask(rule& of);
 
-/// Labels that are matched within braces, and every quoted text that a label may be called like, but for the values that
-/// matchers have: `label_replace` and its like name labels so. Not those of `by`, `without`, `on` and `ignoring`, which are in
-/// the answer and masked there. Errors: invalid_argument for a quoted text that cannot be read, since what is behind it cannot
-/// either. Linear time.
+/// The labels whose values an expression can test. These are the labels matched within braces, and every quoted string that can
+/// be a label name, since functions such as `label_replace` take names as strings. Quoted values of matchers are not included.
+/// Labels of `by`, `without`, `on` and `ignoring` are not included: they appear in the answer and are masked there.
+/// Errors: invalid_argument for a malformed quoted string, since the rest cannot be parsed. Takes linear time.
 [[nodiscard]] result<std::set<std::string, std::less<>>> labels_in(std::string_view promql);
 
-/// Remembers for a minute, of 1000 labels at a time. Threads: any.
+/// Finds labels whose values have secrets. Caches results for a minute, for up to 1000 labels. Threads: any.
 class secret_labels {
  public:
   explicit secret_labels(std::shared_ptr<backend> from) : from_(std::move(from)) {}
 
-  /// Errors: invalid_argument for a matcher of a label whose name says that it is a secret, or some of whose values have one in
-  /// them; those of the source.
+  /// Rejects matchers that could be used to guess a secret.
+  /// Errors: invalid_argument if the name of a matched label suggests a secret, or some of its values have one. Errors of the
+  /// source.
   [[nodiscard]] result<void> check(const std::string& metric, const std::vector<series::matcher>& matchers, const call& by);
-  /// The same for an expression of PromQL, and labels of any metric; invalid_argument for one that cannot be read.
+  /// The same for a PromQL expression and the labels of any metric. Errors: also invalid_argument if the expression cannot be
+  /// parsed.
   [[nodiscard]] result<void> check_query(std::string_view promql, const call& by);
-  /// Whether a label of a metric is such. Empty name: of any metric. Errors: of the source.
+  /// Whether values of a label of a metric have secrets. An empty metric name means any metric. Errors: of the source.
   [[nodiscard]] result<bool> has_secrets(const std::string& metric, const std::string& label, const call& by);
 
  private:
@@ -62,7 +64,7 @@ class secret_labels {
     std::set<std::string, std::less<>> all{};
     std::chrono::steady_clock::time_point until{};
   };
-  /// Whether any series has it.
+  /// Whether any series has the label.
   [[nodiscard]] result<bool> is_there(const std::string& label, const call& by);
 
   const std::shared_ptr<backend> from_;

@@ -72,7 +72,7 @@ result<std::shared_ptr<const named_metrics>> names::get(const call& by) {
     const auto now = monotonic_clock::now();
     if (!made) {
       if (!last_) return made;
-      // Not each of many callers has to find out by itself that it does not answer.
+      // The source is not answering. Callers get the old list for a while instead of each waiting for its own timeout.
       constexpr std::chrono::milliseconds before_next_try{2000};
       until_ = now + std::min(keeps_, before_next_try);
       return last_;
@@ -93,7 +93,7 @@ std::vector<std::string> names::near(std::string_view name, const call& by) {
   for (const auto& one : (*all)->all) {
     const std::string_view there = one.of.name;
     auto distance = distance_of(name, there, most);
-    // A word of it, or it without its unit, is near as well.
+    // A name that contains the given one, such as the same name with a unit, counts as similar.
     constexpr std::size_t least_part = 4;
     if (distance > most && name.size() >= least_part && there.find(name) != std::string_view::npos) distance = most;
     if (distance <= most) found.emplace_back(distance, one.of.name);

@@ -32,20 +32,21 @@ struct completing_source {
   names& known;
   secret_labels& secrets;
   bool redact = true;
-  /// Whether the caller may see a metric.
+  /// Whether the caller may list a metric.
   std::function<bool(const std::string& name)> may_see{};
 };
 
-/// Names; inside `match` label names, and behind their relation the values that series have which the name and the matchers
-/// before admit; aggregations that make sense of the metric; formats, steps, times. Nothing is offered behind a matcher of a
-/// label that has secrets, nor are its values. Errors: of the source.
+/// Completes one template variable.
+/// `name`: names of metrics. `match`: label names, then after the relation the values of series that satisfy the name and the
+/// previous matchers. `agg`: aggregations suitable for the metric. Others: formats, steps and times.
+/// Offers nothing after a matcher on a label with secrets, and no values of such labels. Errors: of the source.
 [[nodiscard]] result<complete_result> complete_parameter(const complete_request& request, const completing_source& from);
 
 namespace {
 
 constexpr std::size_t longest_offered = 200;
 
-/// The metric that was chosen, if the caller may see it.
+/// The metric that the client has chosen, if the caller may see it.
 std::string chosen_metric(const complete_request& request, const completing_source& from) {
   auto name = request.chosen("name");
   if (!series::is_metric_name(name) || (from.may_see && !from.may_see(name))) return {};
@@ -67,7 +68,7 @@ result<complete_result> complete_match(const complete_request& request, const co
   if (name.empty() || !typed) return nothing;
   series::selector of{name, typed->whole};
   if (from.redact) {
-    // What would be offered behind it, or by what was typed of it, would tell whether a guess is right.
+    // Suggestions would reveal whether a guess in a previous matcher, or in the typed part, is right.
     std::vector<std::string> labels;
     labels.reserve(of.matchers.size() + 1);
     for (const auto& one : of.matchers) labels.push_back(one.label_name());
@@ -82,18 +83,18 @@ result<complete_result> complete_match(const complete_request& request, const co
     auto found = from.from.label_names(of, request);
     if (!found) return tl::unexpected(std::move(found.error()));
     for (auto& one : *found) {
-      // What is said already is not said again, and the metric's name is chosen.
+      // Skip labels that are already matched. The metric's name is chosen by `name`.
       const bool is_said =
           std::any_of(typed->whole.begin(), typed->whole.end(), [&](const auto& each) { return each.label_name() == one; });
       if (!is_said && one != "__name__") values.push_back(one + '=');
     }
   } else {
-    // An expression is anything; what is typed of it so far says nothing about the values.
+    // For a regular expression, the typed part is not a prefix of the values.
     const bool is_plain = typed->how == series::matcher::relation::equal || typed->how == series::matcher::relation::not_equal;
     auto found =
         from.from.label_values(of, typed->label_name, is_plain ? std::string_view(typed->typed) : std::string_view(), request);
     if (!found) return tl::unexpected(std::move(found.error()));
-    // Where none begins so, other spellings may be meant.
+    // If no value has this prefix, offer all: another spelling may match.
     if (found->empty() && is_plain && !typed->typed.empty()) {
       found = from.from.label_values(of, typed->label_name, {}, request);
       if (!found) return tl::unexpected(std::move(found.error()));
@@ -190,7 +191,7 @@ metrics_provider::metrics_provider(provider_options from)
 
 metrics_provider::~metrics_provider() {
   options_.from->follow({});
-  // It uses the others, which go before it.
+  // The watcher's callbacks use this object, so it stops first.
   watcher_->end();
   options_.from->stop();
 }
@@ -266,7 +267,7 @@ result<list_result> metrics_provider::list(const list_request& request) {
   for (const auto one : listed_places)
     if (has(one) && is_after(uri_of(options_.name, one))) entries.push_back(entry_of(options_.name, one));
   bool are_more = false;
-  // Where the source does not answer, what can be asked of it when it does is listed.
+  // If the source does not answer, the resources that exist regardless are still listed.
   if (known) {
     const auto& all = (*known)->all;
     auto at = std::partition_point(all.begin(), all.end(), [&](const auto& one) { return !is_after(one.uri); });
@@ -327,7 +328,7 @@ std::string metrics_provider::mark(const address& at, const call& by) {
 }
 
 void metrics_provider::watch(std::shared_ptr<change_listener> to) {
-  // What nobody reads is kept all the same: history is what metrics are for.
+  // Scraping runs even without subscribers: metrics need a history.
   if (to) {
     options_.from->start();
   } else {
@@ -365,7 +366,8 @@ void metrics_provider::detach(const std::string& uri) {
 void metrics_provider::attach_list() {
   if (!options_.watch) return;
   const std::lock_guard lock(following_);
-  // Looked at with every scrape: whether metrics have come or gone, and what is unusual. It is no URI that a peer can name.
+  // Check after each scrape whether metrics appeared or disappeared, and what is unusual. These keys are not URIs, so clients
+  // cannot name them.
   address list{.source = options_.name, .of = place::index};
   watcher_->attach("#list", list, true);
   address unusual{.source = options_.name, .of = place::summary};
@@ -386,7 +388,7 @@ failure metrics_provider::told(failure why) const {
     why.public_text +=
         " Select fewer series with match, aggregate them with agg (such as agg=sum by (LABEL) or agg=topk(5)), or use a longer "
         "step or a shorter range (start, end).";
-  // Codes for what is not there have texts of their own on the wire.
+  // The catalog would replace the text of resource_not_found with its own.
   if (why.code == errc::resource_not_found) why.code = errc::source_unavailable;
   return why;
 }

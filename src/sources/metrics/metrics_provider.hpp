@@ -26,20 +26,21 @@ namespace hondana::metrics {
 struct provider_options {
   std::string name;  ///< A slug.
   std::shared_ptr<backend> from;
-  bool has_query = false;   ///< PromQL may be asked.
-  bool has_alerts = false;  ///< So may alerts and rules.
+  bool has_query = false;   ///< PromQL queries are available.
+  bool has_alerts = false;  ///< Alerts and rules are available.
   bool redact = true;
   bool watch = true;
   limits most{};
   std::string zone{};
-  std::size_t surveyed_metrics = 300;               ///< Of one round of the summary.
-  std::chrono::milliseconds least_between{30'000};  ///< Of its rounds, which are not made more often than the interval either.
+  std::size_t surveyed_metrics = 300;  ///< The most metrics examined in one round of the summary.
+  /// Minimum time between rounds of the summary. The scrape interval applies if it is longer.
+  std::chrono::milliseconds least_between{30'000};
   std::chrono::milliseconds keeps_names{15'000};
-  std::function<series::instant()> now{};       ///< Empty: the clock.
+  std::function<series::instant()> now{};       ///< Empty: the system clock.
   std::function<void(std::string_view)> log{};  ///< May be empty.
 };
 
-/// Values over time, charts, conditions, summaries. Threads: any.
+/// Serves values over time, charts, conditions and summaries of one source. Threads: any.
 class metrics_provider final : public provider {
  public:
   explicit metrics_provider(provider_options from);
@@ -74,15 +75,15 @@ class metrics_provider final : public provider {
   [[nodiscard]] result<rendered> render_values(const address& asked, const call& by);
   [[nodiscard]] result<rendered> render_summary(const address& at, const call& by);
   [[nodiscard]] result<rendered> render_list(const address& at, const call& by);
-  /// Whether there is what an address names, for the caller: to be read or, if not `is_read`, to be listed.
+  /// Checks that the resource exists and that the caller may read it or, if not `is_read`, list it.
   [[nodiscard]] result<void> check(const address& at, const call& by, bool is_read);
-  /// Whether it names no label whose values are masked.
+  /// Rejects addresses that match on labels whose values are masked.
   [[nodiscard]] result<void> check_secrets(const address& at, const call& by);
   [[nodiscard]] bool has(place of) const noexcept;
   [[nodiscard]] std::string mark(const address& at, const call& by);
   [[nodiscard]] resource entry_with_priority(resource entry) const;
   void follow_as_wanted();
-  /// Of the source, as peers are told it: with how to ask for less, and masked, since a Prometheus quotes labels.
+  /// Prepares an error of the source for clients. Adds how to select less, and masks secrets, since Prometheus quotes labels.
   [[nodiscard]] failure told(failure why) const;
 
   const provider_options options_;
@@ -92,11 +93,12 @@ class metrics_provider final : public provider {
   const std::shared_ptr<watcher> watcher_;
   const std::shared_ptr<summaries> summaries_;
 
-  std::mutex following_;  // held while the source is told to follow; never taken by what it calls
+  std::mutex following_;  // held while the backend's `follow` is called; the function passed to it never takes this lock
   std::set<std::string, std::less<>> summary_uris_;
   bool is_following_ = false;
 };
 
+/// Notifies the server that the list of resources has changed. Threads: any.
 struct metrics_provider::list_listener {
   void turn(std::shared_ptr<change_listener> next) {
     const std::lock_guard lock(mutex);

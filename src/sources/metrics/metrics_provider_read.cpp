@@ -23,10 +23,10 @@ struct metrics_provider::rendered {
 
 namespace {
 
-/// Samples of the past do not change any more; they go after a while.
+/// How long clients may cache results for past times. Samples do not change any more, but are deleted eventually.
 constexpr std::chrono::hours of_the_past{1};
 
-/// What rules look at.
+/// The entry that access rules are checked against.
 resource bare_entry(std::string_view source, const std::string& name) { return entry_of(source, metric{name, {}}); }
 
 template <class All>
@@ -46,16 +46,16 @@ std::string listed(const std::vector<std::string>& all) {
 
 result<void> metrics_provider::check(const address& at, const call& by, bool is_read) {
   if (at.of != place::metric) return check_secrets(at, by);
-  // Rules are about the usual spelling; `%3A` is another one of a colon.
+  // Access rules match the canonical URI. Clients can also write a colon as `%3A`.
   const auto* through = by.who.view.get();
   const auto granted = is_read ? &model::may_read : &model::may_see;
   if (through != nullptr && !granted(through, bare_entry(options_.name, at.metric)))
     return fail(errc::resource_not_found, "Unknown metric. List the resources, or use completion for the name.");
   const auto there = options_.from->find(at.metric, by);
   if (!there) return tl::unexpected(told(there.error()));
-  // What is absent may never have been there.
+  // A condition with `absent` is valid for a metric that has never existed.
   if (!*there && !at.when.is_absent) {
-    // Names of what the caller may not see are none of their business.
+    // Do not suggest metrics that the caller may not list.
     auto near = names_->near(at.metric, by);
     if (through != nullptr)
       std::erase_if(near, [&](const auto& one) { return !model::may_see(through, bare_entry(options_.name, one)); });
@@ -63,7 +63,7 @@ result<void> metrics_provider::check(const address& at, const call& by, bool is_
                                               (near.empty() ? " List the resources, or use completion for the name."
                                                             : " Similar names: " + listed(near) + '.'));
   }
-  // Nothing of its labels is told to whoever may only list it.
+  // A caller that may only list the metric must learn nothing about its labels.
   return is_read ? check_secrets(at, by) : result<void>();
 }
 
@@ -80,7 +80,7 @@ result<metrics_provider::rendered> metrics_provider::render_values(const address
   HONDANA_TRY(check(asked, by, true));
   const auto interval = options_.from->interval();
   const auto reference_now = moment_of_relative();
-  // Something may have been scraped since the address was read: both ends go by that.
+  // A scrape may have finished after the address was parsed. Both ends use the newer reference time.
   auto at = asked;
   at.move_to(reference_now);
   HONDANA_TRY(const auto span, span_of(at, reference_now, interval, options_.most));
@@ -118,7 +118,7 @@ result<metrics_provider::rendered> metrics_provider::render_values(const address
     default:
       made.text = is_judged ? json_of(of, found) : json_of(of);
   }
-  // The next scrape may bring something for what is not over, and late ones do for a while.
+  // Until the range has passed, the next scrape may add samples. Late samples can arrive for some time after that.
   const bool is_over = !at.is_relative() && span.end < now() - series::usual_look_back - 2 * interval;
   const auto next = std::clamp<series::duration>(reference_now + interval - now(), 0, interval);
   made.ttl = is_over ? std::chrono::milliseconds(of_the_past) : std::chrono::milliseconds(next);
@@ -129,7 +129,7 @@ result<metrics_provider::rendered> metrics_provider::render_summary(const addres
   const auto what = summaries_->get(by);
   if (!what) return tl::unexpected(told(what.error()));
   auto shown = **what;
-  // What is in it is as visible as it is by itself.
+  // Remove findings about metrics that the caller may not read.
   if (by.who.view)
     std::erase_if(shown.unusual, [&](const finding& one) {
       return !one.metric.empty() && !model::may_read(by.who.view.get(), bare_entry(options_.name, one.metric));
@@ -157,11 +157,11 @@ result<metrics_provider::rendered> metrics_provider::render_list(const address& 
   if (!known) return tl::unexpected(told(known.error()));
   std::vector<metric> all;
   for (const auto& one : (*known)->all) {
-    // The list is one resource; what is in it is as visible as each is by itself.
+    // The list contains only metrics that the caller may list.
     const auto* through = by.who.view.get();
     const auto entry = through == nullptr ? resource() : bare_entry(options_.name, one.of.name);
     if (!model::may_see(through, entry)) continue;
-    // Of a metric that may not be read only the name is told: the rest was scraped with it.
+    // If the caller may not read a metric, show only its name. The metadata was scraped with the values.
     all.push_back(model::may_read(through, entry) ? one.of : metric{one.of.name, {}});
     if (options_.redact) made.masked += mask(all.back().of);
   }
@@ -222,7 +222,7 @@ result<resource> metrics_provider::describe(const describe_request& request) {
   entry.mimeType = mime_of(at.as.value_or(format::json));
   entry = entry_with_priority(std::move(entry));
   entry.version = request.known_version;
-  // A version is a digest of what may not be known.
+  // The version is a digest of the contents, so only readers may get it.
   const bool is_readable =
       at.of != place::metric || model::may_read(request.who.view.get(), bare_entry(options_.name, at.metric));
   if (!entry.version.empty() || !is_readable) return entry;

@@ -18,11 +18,11 @@ namespace {
 using series::instant;
 
 constexpr std::size_t longest_moment = 64;
-/// 9999-12-31T23:59:59.999Z, and 1900.
+/// 9999-12-31T23:59:59.999Z and 1900-01-01T00:00:00Z.
 constexpr instant last_instant = 253'402'300'799'999;
 constexpr instant first_instant = -2'208'988'800'000;
 
-/// Seconds with a fraction, or milliseconds, by their size.
+/// Parses seconds with a fraction, or milliseconds. The number of digits decides.
 std::optional<instant> since_1970(std::string_view text) {
   const bool is_before = text.starts_with('-');
   auto rest = text.substr(is_before ? 1 : 0);
@@ -47,14 +47,14 @@ std::optional<instant> since_1970(std::string_view text) {
   return is_before ? -at : at;
 }
 
-/// A date, with or without a time, which may lack its offset, its seconds, and the T before it.
+/// Parses a date with an optional time. The time may lack its offset and seconds, and a blank may replace the T.
 std::optional<instant> by_calendar(std::string_view text) {
   constexpr std::size_t day_size = 10, to_minutes = 16;
   if (text.size() < day_size || !ascii::is_digit(text.front())) return std::nullopt;
   std::string whole(text);
   if (whole.size() > day_size) {
     if (whole[day_size] == ' ' || whole[day_size] == 't') whole[day_size] = 'T';
-    // A plus sign in a query is a blank where a client writes one so.
+    // An unencoded plus sign in a query is decoded as a blank.
     if (const auto blank = whole.find(' '); blank != std::string::npos) whole[blank] = '+';
     if (whole.back() == 'z') whole.back() = 'Z';
     if (whole.size() >= to_minutes && (whole.size() == to_minutes || whole[to_minutes] != ':')) whole.insert(to_minutes, ":00");
@@ -70,14 +70,14 @@ std::optional<moment> relative(std::string_view text, instant now) {
   bool is_later = false;
   if (text.starts_with("now")) {
     text.remove_prefix(3);
-    // A plus sign in a query is a blank where a client writes one so.
+    // An unencoded plus sign in a query is decoded as a blank.
     if (text.front() != '-' && text.front() != '+' && text.front() != ' ') return std::nullopt;
     is_later = text.front() != '-';
     text.remove_prefix(1);
   } else if (text.starts_with('-')) {
     text.remove_prefix(1);
   }
-  // Bare numbers are seconds since 1970.
+  // Bare numbers are seconds since 1970, not relative times.
   if (text.empty() || !ascii::is_digit(text.front()) || ascii::is_digit(text.back())) return std::nullopt;
   const auto span = series::parse_duration(text);
   if (!span) return std::nullopt;

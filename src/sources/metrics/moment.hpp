@@ -10,24 +10,25 @@
 
 namespace hondana::metrics {
 
-/// A moment, and whether it goes by when it was asked for.
+/// A point in time, and whether it depends on the time of the request.
 struct moment {
   series::instant at = 0;
   bool is_relative = false;
 };
 
-/// Reads `now`, `now-5m`, `now+1h`; how long ago (`-1h`, `1h30m`); a day (`2026-01-31`, midnight in UTC) or a date and time, in
-/// UTC unless it has an offset; seconds since 1970 with or without a fraction, or milliseconds (from 12 digits on). `name`
-/// begins the text of an error. Errors: invalid_argument. Linear time.
+/// Parses a time. Relative times: `now`, `now-5m`, `now+1h`, and times ago (`-1h`, `1h30m`).
+/// Absolute times: a day (`2026-01-31`, midnight UTC), or a date and time (UTC unless it has an offset). Also seconds since
+/// 1970 with or without a fraction, or milliseconds since 1970 (12 digits or more).
+/// `name` begins the text of an error. Errors: invalid_argument. Takes linear time.
 [[nodiscard]] result<moment> parse_moment(std::string_view name, std::string_view text, series::instant now);
 
-/// RFC 3339 in UTC, with milliseconds where there are any. What no calendar of four digits has is written in seconds.
+/// RFC 3339 in UTC, with milliseconds unless they are zero. Times outside four-digit years are written as seconds since 1970.
 [[nodiscard]] std::string text_of(series::instant when);
 
-/// For people: "45 s", "12 min", "3 h 20 min", "2 d 4 h".
+/// A duration for people: "45 s", "12 min", "3 h 20 min", "2 d 4 h".
 [[nodiscard]] std::string span_text(series::duration of);
 
-/// By the clock.
+/// The current time of the system clock.
 [[nodiscard]] series::instant present() noexcept;
 
 inline constexpr series::duration second = 1000;

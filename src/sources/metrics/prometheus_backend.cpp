@@ -21,19 +21,20 @@
 
 namespace hondana::metrics {
 
-/// One thread while there is something to call, none otherwise. Threads: any; none holds it while the function runs, except
-/// that what ends it from elsewhere waits for it.
+/// Calls a function at regular intervals. It has a thread only while there is a function to call.
+/// Threads: any. No method waits for a running call of the function, except that ending it from another thread does.
 class following {
  public:
-  /// `every` is asked again and again, and what it says holds at once, or within a second.
+  /// `every` returns the interval. It is evaluated repeatedly, and a new value takes effect within a second.
   explicit following(std::function<series::duration()> every) : every_(std::move(every)) {}
   ~following() { tell({}); }
   following(const following&) = delete;
   following& operator=(const following&) = delete;
 
-  /// From now on; empty: no more, and afterwards it does not run, unless it is what calls this.
+  /// Starts to call `told`. An empty function ends the calls: it is not running when this returns, unless it makes this call
+  /// itself.
   void tell(std::function<void()> told);
-  /// Calls nothing, as after an empty `tell`, until it goes on with what it had or is told something else.
+  /// Stops the calls until `go_on` resumes them or `tell` sets a new function. It waits as `tell` does.
   void pause();
   void go_on();
 
@@ -89,14 +90,14 @@ void following::begin() {
 
 void following::end(std::jthread thread) {
   thread.request_stop();
-  // What it calls may be what ends it.
+  // The called function may itself end the thread.
   if (thread.get_id() == std::this_thread::get_id() && thread.joinable()) thread.detach();
 }
 
 void following::run(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   while (!stop.stop_requested()) {
-    // The interval may be found out, or change, meanwhile.
+    // The interval may become known, or change, during the wait.
     const auto begun = monotonic_clock::now();
     for (std::chrono::milliseconds left{shortest_pause}; left.count() > 0 && !stop.stop_requested();) {
       monotonic_clock::wait_for(changed_, lock, stop, std::min(left, longest_wait), [] { return false; });
@@ -107,7 +108,7 @@ void following::run(const std::stop_token& stop) {
     const auto told = told_;
     lock.unlock();
     told();
-    // What it calls may have ended all this.
+    // The called function may have ended this thread, and destroyed this object.
     if (stop.stop_requested()) return;
     lock.lock();
   }
@@ -115,17 +116,17 @@ void following::run(const std::stop_token& stop) {
 
 namespace {
 
-/// Steps between the first and the last that Prometheus answers in one go.
+/// The most steps that Prometheus accepts in a range query.
 constexpr std::size_t most_steps = 11'000;
 constexpr std::size_t longest_expression = 16 * 1024;
-/// How long ago a series may have ended and still be completed.
+/// Completion includes series that ended no longer than this ago, in milliseconds.
 constexpr series::duration lookup_range = 86'400'000;
 
 series::instant now() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-/// An expression of RE2 for what begins with a text.
+/// An RE2 expression that matches strings with this prefix.
 std::string beginning_with(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -176,10 +177,10 @@ class prometheus_backend final : public backend {
   [[nodiscard]] hondana::needs needs() const override;
 
  private:
-  /// Between `start` and `end` of the API, of what has been there lately.
+  /// Parameters of a lookup API (labels, values) that select the matching series of the last day.
   [[nodiscard]] result<prometheus_api::form> lookup(const series::selector& of, const call& by);
   [[nodiscard]] result<void> check(const series::range& at) const;
-  /// Series of one expression at each step.
+  /// The series of one expression over the steps of a range.
   [[nodiscard]] result<std::vector<series::points>> evaluated(std::string_view promql, const series::range& at,
                                                               const prometheus_limits& most, std::vector<std::string>& warnings,
                                                               const call& by) const;
@@ -187,7 +188,7 @@ class prometheus_backend final : public backend {
   const prometheus_options options_;
   const prometheus_api api_;
   prometheus_known known_;
-  following following_;  // last: its thread ends before what it looks at
+  following following_;  // must be the last member: its thread uses the others
 };
 
 result<void> prometheus_backend::check(const series::range& at) const {
@@ -195,7 +196,7 @@ result<void> prometheus_backend::check(const series::range& at) const {
   if (steps == 0) return fail(errc::invalid_argument, "the range ends before it starts, or its step is not positive");
   if (steps <= most_steps + 1) return {};
   const auto span = static_cast<std::uint64_t>(at.end) - static_cast<std::uint64_t>(at.start);
-  // In whole seconds, and never less than it must be.
+  // In whole seconds, rounded up.
   const auto least = static_cast<series::duration>(std::min<std::uint64_t>(span / most_steps / 1000 + 1, 1u << 31) * 1000);
   return fail(errc::response_too_large, "the range has " + std::to_string(steps - 1) +
                                             " steps, and Prometheus returns at most " + std::to_string(most_steps) +
@@ -282,7 +283,7 @@ result<std::optional<series::instant>> prometheus_backend::newest(const series::
   if (!read) return tl::unexpected<failure>(read.error());
   if (read->empty()) return std::nullopt;
   const double told = read->front().samples.front().value;
-  // Of a clock that is elsewhere, or of no clock at all.
+  // The value is not a plausible time.
   if (!(told > -1e12 && told < 1e12)) return broken_answer(api_.whose(), {"data.result[0].value", "the time is out of range"});
   return static_cast<series::instant>(told * 1000 + (told < 0 ? -0.5 : 0.5));
 }
@@ -310,7 +311,7 @@ result<std::vector<std::string>> prometheus_backend::label_names(const series::s
   if (!all) return all;
   const auto known = known_.names(by);
   const bool is_family = known && !of.name.empty() && (*known)->series_name(of.name) != of.name;
-  // The bounds of buckets are no label of a histogram as a whole.
+  // `le`, the bucket bounds, is not a label of the histogram as a whole.
   std::erase_if(
       *all, [&](const auto& one) { return one == "__name__" || (is_family && one == "le") || !series::is_label_name(one); });
   return all;
@@ -319,7 +320,7 @@ result<std::vector<std::string>> prometheus_backend::label_names(const series::s
 result<std::vector<std::string>> prometheus_backend::label_values(const series::selector& of, std::string_view label,
                                                                   std::string_view prefix, const call& by) {
   if (!series::is_label_name(label)) return fail(errc::invalid_argument, "not a valid label name");
-  // The other side looks for what begins so: it may cut off what is beyond the limit.
+  // The server filters by prefix, since it may cut off values beyond the limit.
   auto which = of;
   if (!prefix.empty()) {
     auto begins = series::matcher::of(std::string(label), series::matcher::relation::matches, beginning_with(prefix));
@@ -344,7 +345,7 @@ result<std::vector<scraping::target_state>> prometheus_backend::targets(const ca
 }
 
 result<std::vector<alert>> prometheus_backend::alerts(const call& by) {
-  // Rules know the expressions of their alerts.
+  // /rules includes the expressions of alerts, /alerts does not.
   const auto all = api_.get("/rules", {{"type", "alert"}}, by);
   if (all) {
     auto read = rules_of(all->data, options_.most_entries, api_.whose());

@@ -14,17 +14,19 @@
 namespace hondana::metrics {
 
 struct prometheus_options {
-  endpoint::settings at{};                      ///< The URL is that before `/api/v1`.
-  series::duration interval = 0;                ///< Between scrapes; 0: as it says itself, and 15 s where it does not.
-  std::size_t most_bytes = 16u << 20;           ///< Of one answer, unpacked.
-  std::size_t most_names = 200'000;             ///< Of metrics that are known at a time; the last in order are left out.
+  endpoint::settings at{};                      ///< The URL is the part before `/api/v1`.
+  series::duration interval = 0;                ///< Time between scrapes. 0: taken from the server, or 15 s if it does not say.
+  std::size_t most_bytes = 16u << 20;           ///< Of one answer, after decompression.
+  std::size_t most_names = 200'000;             ///< Of metrics that are cached at a time. The last in order are left out.
   std::size_t most_entries = 10'000;            ///< Of labels, values, targets, alerts and rules.
   std::function<void(std::string_view)> log{};  ///< May be empty.
 };
 
-/// Names, metadata and the interval are kept for an interval (five minutes the last). Nothing is asked before the first call.
-/// Parts that a server leaves out (Thanos, Mimir and VictoriaMetrics do, of targets and metadata) are `unsupported`, or done
-/// without: kinds follow from names then. Errors: those of `endpoint::of`.
+/// Creates a backend for a Prometheus server. It caches names and metadata for one scrape interval, and the interval for five
+/// minutes. It sends no request before the first call.
+/// Some servers (Thanos, Mimir, VictoriaMetrics) lack parts of the API. Targets are then `unsupported`, and without metadata
+/// the kinds of metrics are derived from their names.
+/// Errors: those of `endpoint::of`.
 [[nodiscard]] result<std::shared_ptr<backend>> make_prometheus_backend(prometheus_options options);
 [[nodiscard]] result<std::shared_ptr<backend>> make_prometheus_backend(endpoint::settings at, series::duration interval,
                                                                        std::function<void(std::string_view)> log);

@@ -12,7 +12,8 @@
 namespace hondana::metrics {
 namespace {
 
-/// Fields of a trace are bounded by the specifications; what could end a header line never goes on.
+/// Trace headers are limited in size by their specifications. Values with control characters, which could end a header line,
+/// are never sent.
 constexpr std::size_t longest_field = 8192;
 
 void add_field(std::vector<std::pair<std::string, std::string>>& to, std::string_view name, const std::string& value) {
@@ -21,7 +22,7 @@ void add_field(std::vector<std::pair<std::string, std::string>>& to, std::string
   if (!value.empty() && value.size() <= longest_field && is_clean) to.emplace_back(name, value);
 }
 
-/// Whether it says how the server is, and not how the question was.
+/// Whether the error describes the state of the server, not a mistake in the request.
 bool is_about_the_server(errc code) noexcept {
   return code == errc::source_unavailable || code == errc::timed_out || code == errc::broken_protocol;
 }
@@ -72,7 +73,7 @@ result<prometheus_answer> prometheus_api::answered(endpoint::request what, const
   auto got = at_->ask(what, by.stop);
   if (got) return open_prometheus_answer(got->status, got->bytes, whose_);
   auto why = std::move(got.error());
-  // To a peer a redirect elsewhere is a fault of the source, not a resource that it may not see.
+  // To the client, a redirect to another server is a failure of the source, not a missing permission.
   if (why.code == errc::access_denied || why.code == errc::unauthorized) why.code = errc::source_unavailable;
   if (why.code == errc::response_too_large) {
     why.public_text = whose_ + " answered with more than " + std::to_string(most_bytes_ >> 20) +

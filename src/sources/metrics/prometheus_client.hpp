@@ -22,23 +22,24 @@
 
 namespace hondana::metrics {
 
-/// Threads: any. Errors: those of `backend` and broken_protocol; unsupported where the server has no such part.
+/// Sends requests to the API. Threads: any.
+/// Errors: those of `backend`, and broken_protocol. unsupported if the server lacks the requested part of the API.
 class prometheus_api {
  public:
   using form = std::vector<std::pair<std::string, std::string>>;
 
-  /// `most_bytes`: of one answer, unpacked.
+  /// `most_bytes` limits one answer, after decompression.
   prometheus_api(std::shared_ptr<endpoint::endpoint> at, std::size_t most_bytes);
 
-  /// `path` goes behind `/api/v1`. The trace of `by` goes with it.
+  /// `path` is relative to `/api/v1`. The trace context of `by` is sent along.
   [[nodiscard]] result<prometheus_answer> get(std::string_view path, form query, const call& by) const;
-  /// The form as body: expressions may be longer than URLs, and are in no log of URLs.
+  /// Sends the form as the body: expressions may be too long for a URL, and should not appear in logs of URLs.
   [[nodiscard]] result<prometheus_answer> post(std::string_view path, form query, const call& by) const;
 
   [[nodiscard]] const endpoint::endpoint& at() const noexcept { return *at_; }
-  /// "Prometheus at http://host:port".
+  /// For example "Prometheus at http://host:port".
   [[nodiscard]] const std::string& whose() const noexcept { return whose_; }
-  /// What the last request that reached it, or could not, has told; empty: nothing is wrong.
+  /// The error text of the last request if it failed because of the server. Empty if it succeeded.
   [[nodiscard]] std::string trouble() const;
 
  private:
@@ -52,19 +53,19 @@ class prometheus_api {
   mutable std::string trouble_{};
 };
 
-/// Asks nothing by itself. Threads: any.
+/// Caches metric names, scrape interval and version of a server. Sends requests only when its methods are called. Threads: any.
 class prometheus_known {
  public:
-  /// `interval`: 0: to be found out. `api` outlives this.
+  /// `interval` 0: read from the server. `api` must outlive this object.
   prometheus_known(const prometheus_api& api, series::duration interval, std::size_t most_names, std::size_t most_entries);
 
-  /// Asked for anew when they are older than an interval.
+  /// The names and metadata of metrics, refreshed if older than an interval.
   [[nodiscard]] result<std::shared_ptr<const prometheus_names>> names(const call& by);
-  /// Finds out the interval and the version, where that is five minutes ago, or five seconds where it has failed. A failure is
-  /// for the call itself to meet.
+  /// Fetches the interval and the version if the last fetch is 5 minutes old, or 5 seconds if it failed. Ignores errors: the
+  /// caller's own request reports them.
   void learn(const call& by);
   [[nodiscard]] series::duration interval() const noexcept { return interval_; }
-  /// Empty: not known.
+  /// Empty if unknown.
   [[nodiscard]] std::string version() const;
 
  private:
@@ -79,7 +80,7 @@ class prometheus_known {
   std::atomic<series::duration> interval_;
 
   std::timed_mutex learning_;
-  clock::time_point learned_until_{};  ///< Until then nothing is to be found out. Guarded by `learning_`.
+  clock::time_point learned_until_{};  ///< No fetch before this time. Guarded by `learning_`.
 
   mutable std::mutex mutex_;
   std::string version_{};
@@ -87,7 +88,7 @@ class prometheus_known {
   clock::time_point names_until_{};
 };
 
-/// Of a part that every Prometheus has: that it is missing means that the URL is another one's.
+/// For parts of the API that every Prometheus has. Turns `unsupported` into source_unavailable, since the URL must be wrong.
 [[nodiscard]] tl::unexpected<failure> essential(failure why, std::string_view whose);
 
 }  // namespace hondana::metrics

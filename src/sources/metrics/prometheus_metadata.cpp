@@ -1,4 +1,4 @@
-/// Decodes what Prometheus says besides series: metric names and metadata, targets, alerts and rules.
+/// Decodes metric names, metadata, targets, alerts and rules from answers of Prometheus.
 #include "sources/metrics/prometheus_metadata.hpp"
 
 #include <algorithm>
@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::size_t longest_help = 1000;
 
-/// "node_cpu_seconds_total" → its metadata: of several, as versions of an exporter differ, the first with a type.
+/// The metadata of one metric, such as node_cpu_seconds_total. Versions of an exporter may disagree: the first entry with a
+/// type wins.
 json::decoded<series::metadata> metadata_in(const json::value& from) {
   const auto list = from.as_array("data{}");
   if (!list) return tl::make_unexpected(list.error());
@@ -38,7 +39,7 @@ json::decoded<series::metadata> metadata_in(const json::value& from) {
   return out;
 }
 
-/// Without user name, password and query.
+/// Removes user name, password and query.
 std::string bare_url(std::string_view url) {
   std::string out(url.substr(0, url.find_first_of("?#")));
   const auto authority = out.find("://");
@@ -81,7 +82,7 @@ json::decoded<scraping::target_state> target_in(const json::value& from, std::si
   const auto spelled = url->value_or("");
   out.url = bare_url(spelled);
   out.is_up = health->value_or("") == "up";
-  // Go's errors name the address that was asked, with its query.
+  // Error texts of Go contain the requested URL with its query.
   out.last_error = shown(without(std::string(error->value_or("").substr(0, 4096)), spelled, out.url));
   out.last_scrape = instant_in(last->value_or(""));
   const auto took = entry->find("lastScrapeDuration");
@@ -95,7 +96,7 @@ json::decoded<scraping::target_state> target_in(const json::value& from, std::si
   return out;
 }
 
-/// `count` digits of `text` at `at`; nothing: there is something else.
+/// Parses `count` digits of `text` at `at`. Returns nothing if other characters are there.
 std::optional<int> digits(std::string_view text, std::size_t at, std::size_t count) {
   if (text.size() < at + count) return std::nullopt;
   int out = 0;
@@ -174,7 +175,8 @@ std::optional<series::duration> interval_in(const json::value& data) {
   if (!body) return std::nullopt;
   const auto text = body->find_string("yaml");
   if (!text || !*text) return std::nullopt;
-  // Prometheus writes its whole configuration anew: one member a line, those of `global` first and indented.
+  // Prometheus prints its whole configuration in normalized form: one member per line, with the indented members of `global`
+  // first.
   constexpr std::string_view member = "  scrape_interval:";
   std::string_view rest = **text;
   bool is_global = false;
@@ -210,7 +212,7 @@ constexpr std::size_t most_texts = 64;
 
 using texts = std::vector<std::pair<std::string, std::string>>;
 
-/// The members of an object of texts; without it none.
+/// The string members of an object. Empty if the object is missing.
 json::decoded<texts> texts_in(const json::object& of, std::string_view member) {
   texts out;
   const auto found = of.find(member);
@@ -270,7 +272,7 @@ json::decoded<std::optional<double>> number_in(const json::object& of, std::stri
   return *read;
 }
 
-/// Takes a rule and its alerts, as far as there is room.
+/// Adds a rule and its alerts to `into`, up to `most` of each.
 json::decoded<void> take_rule(const json::value& from, const std::string& path, std::string_view group, std::size_t most,
                               rules_and_alerts& into) {
   const auto entry = from.as_object(path);
@@ -375,7 +377,7 @@ constexpr std::array<std::string_view, 3> parts{"_bucket", "_sum", "_count"};
 
 std::string joined(std::string_view name, std::string_view ending) { return std::string(name).append(ending); }
 
-/// `x` of `x_bucket`, `x_sum`, `x_count`; empty: it is no such name.
+/// `x` for `x_bucket`, `x_sum` and `x_count`. Empty for other names.
 std::string_view whole_of(std::string_view name) noexcept {
   for (const auto part : parts) {
     if (name.ends_with(part)) return name.substr(0, name.size() - part.size());
@@ -459,7 +461,7 @@ series::metadata prometheus_names::metadata_of(std::string_view name) const {
     if (!name.ends_with("_sum")) out.unit.clear();
     return out;
   }
-  // OpenMetrics has its metadata under the family's name.
+  // OpenMetrics metadata is stored under the family's name.
   for (const auto kind : {series::kind::counter, series::kind::info}) {
     const auto shorter = series::family_of(name, kind);
     const auto* const known = shorter == name ? nullptr : family(shorter);

@@ -18,7 +18,7 @@ struct told_error {
   std::string words{};
 };
 
-/// What a body says went wrong; empty where it says nothing, as a page in HTML.
+/// The error that a body describes. Empty if it has none, such as an HTML page.
 told_error error_in(const json::value& root) {
   told_error out;
   const auto body = root.as_object("");
@@ -53,7 +53,7 @@ tl::unexpected<failure> refusal(int status, const told_error& why, std::string_v
 }  // namespace
 
 std::string shown(std::string_view text, std::size_t most) {
-  // What is cut within a character loses all of it below.
+  // Remove an incomplete character at the end, so that it is not replaced below.
   const bool is_cut = text.size() > most;
   if (is_cut) text = text.substr(0, most);
   if (is_cut) text.remove_suffix(json::incomplete_tail(text));
@@ -112,7 +112,7 @@ result<prometheus_answer> open_prometheus_answer(int status, std::string_view by
 
 result<std::vector<std::string>> texts_of(const json::value& data, std::size_t most, std::string_view whose) {
   std::vector<std::string> out;
-  // Some servers say null where there is nothing.
+  // Some servers send null for an empty list.
   if (data.is_null()) return out;
   const auto list = data.as_array("data");
   if (!list) return broken_answer(whose, list.error());
@@ -140,7 +140,7 @@ std::string prometheus_time(series::instant at) {
 namespace {
 
 constexpr std::size_t most_labels = 128;
-/// Instants beyond this are none, in seconds: year 9999, and as far before 1970.
+/// In seconds since 1970: the end of the year 9999. Times further from 1970, in both directions, are invalid.
 constexpr double furthest = 253'402'300'799.0;
 
 using trouble = json::bad_member;
@@ -173,7 +173,7 @@ json::decoded<series::identity> identity_in(const json::object& entry) {
     if (!text) return tl::make_unexpected(text.error());
     if (name.empty()) return wrong(metric->path(), "a label has no name");
     if (out.labels.size() == most_labels) return wrong(metric->path(), "too many labels");
-    // An empty value is as good as none.
+    // An empty value is equivalent to a missing label.
     if (text->empty()) continue;
     out.labels.emplace_back(name, *text);
   }
@@ -190,7 +190,7 @@ json::decoded<series::identity> identity_in(const json::object& entry) {
   return out;
 }
 
-/// Appends samples that rise in time. False: there are more than `most`.
+/// Appends samples, whose times must increase. Returns false if there are more than `most`.
 json::decoded<bool> take_samples(const json::value& from, std::string_view path, std::size_t most,
                                  std::vector<series::sample>& into) {
   const auto list = from.as_array(path);
@@ -292,7 +292,7 @@ result<std::vector<series::points>> series_of(const json::value& data, const pro
   }
   if (*type != "vector" && *type != "matrix")
     return broken_answer(whose, {"data.resultType", "expected \"matrix\", \"vector\", \"scalar\" or \"string\""});
-  // Some servers say null where there is nothing.
+  // Some servers send null for an empty list.
   if (found->is_null()) return std::vector<series::points>();
   series_reader reader(most, whose);
   auto out = reader.all(*found, *type == "vector");

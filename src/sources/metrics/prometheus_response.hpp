@@ -13,42 +13,46 @@
 
 namespace hondana::metrics {
 
-/// An answer that says "success". Values point into `text`.
+/// An answer with status "success". `data` points into `text`.
 struct prometheus_answer {
   json::document text{};
   json::value data{};
-  std::vector<std::string> warnings{};  ///< Safe for peers.
+  std::vector<std::string> warnings{};  ///< Safe for clients.
 };
 
-/// `whose` is what errors call the server: "Prometheus at http://host:port". Errors, by status and by what the body says:
-/// invalid_argument (400, 413, 422) with the server's own words; timed_out (its own time was up); unsupported (404, 405, 501:
-/// it has no such part); source_unavailable (credentials, too many requests, trouble of its own); broken_protocol for what is
-/// no answer at all. The server's words are bounded, and withheld where they may be about credentials.
+/// Parses the body of an answer. `whose` names the server in errors: "Prometheus at http://host:port".
+/// Errors, by HTTP status and body:
+/// * invalid_argument (400, 413, 422), with the server's own text.
+/// * timed_out: the server's own time limit.
+/// * unsupported (404, 405, 501): the server lacks this part of the API.
+/// * source_unavailable: credentials, rate limit, server error.
+/// * broken_protocol: not an answer of the API.
+/// The server's text is cut to a maximum length, and left out if it may be about credentials.
 [[nodiscard]] result<prometheus_answer> open_prometheus_answer(int status, std::string_view bytes, std::string_view whose);
 
-/// How much of an answer is taken.
+/// Limits of the part of an answer that is used.
 struct prometheus_limits {
   std::size_t series = 1000;
   std::size_t points = 50'000;  ///< Of all series together.
 };
 
-/// A vector, a matrix or a scalar as series, in order of identity. Labels may have names that only later versions allow.
-/// Native histograms are left out, with a warning. Errors: response_too_large, saying how to narrow down; invalid_argument for
-/// a text, which is no series; broken_protocol for types that are wrong, times that do not rise and series that are there
-/// twice.
+/// Decodes a vector, matrix or scalar into series, in order of identity. Label names may be ones that only newer Prometheus
+/// versions allow. Native histograms are left out, with a warning.
+/// Errors: response_too_large, with advice on how to select less. invalid_argument for a string, which is not a series.
+/// broken_protocol for wrong types, times that do not increase, and duplicate series.
 [[nodiscard]] result<std::vector<series::points>> series_of(const json::value& data, const prometheus_limits& most,
                                                             std::string_view whose, std::vector<std::string>& warnings);
 
-/// Texts, sorted, each once: names, labels, values. `most`: what is beyond is left out, the last in order first.
+/// Decodes strings (names, labels, values), sorted and without duplicates. At most `most`: the last in order are left out.
 [[nodiscard]] result<std::vector<std::string>> texts_of(const json::value& data, std::size_t most, std::string_view whose);
 
-/// An instant in milliseconds as the API takes it: seconds, exactly.
+/// A time in milliseconds as the API accepts it: in seconds, without loss.
 [[nodiscard]] std::string prometheus_time(series::instant at);
 
-/// A text of the other side that may be shown: well-formed, in one line, and not long.
+/// Makes a text from the server safe to show: valid UTF-8, on one line, cut to `most` bytes.
 [[nodiscard]] std::string shown(std::string_view text, std::size_t most = 300);
 
-/// "Prometheus at http://host:port answered data.result[3]: expected an object, got a number".
+/// "Prometheus at http://host:port sent an invalid answer: data.result[3]: expected an object, got a number".
 [[nodiscard]] tl::unexpected<failure> broken_answer(std::string_view whose, const json::bad_member& why);
 
 }  // namespace hondana::metrics

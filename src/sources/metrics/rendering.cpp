@@ -43,7 +43,7 @@ bool ends_with_unit(std::string_view name, std::string_view unit) {
   return name.size() > unit.size() && name.ends_with(unit) && name[name.size() - unit.size() - 1] == '_';
 }
 
-/// What is asked for, in a line under the title.
+/// A line under the title that describes the request.
 std::string subtitle_of(const told_range& of) {
   std::string out;
   const auto add = [&](const std::string& text) {
@@ -121,7 +121,7 @@ std::string json_of(const told_range& of) {
   to.key("series").begin_array();
   for (const auto& one : of.what.series) {
     to.begin_object();
-    // A query may give several metrics.
+    // The result of a query may have several metrics.
     if (of.at.of == place::query) to.member_if("name", one.of.name);
     to.key("labels");
     write_labels(to, one.of);
@@ -168,7 +168,7 @@ std::string openmetrics_of(const told_range& of) {
   using series::kind;
   exposition::writer to(exposition::parser::format::open_metrics);
   const bool has_own_name = of.at.of == place::metric && is_raw(of.what.how);
-  // Samples of one family stand together: those of a query may have several names.
+  // The format requires that samples of one family are adjacent. A query may return several names.
   std::map<std::string, std::vector<const series::points*>> families;
   const auto made_name = [&] {
     std::string name = of.at.of == place::query ? std::string("query") : of.at.metric + ':' + of.what.how.to_text();
@@ -184,7 +184,7 @@ std::string openmetrics_of(const told_range& of) {
   for (const auto& [name, all] : families) {
     series::metadata facts = of.what.of;
     auto family = name;
-    // What the format wants of counters, and of units, not every exporter does.
+    // Not every exporter follows the format's rules for the names of counters and units.
     const bool is_counter = has_own_name && facts.kind == kind::counter && name.ends_with("_total");
     facts.kind = is_counter ? kind::counter : has_own_name && facts.kind != kind::gauge ? kind::unknown : kind::gauge;
     if (is_counter) family = std::string(series::family_of(name, kind::counter));
@@ -203,7 +203,7 @@ std::string unit_of(const range_answer& what, std::string_view metric) {
   if (what.how.across == series::across::count) return {};
   auto unit = what.of.unit.empty() ? std::string(series::unit_in(metric)) : what.of.unit;
   if (!what.how.quantiles.empty()) return unit;
-  // These are numbers of observations, whatever is observed.
+  // These values count observations, so the unit does not apply.
   if (what.of.kind == series::kind::histogram || metric.ends_with("_bucket") || metric.ends_with("_count")) unit.clear();
   switch (what.how.time.value_or(series::over_time::last)) {
     case series::over_time::count:

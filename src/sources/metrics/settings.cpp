@@ -1,4 +1,4 @@
-/// Reads the `[[source]]` table of a metrics source, and makes the source from it.
+/// Reads the `[[source]]` table of a metrics source, and creates the source.
 #include "sources/metrics/settings.hpp"
 
 #include <unistd.h>
@@ -53,7 +53,7 @@ result<void> take_count(config::section& from, std::string_view key, std::size_t
   return {};
 }
 
-/// A path as it is meant, absolute.
+/// Reads a path and makes it absolute.
 result<void> take_path(config::section& from, std::string_view key, std::string& into) {
   HONDANA_TRY(const auto written, from.string(key));
   if (!written) return {};
@@ -64,7 +64,7 @@ result<void> take_path(config::section& from, std::string_view key, std::string&
   return {};
 }
 
-/// Keys that belong to the other sort of source.
+/// Rejects keys that are valid for the other type of metrics source only.
 result<void> refuse_keys(const config::section& from, std::initializer_list<std::string_view> keys, std::string_view why) {
   for (const auto key : keys)
     if (from.has(key)) return tl::unexpected(from.wrong(key, why));
@@ -255,7 +255,7 @@ scraping::target function_target(std::string job, const settings& how,
   return out;
 }
 
-/// `host:port` of a URL, as Prometheus names instances.
+/// `host:port` of a URL: Prometheus's default for `instance`.
 std::string instance_of(const endpoint::endpoint& at) {
   const auto& origin = at.origin();
   const auto begin = origin.find("://");
@@ -293,7 +293,7 @@ result<std::shared_ptr<backend>> make_embedded(const config::section& from, sett
     target.at = std::move(*at);
     options.targets.push_back(std::move(target));
   }
-  // Now, since under the sandbox a folder that is not there at its beginning cannot be written to.
+  // Create the folder now: the sandbox allows writes only to folders that exist when it starts.
   if (!options.store.path.empty()) {
     const auto folder = std::filesystem::path(options.store.path).parent_path().string();
     if (auto made = disk::make_private_folder(folder); !made)
@@ -313,7 +313,7 @@ result<std::shared_ptr<provider>> configure(config::section& from, const std::fu
     auto made = make_prometheus_backend(*how.prometheus, how.interval, log);
     if (!made) return tl::unexpected(from.wrong("prometheus", made.error().public_text));
     options.from = std::move(*made);
-    // Each is a request to somebody else.
+    // Each metric costs a request to another server.
     constexpr std::size_t surveyed = 100;
     options.surveyed_metrics = surveyed;
   } else {

@@ -1,4 +1,4 @@
-/// The summary of a metrics source: a survey of its metrics with what is unusual in them, made in the background.
+/// The summary of a metrics source: a survey of its metrics in the background that finds unusual values.
 #include "sources/metrics/summary.hpp"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ constexpr std::size_t most_of_metric = 5;
 constexpr std::size_t shown_points = 13;
 constexpr std::size_t most_names_at_once = 20'000;
 
-/// The weightiest first.
+/// Orders by weight, highest first.
 bool is_weightier(const finding& a, const finding& b) {
   return a.weight != b.weight ? a.weight > b.weight : std::tie(a.metric, a.text) < std::tie(b.metric, b.text);
 }
@@ -47,7 +47,7 @@ std::vector<series::sample> last_points(const std::vector<series::sample>& all) 
   return {all.end() - static_cast<std::ptrdiff_t>(std::min(all.size(), shown_points)), all.end()};
 }
 
-/// The URI that has these values.
+/// The URI of a resource that shows these values.
 std::string evidence_uri(const std::string& source, const std::string& name, const series::identity& of, bool redact) {
   address at;
   at.source = source;
@@ -64,7 +64,7 @@ std::string evidence_uri(const std::string& source, const std::string& name, con
 
 bool is_before(const metric& one, std::string_view name) { return one.name < name; }
 
-/// Whether it says how the source is, and not the question.
+/// Whether the error describes the state of the source, not a mistake in the request.
 bool is_about_the_source(errc code) noexcept {
   return code == errc::source_unavailable || code == errc::broken_protocol || code == errc::timed_out ||
          code == errc::cancelled;
@@ -165,7 +165,7 @@ result<surveyor::of_metric> surveyor::look_at(const metric& one, series::instant
   using series::kind;
   of_metric out;
   const bool is_counter = one.of.kind == kind::counter;
-  // Numbers that stand for something else, and instants, are not high or low.
+  // Values of these metrics are codes or times, which cannot be too high or too low.
   const bool is_left = one.of.kind == kind::info || one.of.kind == kind::stateset || one.name.ends_with("_info") ||
                        one.name.ends_with("_timestamp_seconds") || one.name.ends_with("_time_seconds");
   if (is_left) return out;
@@ -230,10 +230,10 @@ bool surveyor::look_at_metrics(const std::vector<metric>& all, series::instant n
     const auto& one = all[at % all.size()];
     auto found = look_at(one, now, by);
     const bool is_over = is_late(by);
-    // One that takes all the time there is does not keep the next round from those after it.
+    // A metric that uses up the whole time limit must not stop the next round from continuing after it.
     if (!is_over || i == 0) after_ = one.name;
     if (is_over) break;
-    // What was found before stays: nobody knows better.
+    // Keep earlier findings, since there are no newer ones.
     if (!found) return false;
     known_[one.name] = std::move(*found);
   }
@@ -333,7 +333,7 @@ std::string text_of(const summary& of) {
          "): " + std::to_string(of.looked_at) + " of " + std::to_string(of.metrics) + " metrics, " + std::to_string(of.series) +
          " series, " + std::to_string(of.targets_up) + " targets up, " + std::to_string(of.targets_down) + " down.\n";
   for (const auto& one : of.unusual) {
-    // A line break in somebody's annotation does not make a line of ours.
+    // A line break in an annotation must not start a new line here.
     auto text = one.text;
     std::replace_if(text.begin(), text.end(), [](unsigned char c) { return c < ' '; }, ' ');
     out += "* " + text + (one.uri.empty() ? "" : " " + one.uri) + '\n';
@@ -400,7 +400,7 @@ void summaries::run(const std::stop_token& stop) {
     {
       std::unique_lock lock(mutex_);
       if (!news_.wait(lock, stop, [&] { return is_wanted_; })) return;
-      // Nothing ends this wait before its time but the end of the source.
+      // Only the end of the source interrupts this wait.
       if (made_) monotonic_clock::wait_until(news_, lock, stop, next(), [] { return false; });
       if (stop.stop_requested()) return;
       is_wanted_ = false;

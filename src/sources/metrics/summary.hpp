@@ -1,4 +1,4 @@
-/// The summary of a metrics source: a survey of its metrics with what is unusual in them, made in the background.
+/// The summary of a metrics source: a survey of its metrics in the background that finds unusual values.
 #pragma once
 
 #include <chrono>
@@ -24,50 +24,51 @@
 
 namespace hondana::metrics {
 
-/// One thing that is unusual.
+/// One unusual observation.
 struct finding {
   /// "target-down", "alert", "filling", "reset", "high", "low".
   std::string kind{};
   double weight = 0;   ///< 0 to 1.
-  std::string text{};  ///< For people; one line.
+  std::string text{};  ///< For people, on one line.
   std::string metric{};
   series::identity of{};
   std::string unit{};
-  std::string uri{};  ///< Where the evidence can be read; may be empty.
+  std::string uri{};  ///< A URI with the evidence. May be empty.
   std::optional<double> now{}, usual{};
   std::optional<series::instant> since{};
-  std::vector<series::sample> points{};  ///< The last hour of it, at most 13.
+  std::vector<series::sample> points{};  ///< Of the last hour, at most 13.
 };
 
+/// The findings of a survey.
 struct summary {
   std::string source{};
   series::instant at = 0;
-  double score = 0;                ///< 0: nothing is unusual; 1: everything is.
-  std::vector<finding> unusual{};  ///< The weightiest first; at most 50.
+  double score = 0;                ///< 0: nothing is unusual. 1: the highest score.
+  std::vector<finding> unusual{};  ///< Highest weight first, at most 50.
   std::size_t targets_up = 0, targets_down = 0;
-  std::size_t metrics = 0;    ///< That there are.
-  std::size_t looked_at = 0;  ///< Of them, in this round or one before.
-  std::size_t series = 0;     ///< Of those.
+  std::size_t metrics = 0;    ///< Number of metrics in the source.
+  std::size_t looked_at = 0;  ///< Metrics examined in this or earlier rounds.
+  std::size_t series = 0;     ///< Series of the examined metrics.
   std::vector<std::string> remarks{};
 };
 
-/// The greatest weight, and 0.05 more for each other of 0.5 and more; at most 1.
+/// The greatest weight, plus 0.05 for each further finding with a weight of at least 0.5. At most 1.
 [[nodiscard]] double score_of(const std::vector<finding>& all);
 
 struct summary_options {
   std::string source{};
   bool redact = true;
-  std::chrono::milliseconds time{3000};  ///< Of one round.
-  std::size_t most_metrics = 300;        ///< Looked at in one round; the next one goes on with those after them.
-  std::size_t most_series = 50;          ///< Of one metric; what has more is left out, which a remark says.
+  std::chrono::milliseconds time{3000};  ///< Time limit of one round.
+  std::size_t most_metrics = 300;        ///< Examined in one round. The next round continues after them.
+  std::size_t most_series = 50;          ///< Of one metric. Metrics with more series are skipped, with a remark.
 };
 
-/// Goes through metrics round by round and keeps what it found until it comes by again. Threads: one at a time.
+/// Examines metrics in rounds. Findings of a metric stay until its next turn. Threads: one at a time.
 class surveyor {
  public:
   surveyor(summary_options how, backend& from) : how_(std::move(how)), from_(from) {}
 
-  /// Errors: of the source, where it answers nothing at all.
+  /// Runs one round. Errors: of the source if it does not answer at all.
   [[nodiscard]] result<summary> look(series::instant now, call by);
 
  private:
@@ -76,31 +77,31 @@ class surveyor {
     std::size_t series = 0;
     bool is_left_out = false;
   };
-  /// False: the source does not answer any more.
+  /// Returns false if the source stopped answering.
   [[nodiscard]] bool look_at_metrics(const std::vector<metric>& all, series::instant now, const call& by);
   void look_at_targets(summary& into, const call& by);
   void look_at_alerts(summary& into, const call& by);
   void look_at_disks(summary& into, series::instant now, const call& by);
-  /// Errors: of the source, where it does not answer.
+  /// Errors: of the source if it does not answer.
   [[nodiscard]] result<of_metric> look_at(const metric& one, series::instant now, const call& by);
 
   const summary_options how_;
   backend& from_;
   std::map<std::string, of_metric, std::less<>> known_;
-  std::string after_;  // where the last round ended
+  std::string after_;  // the last metric of the previous round
 };
 
 [[nodiscard]] std::string json_of(const summary& of);
-/// A line for each finding.
+/// One line for each finding.
 [[nodiscard]] std::string text_of(const summary& of);
 
-/// One thread, from the first wish on. A round is made at most once every `every`, however many wish for one, and three seconds
-/// after one that the source did not answer. Threads: any.
+/// Creates summaries in the background, on one thread that the first request starts. Rounds are at least `every` apart, or
+/// three seconds after the source did not answer. Threads: any.
 class summaries {
  public:
   struct listener {
-    std::function<void()> made{};   ///< A new summary is there.
-    std::function<void()> moved{};  ///< Its score is 0.1 or more away from the last one that was told so.
+    std::function<void()> made{};   ///< Called after each new summary.
+    std::function<void()> moved{};  ///< Called if the score differs by 0.1 or more from the score at the last such call.
   };
 
   summaries(summary_options how, std::shared_ptr<backend> from, std::chrono::milliseconds every,
@@ -109,19 +110,19 @@ class summaries {
   summaries(const summaries&) = delete;
   summaries& operator=(const summaries&) = delete;
 
-  /// One is wanted, if the last is old enough. Does not wait.
+  /// Requests a new summary if the last one is old enough. Does not wait.
   void want();
-  /// The last one if it is not older than `every`, and otherwise the next one, as far as the call's deadline goes; then the
-  /// last one, if there is any. Errors: of the source, at once where its last round has failed shortly before; timed_out;
-  /// cancelled.
+  /// Returns the last summary if it is not older than `every`. Otherwise waits for the next one until the call's deadline, then
+  /// returns the last one, if any.
+  /// Errors: of the source, at once if its last round failed recently. timed_out. cancelled.
   [[nodiscard]] result<std::shared_ptr<const summary>> get(const call& by);
-  /// The last one; null: none was made yet.
+  /// The last summary. Null if there is none yet.
   [[nodiscard]] std::shared_ptr<const summary> last() const;
 
  private:
   using clock = monotonic_clock;
   void run(const std::stop_token& stop);
-  /// When another round may be made, after one that was. Holding the lock.
+  /// The earliest time of the next round. Requires that a round was made, and the lock.
   [[nodiscard]] clock::time_point next() const;
 
   const std::shared_ptr<backend> from_;
@@ -138,7 +139,7 @@ class summaries {
   std::optional<double> told_score_;
   std::uint64_t rounds_ = 0;
   bool is_wanted_ = false;
-  std::jthread thread_;  // the last member: it uses the others
+  std::jthread thread_;  // must be the last member: it uses the others
 };
 
 }  // namespace hondana::metrics

@@ -24,14 +24,15 @@ crossings::known crossings::next(const standing& how, const known* before, serie
   out.at = at;
   if (how.now == standing::state::quiet) return out;
   if (before != nullptr && before->is_met) {
-    // After a gap nobody knows that it has ever ceased, and what lies before the last verdict was told of then.
+    // After a gap, the condition is assumed to have lasted. Anything before the last verdict was already reported.
     const bool goes_on = how.is_since_earlier || how.since <= before->at;
     out.since = goes_on ? before->since : how.since;
     out.is_met = goes_on || how.now == standing::state::met;
     return out;
   }
   out.since = how.since;
-  // What was quiet then has begun after it, whatever the steps of this verdict pass over.
+  // A series that did not meet the condition at the last verdict can only have begun to meet it later, even if the steps of
+  // this verdict skip the change.
   if (before != nullptr)
     out.since = before->since ? std::max(how.since, *before->since) : how.since > before->at ? how.since : at;
   out.is_met = how.now == standing::state::met && at - *out.since >= wait_;
@@ -52,7 +53,7 @@ bool crossings::take(const verdict& found, series::instant at, series::duration 
   std::map<std::string, known, std::less<>> now;
   for (const auto& one : found.all) {
     if (one.how.now == standing::state::unknown) continue;
-    // Where nothing is known at all, as by a clock that is ahead of everything, this verdict is not in the way of older ones.
+    // Set only if some series is known. Otherwise, one verdict of a clock far ahead would make all later ones look outdated.
     last_ = at;
     auto key = key_of(one);
     const auto found_before = all_.find(key);
@@ -77,9 +78,9 @@ bool crossings::take(const verdict& found, series::instant at, series::duration 
 struct watcher::item {
   std::string uri;
   address at;
-  series::instant from = 0;  // when it was attached, by the source's newest scrape
+  series::instant from = 0;  // the source's newest scrape when this was attached
   bool is_silent = false;
-  bool is_fresh = true;  // what was when it was attached has not been looked at
+  bool is_fresh = true;  // the state at the time of `from` has not been checked yet
   bool has_complained = false;
   std::optional<series::instant> newest{};
   std::optional<std::string> mark{};
@@ -168,7 +169,7 @@ void watcher::run(const std::stop_token& stop) {
   }
 }
 
-/// What is thrown, as where there is no memory, is said, and the next round looks again.
+/// Logs exceptions, such as out of memory. The next round tries again.
 bool watcher::look_safely(item& one, const std::stop_token& stop) {
   try {
     return look(one, stop);
@@ -184,7 +185,7 @@ bool watcher::look(item& one, const std::stop_token& stop) {
   by.deadline = monotonic_clock::now() + options_.most.time;
   by.stop = stop;
   if (one.at.of == place::metric || one.at.of == place::query) {
-    // What lies between two moments that stand still does not change.
+    // A range between two absolute times does not change.
     if (!one.at.is_relative()) return false;
     if (options_.check)
       if (const auto may = options_.check(one.at, by); !may) {
@@ -202,7 +203,7 @@ bool watcher::look(item& one, const std::stop_token& stop) {
 }
 
 void watcher::complain(item& of, const failure& why) const {
-  // How the source is, its health says.
+  // The health of the source already reports its state.
   const bool is_about_it = why.code == errc::response_too_large || why.code == errc::invalid_argument;
   if (!is_about_it || std::exchange(of.has_complained, true) || !options_.log) return;
   options_.log(of.uri + " is watched, but cannot be evaluated: " + secrets::redact_text(why.public_text));

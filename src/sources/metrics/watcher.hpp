@@ -22,27 +22,28 @@
 
 namespace hondana::metrics {
 
-/// How a watched condition is with each series. Pure: it is given verdicts, and says whether something was crossed.
+/// Tracks for each series whether it meets a condition, and detects crossings from a sequence of verdicts. Does no I/O.
 ///
-/// A crossing is a series that begins to meet the condition (for long enough), or one that met it and does not any more. What
-/// is not known changes nothing; a series that was known and is missing for longer than `gap`, while the source does answer, is
-/// gone, which is a crossing where it met the condition. Verdicts that are older than the last are left out, so that a clock
-/// that goes back crosses nothing. The steps of verdicts may lie at other instants each time: an interruption that one of them
-/// shows and the next one passes over is one crossing all the same.
+/// A crossing is a series that begins to meet the condition (for long enough) or stops meeting it. Unknown states change
+/// nothing. A known series that is missing for longer than `gap`, while the source answers, is gone. This is a crossing if it
+/// met the condition.
+///
+/// Verdicts older than the last one are ignored, so that a clock set back causes no crossings. The steps of each verdict may
+/// lie at different times. If one verdict shows an interruption that the next one skips, it still counts as one crossing.
 class crossings {
  public:
-  /// `wait`: what the condition has as `for`.
+  /// `wait`: the condition's `for`.
   explicit crossings(series::duration wait = 0) : wait_(wait) {}
-  /// Takes it as the way things are.
+  /// Sets the initial state.
   void begin(const verdict& found, series::instant at);
-  /// Whether something was crossed.
+  /// Updates the state. Returns whether there was a crossing.
   [[nodiscard]] bool take(const verdict& found, series::instant at, series::duration gap = series::usual_look_back);
 
  private:
   struct known {
     bool is_met = false;
     series::instant at = 0;                  // of the verdict
-    std::optional<series::instant> since{};  // when the stretch began in which it is met or pending; nothing: it is quiet
+    std::optional<series::instant> since{};  // start of the period in which it is met or pending; nothing: it is not met
     std::optional<series::instant> missing_since{};
   };
   [[nodiscard]] known next(const standing& how, const known* before, series::instant at) const;
@@ -56,19 +57,21 @@ struct watcher_options {
   std::shared_ptr<backend> from;
   limits most{};
   std::function<series::instant()> now{};
-  /// Whether a metric or query may be looked at; empty: each may. Nothing is told of what may not.
+  /// Returns an error if a metric or query may not be watched. No notification is sent for those. Empty: all may.
   std::function<result<void>(const address&, const call&)> check{};
-  /// What tells whether a place other than a metric has changed. Empty text: it is not known, so nothing is told.
+  /// Returns a text that changes when a resource other than a metric changes. An empty text means unknown: no notification is
+  /// sent.
   std::function<std::string(const address&, const call&)> mark{};
   std::function<void(std::string_view)> log{};  ///< May be empty.
-  std::size_t most_watched = 1000;              ///< URIs; further ones are not told of, which the log says.
+  std::size_t most_watched = 1000;  ///< The most watched URIs. Further ones get no notifications, and the log says so.
 };
 
-/// One thread, from the first URI on, that sleeps until the source says that there may be something new. All URIs are looked
-/// at one after the other then. A plain one is told at most once for that, when it has a newer sample; one with a condition
-/// when something was crossed since it is watched. A source that does not answer tells nothing, and what was crossed meanwhile
-/// is told when it does. What cannot be looked at, for instance because it has too many series, the log says, once for each
-/// URI. Threads: any.
+/// Checks watched URIs one after another whenever the source reports possible new samples, on one thread that the first URI
+/// starts.
+/// A URI without a condition is notified at most once per check, if it has a newer sample. A URI with a condition is notified
+/// after a crossing since the start of the watch. While the source does not answer, no notification is sent; crossings of that
+/// time follow when it answers again.
+/// URIs that cannot be checked, for instance because of too many series, are logged once each. Threads: any.
 class watcher {
  public:
   explicit watcher(watcher_options from);
@@ -76,14 +79,14 @@ class watcher {
   watcher(const watcher&) = delete;
   watcher& operator=(const watcher&) = delete;
 
-  /// Nothing is looked at any more, from when this returns; `check` and `mark` are not called either.
+  /// Stops all checks. When this returns, `check` and `mark` are not called any more.
   void end();
   void tell_to(std::shared_ptr<change_listener> to);
-  /// From now on. `at` is what the URI says. `is_silent`: it is looked at, and nobody is told.
+  /// Starts to watch a URI. `at` is the parsed URI. `is_silent`: checked, but without notifications.
   void attach(const std::string& uri, const address& at, bool is_silent = false);
   void detach(const std::string& uri);
   [[nodiscard]] bool is_empty() const;
-  /// There may be something new.
+  /// Schedules a check: there may be new samples.
   void stir();
 
  private:
@@ -103,7 +106,7 @@ class watcher {
   std::shared_ptr<change_listener> to_;
   std::uint64_t stirred_ = 0;
   bool has_said_full_ = false;
-  std::jthread thread_;  // the last member: it uses the others
+  std::jthread thread_;  // must be the last member: it uses the others
 };
 
 }  // namespace hondana::metrics

@@ -1,4 +1,4 @@
-/// The provider that serves folders of skills: its calls, file contents, and configuration.
+/// The provider that serves folders of skills: its calls, the contents of files, and its configuration.
 #include "sources/skills/folder_skills_provider.hpp"
 
 #include <algorithm>
@@ -21,7 +21,7 @@
 
 namespace hondana::skills {
 
-/// Up to 1 MiB is read whole; beyond, the content is a reader, whose user makes two passes and compares.
+/// Reads up to 1 MiB at once. A larger file becomes a reader, whose consumer makes two passes and compares them.
 /// Errors: response_too_large, content_changed, source_unavailable.
 [[nodiscard]] result<content> content_of(opened_file file, std::string_view path, const read_request& request);
 
@@ -33,7 +33,7 @@ tl::unexpected<failure> changed() {
   return fail(errc::content_changed, "The file changed while it was being read. Read it again.");
 }
 
-/// Pulls a file of the size it had when it was opened.
+/// Reads a file up to the size that it had when it was opened.
 class file_reader final : public byte_reader {
  public:
   explicit file_reader(opened_file file) noexcept : file_(std::move(file)) {}
@@ -56,7 +56,7 @@ class file_reader final : public byte_reader {
   std::uint64_t done_ = 0;
 };
 
-/// Twice, when the first reading may be a mix that the time stamps do not show.
+/// Reads the whole file once. Errors: content_changed when its stamp differs afterwards, source_unavailable.
 result<std::string> read_whole(const opened_file& file) {
   std::string bytes(file.state.size, '\0');
   HONDANA_TRY(const auto count, read_at(file.file.get(), bytes, 0));
@@ -82,6 +82,7 @@ result<content> content_of(opened_file file, std::string_view path, const read_r
     return item;
   }
   auto bytes = read_whole(file);
+  // A change in the same clock tick does not show in the stamp. A second read must return the same bytes.
   if (bytes && is_racy(file.state, disk::wall_clock())) {
     HONDANA_TRY(const auto again, read_whole(file));
     if (again != *bytes) return changed();
@@ -111,7 +112,7 @@ result<std::shared_ptr<provider>> configure(config::section& from, const std::fu
 
 namespace {
 
-/// For how long a folder is taken to be as it was seen when its entry is asked for: by those who were told of a change.
+/// How long `describe` trusts the last scan for a folder. Clients that were just notified of a change call it.
 constexpr std::chrono::milliseconds told_lately{100};
 
 std::string numbered(std::size_t count, const char* what) { return std::to_string(count) + ' ' + what; }
@@ -131,10 +132,10 @@ folder_skills::folder_skills(const std::string& prefix, std::vector<folder> fold
   with.log = std::move(log);
   const auto look = [of = std::weak_ptr(shelf_)](const call& by, const watch::lookout::trees&) {
     const auto there = of.lock();
-    return !there || there->refreshed(by).has_value();  // why not, the next who asks is told
+    return !there || there->refreshed(by).has_value();  // the next caller gets the error
   };
   watching_ = std::make_unique<watch::lookout>(std::move(paths), look, std::move(with));
-  // Not the watching itself: a thread that is within a walk must not become its last owner.
+  // Captures only the coverer, not the watcher: a thread that is in a walk must not become the watcher's last owner.
   shelf_->cover_with(watching_->coverer());
 }
 
@@ -180,7 +181,7 @@ result<reading> folder_skills::read(const read_request& request) {
   auto known = shelf_->latest();
   const std::string* path = known ? known->path_of(request.uri) : nullptr;
   if (path == nullptr) {
-    // Unknown names are many, and a walk for each would be dear.
+    // Requests for unknown names may be many, and a scan for each would be expensive.
     if (known && !is_there(*known, request.uri)) return no_such_file();
     HONDANA_TRY(auto now, refreshed(request));
     known = std::move(now);
@@ -231,7 +232,7 @@ result<resource> folder_skills::describe(const describe_request& request) {
 std::string folder_skills::digest_of(const std::string& path, const disk::stamp& state, const call& by) {
   auto digest = shelf_->digest_of(path, state);
   if (!digest.empty() || is_racy(state, disk::wall_clock())) return digest;
-  // It was digested so soon after a change, or has changed since, that it is to be read through again.
+  // The file was digested too soon after a change, or has changed since. Read it again.
   return refreshed(by) ? shelf_->digest_of(path, state) : digest;
 }
 

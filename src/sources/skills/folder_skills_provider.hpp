@@ -16,12 +16,14 @@
 
 namespace hondana::skills {
 
-/// Serves the skills in some folders. Everything it lists is as the folders are at that moment. Threads: any.
+/// Serves the skills in some folders. Lists show the folders as they are at the time of the call. Threads: any.
 class folder_skills final : public provider {
  public:
-  /// `prefix`: a path, such as `acme/billing`, that all skills are served below; may be empty. Errors: invalid_argument for a
-  /// prefix that cannot be part of a URI, source_unavailable for a folder that cannot be opened. Unless `watches`, changes are
-  /// told when somebody's question finds them. `masks`: secrets in files are masked. `kept_back`: as `folder::open` has it.
+  /// `prefix`: a path such as `acme/billing` below which all skills are served; may be empty. `watches`: without it, changes
+  /// are reported only when a call happens to find them. `masks`: secrets in files are masked. `kept_back`: as for
+  /// `folder::open`.
+  /// Errors: invalid_argument for no folders or a prefix that cannot be part of a URI, source_unavailable for a folder that
+  /// cannot be opened.
   [[nodiscard]] static result<std::shared_ptr<folder_skills>> open(const std::string& prefix,
                                                                    const std::vector<std::string>& paths,
                                                                    std::function<void(std::string_view)> log,
@@ -34,7 +36,7 @@ class folder_skills final : public provider {
   [[nodiscard]] scheme_documentation documentation() const override { return skills::describe(); }
   [[nodiscard]] result<list_result> list(const list_request& request) override;
   [[nodiscard]] result<reading> read(const read_request& request) override;
-  /// Walks the folders only when what is known may have changed.
+  /// Scans the folders only when the cached entry may be out of date.
   [[nodiscard]] result<resource> describe(const describe_request& request) override;
   [[nodiscard]] bool lists_folders() const noexcept override { return true; }
   [[nodiscard]] result<list_result> children(const children_request& request) override;
@@ -52,16 +54,17 @@ class folder_skills final : public provider {
  private:
   folder_skills(const std::string& prefix, std::vector<folder> folders, std::function<void(std::string_view)> log, bool watches,
                 bool masks);
-  /// The collection as the folders are now; changes are heard from then on.
+  /// The collection that matches the folders now. Starts the watcher first, if there is a listener.
   [[nodiscard]] result<std::shared_ptr<const collection>> refreshed(const call& by);
-  /// Whether a URI is known, or something is on disk where it would be.
+  /// Whether a URI is in the collection, or something exists on disk at its path.
   [[nodiscard]] bool is_there(const collection& known, const std::string& uri) const;
+  /// Whether a cached entry is still current: a file by its digest, a folder by the age of the last scan.
   [[nodiscard]] bool is_as_known(const collection& known, const resource& entry) const;
-  /// The digest of a file in this state; empty when it may change without a trace, or is changing.
+  /// The digest of a file with this stamp. Empty if the file is changing, or may change without a new stamp.
   [[nodiscard]] std::string digest_of(const std::string& path, const disk::stamp& state, const call& by);
 
   std::string claim_;
-  std::shared_ptr<shelf> shelf_;              // shared with a thread that may be stuck
+  std::shared_ptr<shelf> shelf_;              // shared with the watcher thread, which may be stuck and outlive this
   std::unique_ptr<watch::lookout> watching_;  // null: not watched
   std::atomic<bool> has_listener_{false};
 };

@@ -1,4 +1,4 @@
-/// An immutable collection of skills: found among files, listed, described and compared.
+/// An immutable collection of skills, built from a list of files.
 #include "sources/skills/skill_collection.hpp"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ bool before(std::string_view a, std::string_view b) noexcept { return std::is_lt
 /// A folder with a SKILL.md.
 struct candidate {
   std::string folder;
-  std::size_t begin = 0;  // its files, among all in order
+  std::size_t begin = 0;  // index range of its files in the sorted list
   std::size_t end = 0;
 };
 
@@ -42,7 +42,7 @@ std::string path_of_skill(const std::string& folder) { return folder + '/' + std
 
 }  // namespace
 
-/// Goes through the files once for every question. All files of a folder follow one another in segment order.
+/// Makes several passes over the sorted files. In segment order, the files of a folder are contiguous.
 class arranger {
  public:
   arranger(std::string prefix, std::vector<found_file> files, const looker& look, std::vector<omission> already)
@@ -89,7 +89,7 @@ class arranger {
     return all;
   }
 
-  /// Why it is no skill that can be served; empty when it can.
+  /// Why the skill cannot be served; empty if it can.
   result<std::string> judge(const candidate& one) {
     if (one.folder.empty()) return std::string("it is not in a folder that could name the skill; set the source's prefix");
     const std::string_view authority = std::string_view(one.folder).substr(0, one.folder.find('/'));
@@ -124,7 +124,7 @@ class arranger {
           return "the file \"" + files_[i].path + "\" cannot be read: " + found.error().private_text;
         }
         if (!found && found.error().code != errc::resource_not_found) return tl::unexpected(std::move(found.error()));
-        if (!found) continue;  // it has gone since it was found
+        if (!found) continue;  // deleted since it was found
         known = std::move(*found);
       }
       bytes += known->size;
@@ -158,7 +158,7 @@ class arranger {
     found_.skills.push_back(std::move(made));
   }
 
-  /// Encoded names have another order than their bytes.
+  /// URIs are percent-encoded, so their order differs from that of the paths.
   template <class Entries>
   static void sort_by_uri(Entries& entries) {
     std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return before(a.uri, b.uri); });
@@ -184,7 +184,7 @@ class arranger {
     }
   }
 
-  /// Whether a folder is the prefix or lies below it.
+  /// Whether a folder is the prefix or below it.
   [[nodiscard]] bool is_ours(std::string_view folder) const {
     return !folder.empty() && (found_.prefix.empty() || folder == found_.prefix || lies_in(folder, found_.prefix));
   }
@@ -208,7 +208,8 @@ class arranger {
     return entry;
   }
 
-  /// What lies in no skill: a folder without any is mentioned as a whole, and nothing in a skill that is left out.
+  /// Records the files that do not belong to a skill. A folder without skills is reported once, as a whole. Files in a skill
+  /// that is left out are not reported.
   void mention_the_rest() {
     std::set<std::string, std::less<>> mentioned;
     for (std::size_t i = 0; i < files_.size(); ++i) {
@@ -228,7 +229,7 @@ class arranger {
 
   std::vector<found_file> files_;
   const looker& look_;
-  std::vector<std::shared_ptr<const looked_at>> looked_;  // by the file's place
+  std::vector<std::shared_ptr<const looked_at>> looked_;  // by index of the file
   std::vector<candidate> served_;
   std::set<std::string, std::less<>> unserved_;     // folders of skills that are left out
   std::set<std::string, std::less<>> with_skills_;  // folders with a SKILL.md in or below them
@@ -324,7 +325,7 @@ result<resource> collection::describe(const describe_request& request) const {
     read_request content;
     static_cast<call&>(content) = static_cast<const call&>(request);
     content.uri = content.asked_uri = request.uri;
-    // What is too large to be read has no version either.
+    // A folder that is too large to read has no version either.
     if (auto read = read_folder(content)) entry->version = std::move(read->version);
   }
   return std::move(*entry);
@@ -334,7 +335,7 @@ void collection::tell_changes_since(const collection& before, change_listener& t
   const auto then = versions_of(before.entries_);
   const auto now = versions_of(entries_);
   bool is_other_list = false;
-  // A folder's content is the list of its children.
+  // The content of a folder is the list of its children, so it changes with them.
   const auto came_or_went = [&](const std::string& uri) {
     is_other_list = true;
     to.content_changed(uri, {});
@@ -347,7 +348,7 @@ void collection::tell_changes_since(const collection& before, change_listener& t
       came_or_went(uri);
     } else if (known->second != version) {
       to.content_changed(uri, {});
-      is_other_list = is_other_list || last_name(uri) == skill_file_name;  // what it says of itself is in the list
+      is_other_list = is_other_list || last_name(uri) == skill_file_name;  // the list shows its name and description
     }
   }
   for (const auto& [uri, version] : then) {

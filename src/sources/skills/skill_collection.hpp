@@ -1,4 +1,4 @@
-/// An immutable collection of skills: found among files, listed, described and compared.
+/// An immutable collection of skills, built from a list of files.
 #pragma once
 
 #include <chrono>
@@ -19,61 +19,62 @@
 
 namespace hondana::skills {
 
-/// A file that may belong to a skill. Paths have `/` between names and begin with the collection's prefix.
+/// A file that may belong to a skill. The path uses `/` as separator and begins with the collection's prefix.
 struct found_file {
   std::string path;
   std::uint64_t size = 0;
   std::optional<std::chrono::sys_time<std::chrono::milliseconds>> modified{};
 };
 
-/// What reading a file through gave.
+/// The result of reading a file to its end.
 struct looked_at {
   std::string digest;      ///< As in `skill_file`.
-  std::uint64_t size = 0;  ///< Of what was digested.
-  /// Of a SKILL.md: its frontmatter, or what is wrong with it.
+  std::uint64_t size = 0;  ///< Number of bytes digested.
+  /// For a SKILL.md: its front matter, or why that is invalid.
   std::optional<tl::expected<value, std::string>> frontmatter{};
 };
 
-/// Reads a file through. Errors: resource_not_found for one that has gone, access_denied for one that cannot be read; all
-/// others end the arranging.
+/// Reads a file to its end. Errors: resource_not_found for a file that no longer exists, access_denied for one that cannot be
+/// read. Any other error ends `collection::arrange`.
 using looker = std::function<result<std::shared_ptr<const looked_at>>(const found_file&)>;
 
-/// What a file with these bytes is.
+/// Digests these bytes and, for a SKILL.md, parses the front matter.
 [[nodiscard]] looked_at look_at(std::string_view path, std::string_view bytes);
 
-/// Something that is not served.
+/// A file or folder that is not served, and the reason.
 struct omission {
   std::string path;
   std::string reason;
-  bool is_skill = false;  ///< It has a SKILL.md, so that somebody may miss it.
+  bool is_skill = false;  ///< It has a SKILL.md, so its author expects it to be served.
 
   bool operator==(const omission&) const = default;
 };
 
-/// Threads: any.
+/// An immutable set of skills with their files. Threads: any.
 class collection {
  public:
-  /// Finds the skills among `files`, of which it reads through only those of skills within the limits. `prefix`: a path
-  /// that all files begin with, or empty. Errors: those of `look` that are not of one file.
+  /// Finds the skills among `files`. Reads only files of skills that are within the limits. `prefix`: a path that all files
+  /// begin with, or empty. `before`: omissions that are already known.
+  /// Errors: those of `look` that concern more than one file.
   [[nodiscard]] static result<std::shared_ptr<const collection>> arrange(std::string prefix, std::vector<found_file> files,
                                                                          const looker& look, std::vector<omission> before = {});
 
-  /// The provider's calls of these names.
+  /// As the provider's calls of the same names.
   [[nodiscard]] list_result list(const list_request& request) const { return entries_.page(request); }
   [[nodiscard]] result<list_result> children(const children_request& request) const;
   [[nodiscard]] skills_result skills(const list_request& request) const;
   [[nodiscard]] result<skill> find_skill(const skill_request& request) const;
-  /// As `provider::describe`; a folder has the version of its content.
+  /// As `provider::describe`. The version of a folder is that of its content.
   [[nodiscard]] result<resource> describe(const describe_request& request) const;
   void survey(const std::function<void(const survey_item&)>& each) const;
 
-  /// Tells what has come, gone or changed since `before` was the newest.
+  /// Notifies `to` of everything that was added, removed or changed since the older collection `before`.
   void tell_changes_since(const collection& before, change_listener& to) const;
 
-  /// The path of a served file; null when there is none.
+  /// The path of a served file; null for any other URI.
   [[nodiscard]] const std::string* path_of(const std::string& uri) const;
   [[nodiscard]] bool is_folder(const std::string& uri) const;
-  /// The content of a folder: its children's URIs, one a line. Errors: response_too_large.
+  /// The content of a folder: the URIs of its children, one per line. Errors: response_too_large.
   [[nodiscard]] result<reading> read_folder(const read_request& request) const;
 
   [[nodiscard]] std::size_t size() const noexcept { return skills_.size(); }
@@ -83,18 +84,18 @@ class collection {
   struct parts;
   explicit collection(parts from);
 
-  std::string root_;  // the URI of what all else lies below
+  std::string root_;  // the URI that all others are below
   entry_snapshot entries_;
   std::vector<skill> skills_;                              // in segment order
   std::map<std::string, std::string, std::less<>> paths_;  // by URI
-  std::vector<omission> left_out_;                         // in the order of their paths
+  std::vector<omission> left_out_;                         // ordered by path
   friend class arranger;
 };
 
-/// The URI that everything of a collection with this prefix lies below: what its provider claims.
+/// The URI that contains all others of a collection with this prefix. Its provider claims it.
 [[nodiscard]] std::string claim_of(std::string_view prefix);
 
-/// The documentation of the scheme.
+/// Documents the `skill` scheme.
 [[nodiscard]] scheme_documentation describe();
 
 }  // namespace hondana::skills

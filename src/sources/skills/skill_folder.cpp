@@ -1,4 +1,4 @@
-/// Folders of skills on disk: walking and opening their files, and the latest collection made from them.
+/// Folders of skills on disk: scanning and opening their files, and the latest collection made from them.
 #include "sources/skills/skill_folder.hpp"
 
 #include <dirent.h>
@@ -32,7 +32,7 @@ namespace {
 constexpr std::size_t deepest = 32;
 constexpr std::size_t most_files = 100'000;
 constexpr int folder_flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-// Not to wait for a writer, should the name be a pipe's by now.
+// O_NONBLOCK, so that opening does not wait for a writer if the name has become a FIFO.
 constexpr int file_flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 
 std::string words_of(int error) { return std::error_code(error, std::generic_category()).message(); }
@@ -53,20 +53,21 @@ tl::unexpected<failure> refused(int error, std::string_view path) {
   }
 }
 
-/// A place only, so that a source that the sandbox would not let read can still be made, and be asked what it needs.
+/// Opens a folder with O_PATH, which works even if the sandbox forbids reading. Such a source can still be created and asked
+/// for its `needs`.
 disk::handle open_root(const std::string& path) {
   disk::handle at(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (at.is_open() && ::faccessat(at.get(), ".", R_OK | X_OK, AT_EACCESS) != 0) return {};
   return at;
 }
 
-/// One walk on its way.
+/// A walk in progress.
 class walker {
  public:
   walker(const call& by, const std::function<void(const std::string&, int)>& entering, const disk::own_files& own)
       : by_(by), entering_(entering), own_(own) {}
 
-  /// Goes through a folder, which it takes over. `prefix` is its path with a slash; empty for the root.
+  /// Walks a folder, whose handle it takes over. `prefix` is the folder's path with a trailing slash; empty for the root.
   result<void> enter(disk::handle folder, const std::string& prefix, std::size_t depth) {
     const auto names = disk::stream_of(std::move(folder));
     if (!names) return refused(errno, prefix);
@@ -94,7 +95,7 @@ class walker {
     auto path = prefix + name;
     struct stat facts{};
     if (::fstatat(at, name, &facts, AT_SYMLINK_NOFOLLOW) != 0) {
-      if (errno == ENOENT) return {};  // it has just gone
+      if (errno == ENOENT) return {};  // just deleted
       if (errno == EACCES || errno == EPERM) return leave_out(std::move(path), "it cannot be accessed: " + words_of(errno));
       return refused(errno, path);
     }
@@ -113,7 +114,7 @@ class walker {
     if (depth == deepest) return leave_out(std::move(path), "it is nested deeper than " + std::to_string(deepest) + " folders");
     disk::handle inner(::openat(at, name, folder_flags));
     if (inner.is_open()) return enter(std::move(inner), path + '/', depth + 1);
-    if (errno == ENOENT || errno == ENOTDIR || errno == ELOOP) return {};  // it has just been replaced
+    if (errno == ENOENT || errno == ENOTDIR || errno == ELOOP) return {};  // just replaced
     if (errno == EACCES || errno == EPERM) return leave_out(std::move(path), "it cannot be opened: " + words_of(errno));
     return refused(errno, path);
   }
@@ -164,7 +165,7 @@ result<std::shared_ptr<const folder::place>> folder::root() const {
 
 result<walked> folder::walk(const call& by, const std::function<void(const std::string&, int)>& entering) const {
   HONDANA_TRY(const auto held, root());
-  // A descriptor of its own, since its position is that of the walk.
+  // A separate descriptor, because the walk moves its read position.
   disk::handle again(::openat(held->at.get(), ".", folder_flags));
   if (!again.is_open()) {
     return fail(errc::source_unavailable, "A folder of skills cannot be read. Retry later.", path_ + ": " + words_of(errno));
@@ -172,7 +173,7 @@ result<walked> folder::walk(const call& by, const std::function<void(const std::
   walker one(by, entering, held->own);
   if (auto done = one.enter(std::move(again), {}, 1); !done) {
     auto why = std::move(done.error());
-    // Whatever it is for a file, for the whole it is that the source does not work.
+    // An error of the top folder is a failure of the source, not of a single file.
     if (why.code == errc::resource_not_found || why.code == errc::access_denied) why.code = errc::source_unavailable;
     return tl::unexpected(std::move(why));
   }
@@ -269,7 +270,7 @@ void shelf::say(const std::string& line) {
 }
 
 void shelf::tell_of(std::size_t place, const result<walked>& found) {
-  if (!found && found.error().code != errc::source_unavailable) return;  // the caller gave up
+  if (!found && found.error().code != errc::source_unavailable) return;  // the caller cancelled or timed out
   if (is_out_of_reach_[place] == !found) return;
   is_out_of_reach_[place] = !found;
   const auto what = "the skills in " + folders_[place].path();
@@ -313,12 +314,12 @@ bool shelf::has_racy() const {
 result<std::shared_ptr<const collection>> shelf::refreshed(const call& by) {
   const auto arrived = clock::now();
   std::unique_lock looking(looking_, std::defer_lock);
-  // Longer than a day would overflow what the system's clock can wait for.
+  // More than a day would overflow the clock that the system waits by.
   const auto until = std::min(by.deadline, arrived + std::chrono::hours(24));
   if (!monotonic_clock::try_lock_until(looking, until))
     return fail(errc::timed_out, "The skills are still being read. Retry later.");
   if (begun_ > arrived) {
-    if (auto made = latest()) return made;  // somebody looked since
+    if (auto made = latest()) return made;  // another caller has scanned since
   }
   const auto begun = clock::now();
   auto now = look(by);
@@ -332,7 +333,7 @@ result<std::shared_ptr<const collection>> shelf::refreshed(const call& by) {
   std::vector<found_file> files;
   files.reserve(now->files.size());
   for (const auto& [path, when] : now->files) files.push_back({path, when.size, time_of(when)});
-  // Arranging reads with the stamps of this look, so that what was read for it is found again by the next.
+  // `read_through` stores the stamps of this scan with its results, so that the next scan finds them valid.
   seen_ = std::move(*now);
   {
     const std::lock_guard lock(mutex_);
@@ -351,7 +352,7 @@ result<std::shared_ptr<const collection>> shelf::refreshed(const call& by) {
   const auto before = std::exchange(latest_, *made);
   looked_at_ = clock::now();
   const auto to = listener_;
-  // The first look has nothing to compare with; but folders that have not changed have the names they had.
+  // The first scan has nothing to compare with. If a folder changed after clients began to watch, the list may have changed.
   const bool may_have_missed = !before && told_since_ && is_racy(disk::stamp{.changed = folders_changed_}, *told_since_);
   lock.unlock();
   if (before && to) (*made)->tell_changes_since(*before, *to);
@@ -371,7 +372,7 @@ result<std::shared_ptr<const looked_at>> shelf::read_through(const found_file& f
   struct stat after{};
   const bool is_same = ::fstat(opened.file.get(), &after) == 0 && disk::stamp_of(after) == opened.state;
   auto shared = std::make_shared<const looked_at>(std::move(*read));
-  // What changed while it was read, or may change without a trace, is read again by the next who asks.
+  // A file that changed during the read, or may change without a new stamp, is read again at the next refresh.
   const std::lock_guard lock(mutex_);
   records_.insert_or_assign(file.path, record{opened.state, shared, !is_same || is_racy(opened.state, begun)});
   return std::shared_ptr<const looked_at>(std::move(shared));
@@ -403,7 +404,7 @@ bool shelf::may_hold(std::string_view path) const {
     path.remove_prefix(prefix_.size() + 1);
   }
   if (path.empty()) return true;
-  // What a path cannot have, and what is never served.
+  // A path cannot contain NUL, and hidden names are never served.
   if (path.find('\0') != std::string_view::npos || path.starts_with('.') || path.find("/.") != std::string_view::npos)
     return false;
   return std::any_of(folders_.begin(), folders_.end(), [path](const folder& one) { return one.may_hold(path); });
@@ -422,7 +423,7 @@ std::string shelf::digest_of(const std::string& path, const disk::stamp& state) 
 
 namespace {
 
-/// Pulls a file to wherever it ends by then.
+/// Reads a file to its current end, even if it grows meanwhile.
 class growing_reader final : public byte_reader {
  public:
   explicit growing_reader(const opened_file& file) noexcept : file_(file) {}
@@ -454,7 +455,7 @@ result<looked_at> look_at(const opened_file& file, std::string_view path, const 
   bytes::sha256 digest;
   std::string front;
   looked_at found;
-  // A file that grows while it is read is read no further than a skill may be large.
+  // Reads no more than the size limit of a skill, in case the file grows meanwhile.
   while (found.size <= max_skill_bytes) {
     HONDANA_TRY(still_wanted(by));
     HONDANA_TRY(const auto count, from->read(std::span(window.get(), window_bytes)));

@@ -1,4 +1,4 @@
-/// Folders of skills on disk: walking and opening their files, and the latest collection made from them.
+/// Folders of skills on disk: scanning and opening their files, and the latest collection made from them.
 #pragma once
 
 #include <chrono>
@@ -23,7 +23,7 @@
 
 namespace hondana::skills {
 
-/// A regular file below a folder; the path is relative to it.
+/// A regular file below a folder; `path` is relative to it.
 struct seen_file {
   std::string path;
   disk::stamp state;
@@ -31,43 +31,44 @@ struct seen_file {
   bool operator==(const seen_file&) const = default;
 };
 
-/// What a walk found, in no order.
+/// The result of a walk, in no particular order.
 struct walked {
   std::vector<seen_file> files;
   std::vector<omission> left_out;
-  std::int64_t changed = 0;  ///< When the folder that had changed last had, by the kernel's clock, as each was left.
+  std::int64_t changed = 0;  ///< Latest ctime of any folder, in nanoseconds since 1970, taken when the walk left it.
 };
 
-/// An open regular file, with its state when it was opened.
+/// An open regular file, with its stamp at that time.
 struct opened_file {
   disk::handle file;
   disk::stamp state;
-  bool masks = false;  ///< Its secrets are masked before anything else is done with it.
+  bool masks = false;  ///< Secrets are masked before the bytes are used in any other way.
 };
 
-/// One folder, opened once, and again when its path has come to name another. Symbolic links below it are not followed, by no
-/// call. While there is no folder at its path, all calls fail with source_unavailable. Threads: any.
+/// One folder, opened once, and opened again when its path names another folder. No call follows symbolic links below it. While
+/// the path does not name a folder, all calls fail with source_unavailable. Threads: any.
 class folder {
  public:
-  /// Errors: source_unavailable for what is no folder or cannot be opened.
-  /// `kept_back`: absolute paths, links resolved, of files that are as if they were not there, with those that are named like
-  /// them.
+  /// `kept_back`: absolute paths, with links resolved, of the server's own files. They are treated as missing, and so are files
+  /// named like their locks, older versions and copies.
+  /// Errors: source_unavailable for a path that is not a folder or cannot be opened.
   [[nodiscard]] static result<folder> open(const std::string& path, std::vector<std::string> kept_back = {});
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
-  /// Everything below, but names that begin with a dot. What is no file and no folder, cannot be opened, lies deeper than 32
-  /// levels or beyond the first 100 000 files is left out. Errors: cancelled, timed_out, source_unavailable.
-  /// `entering` (may be empty) is called with each folder's path and a descriptor of it before it is read.
+  /// Lists everything below, except names that begin with a dot. Leaves out entries that are neither file nor folder, that
+  /// cannot be opened, or that are nested deeper than 32 levels. Also leaves out everything after the first 100 000 files.
+  /// `entering` (may be empty) is called with each folder's path and descriptor before it is read.
+  /// Errors: cancelled, timed_out, source_unavailable.
   [[nodiscard]] result<walked> walk(const call& by, const std::function<void(const std::string&, int)>& entering = {}) const;
 
   /// Errors: resource_not_found, access_denied, source_unavailable.
   [[nodiscard]] result<opened_file> open_file(std::string_view below) const;
-  /// Whether there is anything of this name, or that cannot be told.
+  /// Whether something with this name exists. Also true if that cannot be determined.
   [[nodiscard]] bool may_hold(std::string_view below) const;
 
  private:
-  /// What is open; shared with calls that began before it was opened again.
+  /// The open folder. Shared with calls that began before it was opened again.
   struct place {
     disk::handle at;
     disk::own_files own;
@@ -86,56 +87,55 @@ class folder {
   std::unique_ptr<top> top_;
 };
 
-/// Fills `into` from `offset`; less only where the file ends. Errors: source_unavailable.
+/// Reads into `into` from `offset`. Returns fewer bytes only at the end of the file. Errors: source_unavailable.
 [[nodiscard]] result<std::size_t> read_at(int file, std::span<char> into, std::uint64_t offset);
 
-/// Keeps the newest collection. Looking anew costs a look at each file's inode; only files that changed are read.
-/// Threads: any.
+/// Caches the latest collection. A refresh costs one `stat` per file; only files that changed are read. Threads: any.
 class shelf {
  public:
-  /// Of folders that have the same names at their top, the first wins. `log` receives a line for each skill that is left out.
-  /// `masks`: secrets are masked in the files, so that digests are of what is sent.
+  /// Among folders that contain the same top-level name, the first wins. `log` receives a line for each skill that is left out.
+  /// `masks`: secrets in files are masked, so digests are those of the masked content.
   shelf(std::string prefix, std::vector<folder> folders, std::function<void(std::string_view)> log, bool masks = true);
 
-  /// The collection as the folders are now; made by one caller for all who wait. Errors: cancelled, timed_out,
-  /// source_unavailable.
+  /// The collection that matches the folders now. Concurrent callers share one scan.
+  /// Errors: cancelled, timed_out, source_unavailable.
   [[nodiscard]] result<std::shared_ptr<const collection>> refreshed(const call& by);
-  /// From now on tells of changes, when looking anew finds them; null: to nobody.
+  /// Sets the listener for changes that a refresh finds; null: none.
   void watch(std::shared_ptr<change_listener> to);
-  /// From now on tells, too, of what changes in the list before the first look.
+  /// From now on, changes of the list before the first refresh are reported, too.
   void attach_list();
-  /// `entering` is called for every folder that is looked at, with its place among the folders, its path below that and a
-  /// descriptor, before it is read. Call before anything else.
+  /// `entering` is called before a folder is read, with its index among the folders, its path below that, and a descriptor.
+  /// Call this before any other method.
   void cover_with(std::function<void(std::size_t, const std::string&, int)> entering) { entering_ = std::move(entering); }
-  /// The log may be gone from now on: nothing is written to it any more, when this returns.
+  /// Stops logging. When this returns, the log is no longer used and may be destroyed.
   void be_silent();
-  /// The newest one that was made; null before the first.
+  /// The latest collection; null before the first refresh.
   [[nodiscard]] std::shared_ptr<const collection> latest() const;
 
-  /// Opens a file of a collection by its path there. Errors: as `folder::open_file`.
+  /// Opens a file by its path in a collection. Errors: as `folder::open_file`.
   [[nodiscard]] result<opened_file> open_file(std::string_view path) const;
 
-  /// Whether something that could be served at a path of a collection is there; does without a walk.
+  /// Whether something that could be served exists at a path of a collection. Does not scan the folders.
   [[nodiscard]] bool may_hold(std::string_view path) const;
-  /// When the newest collection was last found to be what the folders hold.
+  /// When the latest collection was last found to match the folders.
   [[nodiscard]] std::chrono::steady_clock::time_point looked_at_last() const;
-  /// The digest of a file of a collection, when it is known and cannot have changed since; else empty.
+  /// The digest of a file of a collection. Empty if it is unknown, or if the file may have changed since.
   [[nodiscard]] std::string digest_of(const std::string& path, const disk::stamp& state) const;
 
   [[nodiscard]] const std::vector<folder>& folders() const noexcept { return folders_; }
   [[nodiscard]] bool masks() const noexcept { return masks_; }
 
  private:
-  /// A file with what reading it through gave.
+  /// A file and the result of reading it.
   struct record {
     disk::stamp state;
     std::shared_ptr<const looked_at> known;
-    bool is_racy = false;  ///< It may have changed since without a trace, and is read again.
+    bool is_racy = false;  ///< It may have changed since without a new stamp, so it must be read again.
   };
-  /// What the folders hold at one moment, by the paths of the collection.
+  /// The state of all folders at one moment, by path in the collection.
   struct snapshot {
     std::map<std::string, disk::stamp, std::less<>> files;
-    std::map<std::string, std::size_t, std::less<>> owners;  // by name at the top, the place among the folders
+    std::map<std::string, std::size_t, std::less<>> owners;  // index of the folder by top-level name
     std::vector<omission> left_out;
 
     bool operator==(const snapshot&) const = default;
@@ -143,7 +143,7 @@ class shelf {
 
   [[nodiscard]] std::string with_prefix(std::string_view path) const;
   [[nodiscard]] result<snapshot> look(const call& by);
-  /// Tells once of each folder that it cannot be looked at, and then that it can.
+  /// Logs once that a folder cannot be scanned, and once that it can be scanned again.
   void tell_of(std::size_t place, const result<walked>& found);
   [[nodiscard]] bool has_racy() const;
   result<std::shared_ptr<const looked_at>> read_through(const found_file& file, const call& by);
@@ -158,23 +158,24 @@ class shelf {
   std::mutex log_mutex_;
   bool is_silent_ = false;
 
-  std::timed_mutex looking_;  // held while the folders are looked at
+  std::timed_mutex looking_;  // held during a scan
   std::chrono::steady_clock::time_point begun_;
   snapshot seen_;
-  std::int64_t folders_changed_ = 0;  // the latest change of one, as far as looks have seen
+  std::int64_t folders_changed_ = 0;  // latest ctime of a folder that a scan has seen
   std::vector<omission> told_;
-  std::vector<bool> is_out_of_reach_;  // by the folder's place
+  std::vector<bool> is_out_of_reach_;  // by index of the folder
 
   mutable std::mutex mutex_;
-  std::map<std::string, std::size_t, std::less<>> owners_;  // as in the latest look
-  std::map<std::string, record> records_;                   // changed only while `looking_` is held, too
+  std::map<std::string, std::size_t, std::less<>> owners_;  // as of the latest scan
+  std::map<std::string, record> records_;                   // written only while `looking_` is held, too
   std::shared_ptr<const collection> latest_;
   std::chrono::steady_clock::time_point looked_at_;
   std::shared_ptr<change_listener> listener_;
-  std::optional<std::int64_t> told_since_;  // by `wall_clock`; absent: nobody hears of the list
+  std::optional<std::int64_t> told_since_;  // by `wall_clock`; absent: no client watches the list
 };
 
-/// Reads an open file to the end: its digest, and of a SKILL.md the frontmatter. Errors: as `read_at`, cancelled, timed_out.
+/// Reads an open file to its end: digests it and, for a SKILL.md, parses the front matter. Errors: as `read_at`, cancelled,
+/// timed_out.
 [[nodiscard]] result<looked_at> look_at(const opened_file& file, std::string_view path, const call& by);
 
 }  // namespace hondana::skills

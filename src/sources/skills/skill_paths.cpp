@@ -12,7 +12,7 @@ namespace {
 
 using ending = std::pair<std::string_view, std::string_view>;
 
-/// What is found in skills: prose, scripts, data, and what templates are made of.
+/// Types of files that skills often contain: prose, scripts, data, and parts of templates.
 constexpr std::array endings{
     ending{".md", "text/markdown"},
     ending{".txt", "text/plain"},

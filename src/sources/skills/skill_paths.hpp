@@ -9,20 +9,20 @@ namespace hondana::skills {
 /// The file that makes a folder a skill.
 inline constexpr std::string_view skill_file_name = "SKILL.md";
 
-/// `skill://` and the path, whose names are separated by `/`: bytes that a URI's path cannot hold are percent-encoded, all
-/// others stay as they are. Canonical when the first name is a slug.
+/// `skill://` and the path, with names separated by `/`. Bytes that a URI path must not contain are percent-encoded. The result
+/// is canonical if the first name is a slug.
 [[nodiscard]] std::string uri_of(std::string_view path);
 
-/// Whether a name can be the authority of our URIs: a-z, 0-9 and `-`.
+/// Whether a name can be the authority of a skill URI: a-z, 0-9 and `-`.
 [[nodiscard]] bool is_slug(std::string_view name) noexcept;
 
-/// The last name of a path, and everything before its last `/` (empty when there is none).
+/// The last name of a path, and the path before its last `/` (empty if there is none).
 [[nodiscard]] std::string_view last_name(std::string_view path) noexcept;
 [[nodiscard]] std::string_view parent_of(std::string_view path) noexcept;
-/// Whether `path` lies below the folder `above`.
+/// Whether `path` is below the folder `above`.
 [[nodiscard]] bool lies_in(std::string_view path, std::string_view above) noexcept;
 
-/// A media type by the name's ending; empty when it says nothing.
+/// The media type by file name extension; empty if unknown.
 [[nodiscard]] std::string_view type_of(std::string_view name) noexcept;
 
 }  // namespace hondana::skills

@@ -17,17 +17,17 @@
 namespace hondana::inline v0 {
 namespace {
 
-/// A file with what is known of it. Shared, so that a change costs no copy of the bytes.
+/// A file with its digest and metadata. Bytes are shared, so that a change of the set does not copy them.
 struct kept_file {
   shared_bytes bytes;
   std::shared_ptr<const skills::looked_at> known;
   metadata facts;
 };
 
-/// By path below the prefix.
+/// By path below the skill's folder.
 using kept_files = std::map<std::string, kept_file>;
 
-/// A path whose names all say something.
+/// Whether a path has no NUL and no segment that is empty, `.` or `..`.
 bool is_plain_path(std::string_view path) {
   if (path.empty() || path.find('\0') != std::string_view::npos) return false;
   for (;;) {
@@ -45,11 +45,11 @@ struct skill_provider::state {
   std::string name;
   std::string prefix;
 
-  std::mutex changing;                      // held for one whole change; taken before `mutex`
-  std::map<std::string, kept_files> added;  // by skill
+  std::mutex changing;                      // held during a whole change; locked before `mutex`
+  std::map<std::string, kept_files> added;  // by path of the skill
 
   mutable std::mutex mutex;
-  std::map<std::string, kept_file> by_path;  // with the prefix
+  std::map<std::string, kept_file> by_path;  // by path, including the prefix
   std::shared_ptr<const skills::collection> arranged;
   std::shared_ptr<change_listener> listener;
 
@@ -60,7 +60,7 @@ struct skill_provider::state {
     return arranged;
   }
 
-  /// Arranges other skills and, when they can all be served, puts them in place of the present ones.
+  /// Arranges a new set of skills. Replaces the present one only if every skill can be served. Errors: invalid_argument.
   result<void> exchange(std::map<std::string, kept_files> next) {
     std::vector<skills::found_file> found;
     std::map<std::string, kept_file> all;

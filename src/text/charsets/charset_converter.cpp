@@ -25,10 +25,10 @@ class converter {
   }
 
   [[nodiscard]] bool is_there() const noexcept {
-    // What iconv_open answers when it fails, (iconv_t)-1.
+    // iconv_open returns (iconv_t)-1 on failure.
     return reinterpret_cast<std::intptr_t>(handle_) != -1;
   }
-  /// As iconv; false: it stopped, and errno says why.
+  /// Like iconv. Returns false if the conversion stopped; errno has the reason.
   bool take(char** in, std::size_t* in_left, char** out, std::size_t* out_left) noexcept {
     return ::iconv(handle_, in, in_left, out, out_left) != static_cast<std::size_t>(-1);
   }
@@ -37,7 +37,7 @@ class converter {
   iconv_t handle_;
 };
 
-/// The character that a code is, or none.
+/// The character for a code; all zero if there is none.
 coded one_of(converter& by, std::string_view code) {
   std::array<char, 4> in{};
   std::copy(code.begin(), code.end(), in.begin());
@@ -94,7 +94,7 @@ std::optional<converted> convert(std::string_view bytes, const char* from) {
   converted out;
   out.text.reserve(bytes.size() + bytes.size() / 2);
   std::array<char, std::size_t{16} * 1024> piece{};
-  // iconv only reads what it is given.
+  // iconv does not change its input.
   char* in = const_cast<char*>(bytes.data());
   std::size_t left = bytes.size();
   const auto replace = [&out] {
@@ -104,7 +104,7 @@ std::optional<converted> convert(std::string_view bytes, const char* from) {
   for (bool is_end = false; !is_end;) {
     char* to = piece.data();
     std::size_t room = piece.size();
-    // What is still kept back comes out at the end.
+    // At the end, flush characters that iconv holds back.
     is_end = left == 0;
     const bool is_good = is_end ? by.take(nullptr, nullptr, &to, &room) : by.take(&in, &left, &to, &room);
     const int why = errno;

@@ -10,34 +10,34 @@
 
 namespace hondana::charsets {
 
-/// What one code of a table is: a character, with a second one that combines with it, or 0: none.
+/// The character for one code of a table, and a combining character if it needs one. 0: none.
 struct coded {
   char32_t first = 0;
   char32_t second = 0;
 };
 
-/// The characters of the Japanese sets, by their codes. Made once; 400 KiB.
+/// The characters of the Japanese sets, indexed by code. Created once; 400 KiB.
 struct japanese_tables {
   static constexpr std::size_t rows = 94;
   using set = std::array<coded, rows * rows>;
-  set jis_x_0208{};                        ///< With NEC's and IBM's extensions, as EUC-JP-MS has them.
-  set jis_x_0212{};                        ///< Likewise.
-  set jis_x_0213_1{};                      ///< JIS X 0213, plane 1,
-  set jis_x_0213_2{};                      ///< and plane 2.
-  std::array<char32_t, 60 * 188> cp932{};  ///< Shift_JIS as CP932 has it.
+  set jis_x_0208{};                        ///< With the extensions of NEC and IBM, as in EUC-JP-MS.
+  set jis_x_0212{};                        ///< With the same extensions.
+  set jis_x_0213_1{};                      ///< JIS X 0213, plane 1.
+  set jis_x_0213_2{};                      ///< JIS X 0213, plane 2.
+  std::array<char32_t, 60 * 188> cp932{};  ///< Shift_JIS as defined by CP932.
 };
 
-/// Null: the C library has no converters, or may not read them.
+/// Null: the C library has no converters, or cannot read their files.
 [[nodiscard]] const japanese_tables* loaded_tables();
 
-/// Text as UTF-8 with U+FFFD for each byte that is none of that charset, as often as `replaced` says.
+/// Text as UTF-8. Each byte that is invalid in the charset becomes U+FFFD; `replaced` counts them.
 struct converted {
   std::string text{};
   std::size_t replaced = 0;
 };
-/// Converts from a charset that the C library knows. Nothing: it cannot. Time: linear.
+/// Converts from a charset that the C library supports; otherwise no value. Time: linear.
 [[nodiscard]] std::optional<converted> convert(std::string_view bytes, const char* from);
-/// Keeps the C library's converter of a charset in memory until the process ends.
+/// Keeps the C library's converter of a charset loaded until the process ends.
 void keep_converter(const char* from);
 
 }  // namespace hondana::charsets

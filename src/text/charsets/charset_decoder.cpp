@@ -23,22 +23,22 @@ namespace hondana::charsets {
 enum class family : std::uint8_t { utf_8, utf_16, utf_16le, utf_16be, shift_jis, euc_jp, iso_2022_jp, of_c_library };
 
 struct charset {
-  std::string_view name{};          ///< As IANA writes it.
-  const char* converter = nullptr;  ///< What the C library calls it.
+  std::string_view name{};          ///< The IANA name.
+  const char* converter = nullptr;  ///< The name for iconv.
   family is = family::of_c_library;
 };
 
-/// What a label means: `Shift_JIS`, `text/html; charset=x-sjis`, `euc-jp-unix`. Null: nothing that is known. Only charsets that
-/// are listed here are ever asked of the C library.
+/// The charset for a label: `Shift_JIS`, `text/html; charset=x-sjis`, `euc-jp-unix`. Null: unknown. Only charsets listed here
+/// are ever passed to the C library.
 [[nodiscard]] const charset* charset_of(std::string_view label) noexcept;
-/// Keeps the converters of all that are listed.
+/// Keeps the converters of all listed charsets loaded.
 void keep_all_converters();
 
 namespace {
 
 struct labelled {
   charset is{};
-  /// In lower case without `-`, `_` and spaces, each between spaces.
+  /// In lower case without `-`, `_` and spaces; each label is surrounded by spaces.
   std::string_view labels{};
 };
 
@@ -129,18 +129,18 @@ void keep_all_converters() {
 
 struct utf8_reading {
   std::size_t good = 0;  ///< Characters that are not ASCII.
-  std::size_t bad = 0;   ///< Places that are not UTF-8.
+  std::size_t bad = 0;   ///< Positions that are not valid UTF-8.
 };
 [[nodiscard]] utf8_reading read_utf8(std::string_view bytes) noexcept;
-/// U+FFFD for what is malformed, and for NUL.
+/// Replaces malformed bytes and NUL by U+FFFD.
 [[nodiscard]] converted from_utf8(std::string_view bytes);
-/// Likewise for lone surrogates and half a unit at the end.
+/// Replaces malformed units, lone surrogates, an incomplete unit at the end and NUL by U+FFFD.
 [[nodiscard]] converted from_utf16(std::string_view bytes, bool is_big_endian);
 [[nodiscard]] converted from_utf32(std::string_view bytes, bool is_big_endian);
 
 enum class order : unsigned char { none, little, big };
-/// In which order bytes without a mark evidently are UTF-16: well-formed, without control characters, and of plausible
-/// characters.
+/// The byte order in which bytes without a byte order mark are evidently UTF-16: well-formed, without control characters, and
+/// with plausible characters.
 [[nodiscard]] order evident_utf16(std::string_view bytes) noexcept;
 
 namespace {
@@ -159,7 +159,8 @@ char32_t unit_at(std::string_view bytes, std::size_t at, bool is_big_endian) noe
 bool is_high(char32_t unit) noexcept { return unit >= 0xD800 && unit <= 0xDBFF; }
 bool is_low(char32_t unit) noexcept { return unit >= 0xDC00 && unit <= 0xDFFF; }
 
-/// What speaks for a unit in its order: ASCII and kana most; what has no low byte is rare, but for an ideographic space.
+/// How plausible a unit is in a byte order. ASCII and kana score highest. Units with a zero low byte are rare, except for the
+/// ideographic space.
 int plausibility_of(char32_t unit) noexcept {
   if (unit < 0x80) return 2;
   if ((unit & 0xFF) == 0 && unit != 0x3000 && unit != 0x4E00) return -2;
@@ -169,7 +170,7 @@ int plausibility_of(char32_t unit) noexcept {
   return is_usual ? 1 : -2;
 }
 
-/// Least where it cannot be.
+/// The sum for all units; negative if the byte order is impossible.
 long plausibility_of(std::string_view bytes, bool is_big_endian) noexcept {
   constexpr long impossible = -1;
   long out = 0;
@@ -182,7 +183,7 @@ long plausibility_of(std::string_view bytes, bool is_big_endian) noexcept {
     if (is_control || unit == 0xFFFE || unit == 0xFFFF) return impossible;
     out += plausibility_of(unit);
   }
-  // On average everything is usual.
+  // Requires a common character on average.
   return is_after_high || out < static_cast<long>(bytes.size() / 2) ? impossible : out;
 }
 
@@ -260,7 +261,7 @@ std::size_t count_of_high(std::string_view bytes) noexcept {
       std::count_if(bytes.begin(), bytes.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; }));
 }
 
-/// One byte in thirty that no text has, or NUL.
+/// Whether the bytes have a NUL, or more than one in thirty is another control character that texts do not contain.
 bool is_binary(std::string_view bytes) noexcept {
   std::size_t controls = 0;
   for (const char c : bytes) {
@@ -271,7 +272,7 @@ bool is_binary(std::string_view bytes) noexcept {
   return controls > 1 && controls * 30 > bytes.size();
 }
 
-/// What a mark at the beginning says.
+/// The encoding that a byte order mark at the beginning indicates.
 answer by_mark(std::string_view bytes) {
   using namespace std::string_view_literals;
   const auto begins = [bytes](std::string_view mark) { return bytes.substr(0, mark.size()) == mark; };
@@ -283,7 +284,7 @@ answer by_mark(std::string_view bytes) {
   return std::nullopt;
 }
 
-/// UTF-16 with as many malformed places as a declaration may be believed in spite of.
+/// Decodes UTF-16 according to a declaration, unless too many positions are malformed.
 answer by_declared_utf16(std::string_view bytes, family which) {
   auto evident = evident_utf16(bytes);
   if (which != family::utf_16) evident = which == family::utf_16be ? order::big : order::little;
@@ -293,7 +294,8 @@ answer by_declared_utf16(std::string_view bytes, family which) {
   return made(std::move(out), evident == order::big ? "UTF-16BE" : "UTF-16LE");
 }
 
-/// Latin text of the West, which is too short for statistics: letters with few others, all of them usual.
+/// Whether this is a Western European text, too short for statistics: mostly ASCII, and all other bytes are usual letters and
+/// marks.
 bool is_western(std::string_view bytes, std::size_t high) noexcept {
   constexpr std::string_view usual =
       "\x80\x85\x91\x92\x93\x94\x95\x96\x97\x99\xa0\xa1\xa3\xa7\xa9\xab\xae\xb0\xb4\xb7\xba\xbb\xbf"
@@ -304,7 +306,7 @@ bool is_western(std::string_view bytes, std::size_t high) noexcept {
                      [&](char c) { return static_cast<unsigned char>(c) < 0x80 || usual.find(c) != std::string_view::npos; });
 }
 
-/// Beginning where it stops being ASCII, and from the middle on.
+/// Asks uchardet. It gets the text from the first byte that is not ASCII, and from the middle.
 const charset* by_statistics(std::string_view bytes) {
   constexpr std::size_t most = std::size_t{512} * 1024;
   struct closing {
@@ -357,7 +359,7 @@ class deciding {
     return made(from_iso_2022_jp(bytes_, *tables_), "ISO-2022-JP");
   }
 
-  /// Whether well-formed UTF-8 is nevertheless the Japanese that is declared: that reads as common words.
+  /// Whether well-formed UTF-8 is nevertheless in the declared Japanese charset, because it decodes to common words there.
   [[nodiscard]] bool is_rather_declared() const {
     const auto* const read = declared_ == nullptr ? nullptr : reading_of(declared_->is);
     return read != nullptr && read->bad == 0 && read->mean() >= 6;
@@ -385,7 +387,7 @@ class deciding {
     return made(from_euc_jp(bytes_, *tables_), "EUC-JP");
   }
 
-  /// The best of UTF-8, Shift_JIS and EUC-JP, if it fits at all.
+  /// Selects the best of UTF-8, Shift_JIS and EUC-JP, if it fits at all.
   answer by_fit() const {
     const auto of_utf8 = static_cast<long>(utf8_.good) * 8 - static_cast<long>(utf8_.bad) * 12;
     const auto which = shift_.score > euc_.score ? family::shift_jis : family::euc_jp;
@@ -393,7 +395,7 @@ class deciding {
     if (of_utf8 > 0 && (tables_ == nullptr || of_utf8 >= best.score)) return made(from_utf8(bytes_), "UTF-8");
     if (tables_ == nullptr || best.characters == 0) return std::nullopt;
     const bool is_plain = best.mean() >= 2 && best.bad * 4 <= best.characters;
-    // Names in rare kanji, and in half-width katakana. Longer texts without kana may be of another language.
+    // Accepts names in rare kanji or half-width katakana. Longer texts without kana may be in another language.
     const bool is_short = best.characters < 12 && best.bad == 0 && best.isolated == 0 && best.mean() >= -6;
     return is_plain || is_short ? japanese(which) : std::nullopt;
   }
@@ -405,7 +407,7 @@ class deciding {
     return out ? made(std::move(*out), is->name) : std::nullopt;
   }
 
-  /// Something fits a little, or these are no characters.
+  /// Selects an encoding that fits poorly; no value if the bytes are probably not text.
   answer by_last_resort() const {
     if (utf8_.good > utf8_.bad) return made(from_utf8(bytes_), "UTF-8");
     if (tables_ != nullptr && shift_.bad * 4 <= shift_.characters && shift_.score >= euc_.score)

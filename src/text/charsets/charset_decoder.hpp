@@ -8,28 +8,29 @@
 
 namespace hondana::charsets {
 
-/// A text as UTF-8, and what it was.
+/// A text as UTF-8, and its original encoding.
 struct decoded {
   std::string text{};        ///< Well-formed UTF-8 without NUL and without a byte order mark.
-  std::string charset{};     ///< As IANA writes it: "UTF-8", "Shift_JIS", "EUC-JP", "ISO-2022-JP", "UTF-16LE", …
-  std::size_t replaced = 0;  ///< Places that are not of that encoding, each a U+FFFD in the text.
+  std::string charset{};     ///< The IANA name: "UTF-8", "Shift_JIS", "EUC-JP", "ISO-2022-JP", "UTF-16LE", …
+  std::size_t replaced = 0;  ///< Number of positions that are invalid in that encoding; each is a U+FFFD in the text.
 };
 
-/// Finds out how a text is encoded and converts it. `declared`: what its source says ("text/html; charset=…", a `<meta>`, an
-/// Emacs or Vim line, a rule), believed where the bytes allow it; empty: nobody says anything.
+/// Detects the encoding of a text and converts it to UTF-8. No value: the bytes are not text. Time: linear. Threads: any.
 ///
-/// UTF-8 and UTF-16 (with a mark or evidently), ISO-2022-JP, EUC-JP, Shift_JIS (with the extensions of CP932 and EUC-JP-MS),
-/// and else what uchardet takes it for. Whole texts are looked at, not their beginnings. A text that mixes encodings is taken
-/// for the one that fits most of it, and the rest is replaced and counted. Nothing: these bytes are no text. Time: linear.
+/// `declared`: the charset that the source states, by a media type ("text/html; charset=…"), a `<meta>` element, an Emacs or
+/// Vim line, or a rule. It may be a whole media type. It is used if the bytes allow it. Empty: none.
 ///
-/// What is well-formed UTF-8 is that whatever is declared, unless it is declared as Japanese and reads so. ASCII alone is
-/// UTF-8. `declared` may be a whole media type. uchardet sees 1 MiB of what is not ASCII. Bytes with NUL (but UTF-16 and
-/// UTF-32), or of which one in thirty is another control character, are no text; neither are those whose charset the C library
-/// cannot convert. Threads: any.
+/// Detects UTF-8, UTF-16 (with a byte order mark or if evident), ISO-2022-JP, EUC-JP and Shift_JIS, with the extensions of
+/// CP932 and EUC-JP-MS. Otherwise uses the result of uchardet. Examines whole texts, but passes at most 1 MiB to uchardet. For
+/// a text in mixed encodings, selects the one that fits most of it; the rest is replaced and counted.
+///
+/// Well-formed UTF-8 is decoded as such, unless a Japanese charset is declared and fits well. ASCII counts as UTF-8. Bytes with
+/// NUL are not text, except UTF-16 and UTF-32. Neither are bytes of which one in thirty is another control character, and
+/// charsets that the C library cannot convert.
 [[nodiscard]] std::optional<decoded> decode(std::string_view bytes, std::string_view declared = {});
 
-/// Gets all converters ready: the C library reads their files when they are first used, which a sandbox may forbid later. Takes
-/// some ten milliseconds, once. Without, `decode` does so when it must; where that fails, texts in such charsets are no text.
+/// Loads all converters. The C library reads their files on first use, which a sandbox may forbid later. Takes about ten
+/// milliseconds, once. Without this call, `decode` loads them when needed; if that fails, texts in such charsets are not text.
 void load();
 
 }  // namespace hondana::charsets

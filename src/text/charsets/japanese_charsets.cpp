@@ -1,4 +1,4 @@
-/// Shift_JIS, EUC-JP and ISO-2022-JP, recognised and decoded byte by byte.
+/// Recognizes and decodes Shift_JIS, EUC-JP and ISO-2022-JP byte by byte.
 #include "text/charsets/japanese_charsets.hpp"
 
 #include <algorithm>
@@ -20,17 +20,17 @@ struct step {
   coded is{};
   std::uint8_t bytes = 1;
   width how = width::bad;
-  bool is_rare = false;  ///< Of level 2 or above.
+  bool is_rare = false;  ///< A kanji of level 2 or above.
 };
 
-/// Of a text that is not empty.
+/// The next character; `bytes` is not empty.
 [[nodiscard]] step next_of_shift_jis(std::string_view bytes, const japanese_tables& by) noexcept;
 [[nodiscard]] step next_of_euc_jp(std::string_view bytes, const japanese_tables& by) noexcept;
 
-/// ISO-2022-JP with JIS X 0201 katakana, 0212 and 0213; lines begin in ASCII. Kept from one character to the next.
+/// State machine for ISO-2022-JP with JIS X 0201 katakana, 0212 and 0213. Lines begin in ASCII.
 class iso_2022_jp_steps {
  public:
-  /// Designations are characters of no width: `bytes` alone.
+  /// The next character. For an escape sequence that selects a set, only the number of bytes is set.
   [[nodiscard]] step next(std::string_view bytes, const japanese_tables& by) noexcept;
   [[nodiscard]] bool has_chosen() const noexcept { return has_chosen_; }
 
@@ -50,7 +50,7 @@ step ascii(unsigned byte) noexcept { return {{byte, 0}, 1, width::ascii, false};
 step half(unsigned byte, std::uint8_t bytes) noexcept { return {{0xFF61 + byte - 0xA1, 0}, bytes, width::half, false}; }
 bool is_94(unsigned byte) noexcept { return byte >= 0xA1 && byte <= 0xFE; }
 
-/// The first of two sets that has a code.
+/// The character from the first of two sets that has the code.
 coded of_either(const japanese_tables::set& first, const japanese_tables::set& second, std::size_t at) noexcept {
   return first[at].first != 0 ? first[at] : second[at];
 }
@@ -67,7 +67,7 @@ step next_of_shift_jis(std::string_view bytes, const japanese_tables& by) noexce
   if (trail < 0x40 || trail == 0x7F || trail > 0xFC) return {};
   const auto row = lead < 0xA0 ? lead - 0x81 : lead - 0xE0 + 31;
   const auto c = by.cp932[row * 188 + (trail < 0x7F ? trail - 0x40 : trail - 0x80 + 63)];
-  // What is unknown takes an ASCII letter with it only where it is known to be a pair.
+  // Of an unknown pair, consume the second byte only if it is not ASCII.
   if (c == 0) return {{}, static_cast<std::uint8_t>(trail < 0x80 ? 1 : 2), width::bad, false};
   return {{c, 0}, 2, width::full, lead > 0x98 || (lead == 0x98 && trail > 0x72)};
 }
@@ -144,7 +144,7 @@ step iso_2022_jp_steps::next(std::string_view bytes, const japanese_tables& by) 
   return {is, 2, is.first != 0 ? width::full : width::bad, lead >= 0x50};
 }
 
-/// Whether a character is one of several hundred that newspapers, and documents of computers, write most.
+/// Whether a kanji is one of the several hundred that are most frequent in newspapers and computer documents.
 [[nodiscard]] bool is_frequent_kanji(char32_t c) noexcept;
 
 namespace {
@@ -178,7 +178,7 @@ namespace {
 constexpr int of_bad = -24;
 constexpr int of_isolated = -12;
 
-/// Of a character of full width.
+/// The score of a full-width character.
 int score_of(const step& one) noexcept {
   const auto c = one.is.first;
   if (c >= 0x3041 && c <= 0x3096) return 12;
@@ -190,7 +190,7 @@ int score_of(const step& one) noexcept {
   return c >= 0x2000 && c <= 0x2FFF ? 1 : -4;
 }
 
-/// Of half-width katakana, which few texts have: a voiced mark where it can be is what a word looks like.
+/// The score of half-width katakana, which few texts contain. A voiced mark after a suitable letter indicates a real word.
 int score_of_half(char32_t c, char32_t before) noexcept {
   const bool is_after_kana = before >= 0xFF66 && before <= 0xFF9F;
   if (c == 0xFF9E) return (before >= 0xFF76 && before <= 0xFF84) || (before >= 0xFF8A && before <= 0xFF8E) ? 8 : -8;

@@ -1,4 +1,4 @@
-/// Shift_JIS, EUC-JP and ISO-2022-JP, recognised and decoded byte by byte.
+/// Recognizes and decodes Shift_JIS, EUC-JP and ISO-2022-JP byte by byte.
 #pragma once
 
 #include <cstddef>
@@ -9,15 +9,15 @@
 
 namespace hondana::charsets {
 
-/// How a text reads in a charset.
+/// Statistics of a text, decoded with a given charset.
 struct reading {
-  std::size_t characters = 0;  ///< That are not ASCII.
-  std::size_t bad = 0;         ///< Places that are of another charset.
-  std::size_t isolated = 0;    ///< Single characters between ASCII letters, which Latin text looks like.
-  std::size_t kana = 0;        ///< Of full width.
-  long score = 0;              ///< How much it looks like Japanese: frequent characters count for it, rare ones against it.
+  std::size_t characters = 0;  ///< Characters that are not ASCII.
+  std::size_t bad = 0;         ///< Positions that are invalid in this charset.
+  std::size_t isolated = 0;    ///< Single characters between ASCII letters, which indicate Latin text.
+  std::size_t kana = 0;        ///< Full-width kana.
+  long score = 0;              ///< Similarity to Japanese: frequent characters raise it, rare ones lower it.
 
-  /// Of a character.
+  /// The average score per character.
   [[nodiscard]] double mean() const noexcept {
     const auto all = characters + bad;
     return all == 0 ? 0 : static_cast<double>(score) / static_cast<double>(all);
@@ -26,7 +26,7 @@ struct reading {
 
 [[nodiscard]] reading read_shift_jis(std::string_view bytes, const japanese_tables& by);
 [[nodiscard]] reading read_euc_jp(std::string_view bytes, const japanese_tables& by);
-/// Its `characters` are 0 where no two-byte set or katakana is ever chosen.
+/// `characters` is 0 if the text never selects a two-byte set or katakana.
 [[nodiscard]] reading read_iso_2022_jp(std::string_view bytes, const japanese_tables& by);
 
 [[nodiscard]] converted from_shift_jis(std::string_view bytes, const japanese_tables& by);

@@ -17,7 +17,7 @@ constexpr std::size_t longest_description = 1024;
 
 tl::unexpected<failure> wrong(std::string what) { return fail(errc::invalid_argument, std::move(what)); }
 
-/// Takes the next line from the front of `text`, without its end.
+/// Removes the next line from the front of `text` and returns it without its line ending.
 std::string_view take_line(std::string_view& text) noexcept {
   const auto end = text.find('\n');
   auto line = text.substr(0, end);
@@ -30,7 +30,7 @@ bool is_end(std::string_view line) noexcept {
   return line.starts_with("---") && line.find_first_not_of(" \t", 3) == std::string_view::npos;
 }
 
-/// The lines between the two marks.
+/// The lines between the two `---` marks.
 result<std::string_view> between_marks(std::string_view front) {
   auto rest = front;
   if (rest.starts_with(byte_order_mark)) rest.remove_prefix(byte_order_mark.size());
@@ -54,7 +54,7 @@ std::size_t characters_in(std::string_view text) noexcept {
 result<value> parse_frontmatter(std::string_view front) {
   HONDANA_TRY(const auto text, between_marks(front));
   if (!json::is_utf8(text)) return wrong("the front matter is not UTF-8");
-  // Its first line is the second of the file, below "---".
+  // Line 2 of the file: line 1 is "---".
   auto parsed = parse_yaml(text, 2);
   if (!parsed) return wrong("the front matter is not valid YAML: " + parsed.error().public_text);
   if (parsed->as_object() == nullptr) return wrong("the front matter is not a mapping of keys to values");

@@ -1,4 +1,4 @@
-/// Short YAML texts as JSON values.
+/// Parses short YAML texts to JSON values.
 #include "text/front_matter/yaml.hpp"
 
 #include <yaml.h>
@@ -25,7 +25,8 @@
 
 namespace hondana::front_matter {
 
-/// A plain scalar by the core schema; nothing for an infinity, NaN, or a number beyond all that JSON's readers have.
+/// The value of a plain scalar by the core schema. No value for an infinity, NaN, or a number that JSON readers cannot
+/// represent.
 /// Source: yaml.org/spec/1.2.2, section 10.3.2.
 [[nodiscard]] std::optional<value> resolve_plain(std::string_view text);
 
@@ -36,7 +37,7 @@ bool is_one_of(std::string_view text, const std::array<std::string_view, count>&
   return std::find(words.begin(), words.end(), text) != words.end();
 }
 
-/// Takes the digits from the front of `text` and says how many there were.
+/// Removes the digits from the front of `text` and returns their number.
 std::size_t drop_digits(std::string_view& text) noexcept {
   const auto end = std::find_if_not(text.begin(), text.end(), ascii::is_digit);
   const auto count = static_cast<std::size_t>(end - text.begin());
@@ -44,7 +45,7 @@ std::size_t drop_digits(std::string_view& text) noexcept {
   return count;
 }
 
-/// Whether this is a decimal number without its sign: `1`, `1.`, `.5`, `1.5e3`.
+/// Whether the text is a decimal number without a sign: `1`, `1.`, `.5`, `1.5e3`.
 bool is_decimal(std::string_view text) noexcept {
   const auto whole = drop_digits(text);
   std::size_t fraction = 0;
@@ -60,7 +61,7 @@ bool is_decimal(std::string_view text) noexcept {
   return drop_digits(text) != 0 && text.empty();
 }
 
-/// Whether a decimal that is not zero, and beyond what a double can be, is too small and not too large.
+/// Whether a non-zero decimal outside the range of double is too small rather than too large.
 bool is_tiny(std::string_view text) noexcept {
   const auto mark = text.find_first_of("eE");
   const auto digits = text.substr(0, mark);
@@ -69,7 +70,7 @@ bool is_tiny(std::string_view text) noexcept {
     auto written = text.substr(mark + 1);
     if (written.starts_with('+')) written.remove_prefix(1);
     const auto [end, error] = std::from_chars(written.data(), written.data() + written.size(), exponent);
-    // No text that is parsed has as many digits as would make up for it.
+    // The exponent overflows. No text within the size limit has enough digits to compensate for it.
     if (error != std::errc{}) return written.starts_with('-');
   }
   const auto point = static_cast<std::int64_t>(std::min(digits.find('.'), digits.size()));
@@ -85,7 +86,7 @@ std::optional<value> number_of(std::string_view text, bool is_negative) {
   }
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  // An underflow and an overflow are reported alike; the one is as good as zero, the other is nothing.
+  // from_chars reports underflow and overflow alike. An underflow becomes zero, an overflow is an error.
   if (error == std::errc::result_out_of_range && is_tiny(text))
     number = 0;
   else if (error != std::errc{} || !std::isfinite(number))
@@ -93,7 +94,7 @@ std::optional<value> number_of(std::string_view text, bool is_negative) {
   return value(is_negative ? -number : number);
 }
 
-/// Digits after `0x` or `0o`; null when these are none.
+/// Parses the digits after `0x` or `0o`; null if they are not digits.
 std::optional<value> based(std::string_view digits, int base) {
   std::uint64_t whole = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), whole, base);
@@ -138,20 +139,19 @@ std::string text_of(const yaml_char_t* from) { return from == nullptr ? "" : rei
 
 std::string_view text_of(const yaml_char_t* from, std::size_t size) { return {reinterpret_cast<const char*>(from), size}; }
 
-// What it costs to have a value or a key: the bytes it is written with, a control character six, and those it is held in.
-// Aliases make many of one.
+// The cost of a value or key: its bytes as JSON, with control characters escaped, and its bytes in memory. Aliases multiply it.
 std::size_t cost_of(const value& scalar) { return scalar.to_text().size() + sizeof(",") - 1 + sizeof(value); }
 std::size_t cost_of_key(std::string_view key) { return json::quoted(key).size() + sizeof(":") - 1 + sizeof(std::string); }
 constexpr std::size_t cost_of_container = sizeof("[],") - 1 + sizeof(value);
 
-/// A finished value, with the cost of all that is in it.
+/// A finished value, with the cost of everything in it.
 struct node {
   value what;
   std::size_t cost = 0;
-  std::size_t depth = 0;  ///< Mappings and sequences from this one to the innermost.
+  std::size_t depth = 0;  ///< Nesting depth of mappings and sequences, from this one to the innermost.
 };
 
-/// A mapping or sequence that is not finished.
+/// An unfinished mapping or sequence.
 struct open_node {
   bool is_mapping = false;
   std::string anchor;
@@ -163,7 +163,7 @@ struct open_node {
   std::size_t depth = 1;
 };
 
-/// One event of the parser, released when it dies.
+/// One event of libyaml, deleted with this object.
 class event {
  public:
   event() = default;
@@ -306,7 +306,8 @@ class parser {
     return spend(cost, line);
   }
 
-  /// `price` is what of the cost has not been paid yet: a container's members were paid one by one, an alias's were not.
+  /// Adds a finished value to its container. `price`: the part of its cost that has not been counted yet. The members of a
+  /// container have been counted one by one, those of an alias have not.
   result<void> place(node what, const std::string& anchor, std::size_t price, std::size_t line) {
     HONDANA_TRY(spend(price, line));
     if (!anchor.empty()) anchors_[anchor] = what;

@@ -1,4 +1,4 @@
-/// Short YAML texts as JSON values.
+/// Parses short YAML texts to JSON values.
 #pragma once
 
 #include <cstddef>
@@ -9,16 +9,16 @@
 
 namespace hondana::front_matter {
 
-/// The longest text, in bytes, that is parsed at all.
+/// Longer texts are rejected. In bytes.
 inline constexpr std::size_t longest_yaml = 64 * 1024;
 
-/// Parses one YAML document by the core schema of YAML 1.2: of plain scalars only null, true, false and numbers are no strings;
-/// dates and `yes` are strings as they stand. Keys are the text that was written. Anchors and aliases are resolved.
+/// Parses one YAML document by the core schema of YAML 1.2. Plain scalars are null, booleans or numbers if the schema says so;
+/// all others, such as dates and `yes`, are strings. Keys are the original text. Anchors and aliases are resolved. The first
+/// line has the number `first_line`. Threads: any. Source: yaml.org/spec/1.2.2, section 10.3.
 ///
-/// Errors: invalid_argument, "line 3: WHAT", for what is not well-formed, nested deeper than 32 levels, more than 128 KiB, and
-/// for what JSON cannot say: keys that are no scalars or stand twice, infinities, unknown tags. Those 128 KiB are the bytes of
-/// the JSON, aliases resolved and control characters escaped, with about 40 more for each value and key. The first line has the
-/// number `first_line`. Threads: any. Source: yaml.org/spec/1.2.2, section 10.3.
+/// Errors: invalid_argument, as "line 3: WHAT", for malformed text, more than 32 levels, more than 128 KiB, and everything that
+/// JSON cannot represent. JSON has no keys that are not scalars or occur twice, no infinities and no tags. The 128 KiB count
+/// the bytes as JSON, with aliases resolved and control characters escaped, plus about 40 for each value and key.
 [[nodiscard]] result<value> parse_yaml(std::string_view text, std::size_t first_line = 1);
 
 }  // namespace hondana::front_matter

@@ -1,4 +1,4 @@
-/// The language of a text by its scripts and most frequent words.
+/// Detects the language of a text by its scripts and most frequent words.
 #include "text/language/language.hpp"
 
 #include <algorithm>
@@ -16,15 +16,16 @@
 
 namespace hondana::language {
 
-/// The languages that are told apart by their words, in the order of their bits.
+/// The languages that are detected by words, in the order of their bits.
 inline constexpr std::string_view told_by_words[] = {"en", "de", "fr", "es", "it", "pt", "nl", "sv"};
 inline constexpr std::size_t count_of_told = sizeof told_by_words / sizeof told_by_words[0];
 
-/// In which of these languages a word in lower case is frequent, a bit for each; 0: in none.
+/// The languages in which a lower-case word is frequent, one bit each.
 [[nodiscard]] std::uint8_t where_frequent(std::string_view word) noexcept;
-/// In which of them a letter that is not ASCII is usual.
+/// The languages in which a letter that is not ASCII is usual, one bit each.
 [[nodiscard]] std::uint8_t where_usual(char32_t letter) noexcept;
-/// Characters of Japanese alone (+1: iteration marks, kokuji, simplified as in Japan only), of Chinese alone (-1), or neither.
+/// +1 for characters that only Japanese uses (iteration marks, kokuji, simplified as in Japan only), -1 for those that only
+/// Chinese uses, otherwise 0.
 [[nodiscard]] int japanese_or_chinese(char32_t han) noexcept;
 
 namespace {
@@ -63,12 +64,12 @@ constexpr std::string_view letters_of[count_of_told] = {
     "", "äöüß", "éèêàçùûîôœëï", "ñáéíóú¿¡", "àèéìòù", "ãõçáéíóúâêô", "ëïé", "åäö",
 };
 
-// 々〆〇 and kokuji, and characters that only Japan simplified so.
+// 々〆〇 and kokuji, and characters with a simplification that only Japan uses.
 constexpr std::string_view japanese =
     "々〆込働畑峠匂枠辻榊凪凧笹籾匁塀搾腺糀気円図駅売読験広県権対応変単価発経済検録様帰歩毎渋渇涙黒徳徴恵拝拠拡挙挟掲"
     "揺摂撃斎斉暁桜栄楽歓歯殴沢浜焼獣瑠畳畔稲穂穏窓竜粛粧絵続総縄繊聴臓荘薬蔵覚観訳説識譲豊転軽辺遅郷鉄銭録鋳関闘陥険"
     "隠雑霊頼顔飲館駆騒髪鶏麦黙齢戻戸両並亀仏仮伝佐児処剰剣剤労勧巻巣帯庁廃弾従悩悪";
-// Simplified as in China only, and words of Chinese that Japanese does without.
+// Characters with a simplification that only China uses, and Chinese words that do not exist in Japanese.
 constexpr std::string_view chinese =
     "这们说吗呢吧没让给还个时为从么怎哪谁很她你您它们啊嘛把被着过对发经济检录图书馆东车马鸟鱼见贝话语请读写买卖钱银铁门"
     "问间闻开关进远运连选过达边动务劳势协单卫历县变号叶听员响园团围国际圆场坏块坚报处备复头夹奋妇实审宽宾导层岁币师带"
@@ -106,7 +107,7 @@ std::vector<entry> sorted_words() {
 bool has(std::string_view list, char32_t which) {
   std::string one;
   ascii::append(one, which);
-  // Lists hold whole characters, and no character is within another.
+  // Lists contain whole characters, and no UTF-8 character is part of another one.
   return list.find(one) != std::string_view::npos;
 }
 
@@ -125,7 +126,7 @@ std::vector<char32_t> sorted_characters(std::string_view list) {
 }  // namespace
 
 std::uint8_t where_frequent(std::string_view word) noexcept {
-  // Never destroyed: threads that are left behind at the end of the program may still be in here.
+  // Never destroyed: detached threads may still use it when the program ends.
   static const auto& all = *std::make_unique<const std::vector<entry>>(sorted_words()).release();
   const auto at =
       std::lower_bound(all.begin(), all.end(), word, [](const entry& one, std::string_view what) { return one.word < what; });
@@ -149,9 +150,10 @@ int japanese_or_chinese(char32_t han) noexcept {
 namespace {
 
 constexpr std::size_t sample_bytes = std::size_t{16} * 1024;
-/// What a Japanese character counts: about as much as three letters say.
+/// The weight of a Japanese character: about that of three letters.
 constexpr std::size_t weight_of_ideographs = 3;
-/// Han without kana are Japanese (a heading, a name of a file) up to here, where nothing speaks for Chinese.
+/// Up to this number of Han characters without kana (a heading, a file name), a text counts as Japanese unless some are Chinese
+/// only.
 constexpr std::size_t short_text = 64;
 
 enum script : std::uint8_t {
@@ -259,7 +261,7 @@ class census {
   void take(char32_t c, script is) {
     ++count_[is];
     if (is == han) telling_ += japanese_or_chinese(c);
-    // Of Ukrainian, not of Russian: є і ї ґ. Of Persian, not of Arabic: پ چ ژ ک گ ی.
+    // Letters of Ukrainian that Russian lacks: є і ї ґ. Letters of Persian that Arabic lacks: پ چ ژ ک گ ی.
     if (is == cyrillic)
       for (const char32_t one : {0x404, 0x406, 0x407, 0x454, 0x456, 0x457, 0x490, 0x491})
         if (c == one) ++ukrainian_;
@@ -283,14 +285,14 @@ class census {
     word.clear();
   }
 
-  /// Kana is Japanese alone. Without, the Han that only one of the two writes so decide, and then the length.
+  /// Kana means Japanese. Without kana, Han characters that only one of both languages uses decide, and then the length.
   [[nodiscard]] std::string of_east_asia() const {
     if (count_[kana] * 20 >= count_[han]) return "ja";
     if (telling_ != 0) return telling_ > 0 ? "ja" : "zh";
     return count_[kana] > 0 || count_[han] <= short_text ? "ja" : "zh";
   }
 
-  /// A language is named where one word in twelve is frequent in it, or its letters show, and no other has as many.
+  /// The language in which at least one word in twelve is frequent, or whose letters occur, if no other language has as many.
   [[nodiscard]] std::string by_words() const {
     std::array<std::size_t, count_of_told> score{};
     std::size_t best = 0;

@@ -16,15 +16,15 @@
 namespace hondana::language {
 namespace {
 
-/// No character.
+/// Not a character.
 constexpr char32_t none = 0xFFFFFFFF;
 
 bool is_katakana(char32_t c) noexcept { return (c >= 0x30A1 && c <= 0x30FA) || c == 0x30FC || (c >= 0xFF66 && c <= 0xFF9D); }
 
-/// Hyphen, minus and line, which are written and scanned for the long vowel mark. Longer dashes are real ones.
+/// Hyphen, minus sign and line, which writers and scanners use instead of the long vowel mark. Longer dashes are real dashes.
 bool may_be_long_vowel(char32_t c) noexcept { return c == 0x2010 || c == 0x2212 || c == 0x2500; }
 
-/// What becomes of a character that changes none before it, where it is known to be one; else none.
+/// The result for a character that never changes the one before it, if it is known to be such; otherwise `none`.
 char32_t direct(char32_t c, form which) noexcept {
   if (c < 0x80) return which == form::compared ? ascii::lower(c) : c;
   if (c < 0x3000) return none;
@@ -41,14 +41,14 @@ char32_t direct(char32_t c, form which) noexcept {
 struct piece {
   char32_t code = 0;
   std::size_t source = 0;
-  std::size_t rank = 0;  ///< Among the pieces as they came: marks of one class keep their order.
+  std::size_t rank = 0;  ///< Position before reordering: marks of the same class keep their order.
 };
 
 unsigned combining_class_of(char32_t c) noexcept {
   return utf8proc_get_property(static_cast<utf8proc_int32_t>(c))->combining_class;
 }
 
-/// Whether a character may be the second of a pair that composes, though it is no mark.
+/// Whether a character that is not a mark may be the second one of a composing pair.
 bool may_follow(char32_t c) noexcept { return c >= 0x900; }
 
 char32_t composed_pair(char32_t a, char32_t b) noexcept {
@@ -65,7 +65,7 @@ utf8proc_option_t options_of(form which) noexcept {
   return static_cast<utf8proc_option_t>(composing | UTF8PROC_COMPAT | UTF8PROC_CASEFOLD | UTF8PROC_IGNORE);
 }
 
-/// A character and those that may change it.
+/// A character together with the following ones that may change it.
 class cluster {
  public:
   explicit cluster(form which) noexcept : options_(options_of(which)) {}
@@ -83,7 +83,7 @@ class cluster {
       pieces_.push_back({static_cast<char32_t>(parts[static_cast<std::size_t>(i)]), source, pieces_.size()});
   }
 
-  /// The pieces in order and composed.
+  /// Orders and composes the pieces.
   [[nodiscard]] const std::vector<piece>& finish() {
     order();
     compose();
@@ -108,8 +108,8 @@ class cluster {
   void compose() {
     std::size_t kept = 0;
     std::size_t starter = pieces_.size();
-    unsigned last_class = 0;  // Of what was kept after the starter.
-    bool is_next = false;     // Nothing was.
+    unsigned last_class = 0;  // Combining class of the last kept piece after the starter.
+    bool is_next = false;     // No piece has been kept after the starter.
     for (const auto one : pieces_) {
       const unsigned own = one.code < 0x300 ? 0 : combining_class_of(one.code);
       const bool is_free = starter < kept && (is_next || last_class < own) && (own != 0 || may_follow(one.code));
@@ -149,14 +149,14 @@ class normaliser {
     return ascii::first_character(text_.substr(at));
   }
 
-  /// Whether nothing from here on changes what is before.
+  /// Whether the text from `at` on cannot change the text before it.
   [[nodiscard]] bool begins_anew(std::size_t at) const noexcept {
     if (at >= text_.size()) return true;
     const auto c = character_at(at);
     return !c.is_well_formed || direct(c.code, which_) != none || may_be_long_vowel(c.code);
   }
 
-  /// ASCII, but for a last character that is perhaps changed by what follows.
+  /// Appends ASCII characters, except for a last one that the following character may change.
   void take_ascii() {
     std::size_t end = at_;
     for (std::uint64_t eight = 0; end + sizeof eight <= text_.size(); end += sizeof eight) {
@@ -214,7 +214,7 @@ class normaliser {
 
   void put(char32_t code, std::size_t source) {
     ascii::append(out_, code);
-    // Marks that changed places come from where the later of them was, so that places never go back.
+    // A reordered mark gets the greatest offset so far, so that offsets never decrease.
     furthest_ = std::max(furthest_, source);
     if (sources_ != nullptr) sources_->resize(sources_->size() + bytes_of(code), furthest_);
     last_ = code;

@@ -9,16 +9,16 @@
 
 namespace hondana::language {
 
-/// NFKC: full and half width, ligatures and circled digits are one; the case of letters stays. Malformed bytes become U+FFFD.
-/// Never longer than 18 times the text.
+/// NFKC: unifies full and half width, ligatures and circled digits, and keeps the case of letters. Malformed bytes become
+/// U+FFFD. The result is at most 18 times as long as the text.
 [[nodiscard]] std::string compatible(std::string_view text);
 
-/// `compared` is NFKC_Casefold, with dashes that stand for long vowel marks between katakana made such marks; `shown` is NFC;
-/// `compatible` is NFKC.
+/// `compared`: NFKC_Casefold; dashes used as long vowel marks between katakana become such marks. `shown`: NFC. `compatible`:
+/// NFKC.
 enum class form : std::uint8_t { compared, shown, compatible };
 
-/// Appends a text in a form to `out`, and to `sources`, unless that is null, where in `text` each byte's character begins.
-/// What is not UTF-8 stays to be shown, and becomes U+FFFD otherwise. Time: linear, but for heaps of combining marks.
+/// Appends the normalized text to `out`. Unless `sources` is null, appends for each byte the offset in `text` of its character.
+/// Malformed bytes stay with `shown`, and become U+FFFD otherwise. Time: linear, except for long runs of combining marks.
 void normalise(std::string_view text, form which, std::string& out, std::vector<std::size_t>* sources);
 
 }  // namespace hondana::language

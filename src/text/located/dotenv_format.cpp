@@ -34,7 +34,7 @@ class dotenv_lines {
   }
 
  private:
-  /// `at` moves behind the name; nothing when there is none, or no value behind it.
+  /// The name before `=`; moves `at` past the `=`. No value if there is no name or no `=`.
   [[nodiscard]] std::optional<stretch> name_in(stretch line, std::size_t& at) const {
     constexpr std::string_view exported = "export";
     at = line.begin;
@@ -42,7 +42,7 @@ class dotenv_lines {
     if (line.of(text_).starts_with(exported) && after < line.end && is_blank(text_[after])) {
       auto begin = after;
       while (begin < line.end && is_blank(text_[begin])) ++begin;
-      // `export = 1` sets one of that name.
+      // `export = 1` sets a variable named export.
       if (begin < line.end && is_of_name(text_[begin])) at = begin;
     }
     stretch name{at, at};
@@ -51,7 +51,7 @@ class dotenv_lines {
     at = name.end;
     if (at < line.end && text_[at] == ':') {
       ++at;
-      // `NAME:value` is none.
+      // `NAME:value` is not an assignment.
       return at < text_.size() && (at >= line.end || is_blank(text_[at])) ? std::optional(name) : std::nullopt;
     }
     while (at < line.end && is_blank(text_[at])) ++at;
@@ -60,16 +60,16 @@ class dotenv_lines {
     return name;
   }
 
-  /// Whether nothing but a comment stands between `at` and the end of its line.
+  /// Whether only blanks and a comment follow until the end of the line.
   [[nodiscard]] bool ends_at(std::size_t at) const noexcept {
     while (at < text_.size() && is_blank(text_[at])) ++at;
     return at >= text_.size() || text_[at] == '\n' || text_[at] == '#';
   }
 
-  /// The first quote behind `begin` that no backslash stands before; the end of the text when there is none.
+  /// The position of the first quote after `begin` without a backslash before it; the end of the text if there is none.
   [[nodiscard]] std::size_t closing_of(std::size_t begin) {
     auto& known = closings_[text_[begin]];
-    // What was looked through once is not looked through again for every line that opens a quotation.
+    // Cached, so that the same text is not scanned again for each line with an opening quote.
     if (begin >= known.begin && begin + 1 < known.end) return known.end;
     auto at = begin + 1;
     while (at < text_.size() && (text_[at] != text_[begin] || (text_[at - 1] == '\\' && at - 1 > begin))) ++at;
@@ -77,8 +77,8 @@ class dotenv_lines {
     return at;
   }
 
-  /// Behind the quote at `closing`, or, when something follows that, behind the last of the line before it that a backslash
-  /// stands before and nothing follows. Zero when there is none.
+  /// The position after the quote at `closing`, if nothing follows it. Otherwise the position after an earlier escaped quote
+  /// that ends the same line. 0: neither exists.
   [[nodiscard]] std::size_t end_of_quoted(stretch value, std::size_t closing) const {
     if (closing < text_.size() && ends_at(closing + 1)) return closing + 1;
     const auto last = value.of(text_).find_last_not_of(" \t");
@@ -115,7 +115,7 @@ class dotenv_lines {
     return value.end;
   }
 
-  /// Up to a comment, wherever it begins.
+  /// The value up to a comment. A `#` begins a comment anywhere.
   [[nodiscard]] stretch unquoted(stretch value) const {
     const auto comment = value.of(text_).find('#');
     if (comment != std::string_view::npos) value.end = value.begin + comment;
@@ -134,7 +134,7 @@ class dotenv_lines {
     if (!table_.put(std::string(key), from_.at(name.begin, name.end), std::move(made))) from_.remark_duplicate(name.begin, key);
   }
 
-  /// With lines that end with LF alone.
+  /// The text with CR LF and CR replaced by LF.
   static std::string normalised(std::string_view written) {
     std::string out;
     out.reserve(written.size());
@@ -148,7 +148,7 @@ class dotenv_lines {
     return out;
   }
 
-  /// `\n` and `\r` are all the escapes there are.
+  /// Decodes `\n` and `\r`, the only escapes.
   static std::string unescaped(const std::string& text) {
     std::string out;
     out.reserve(text.size());
@@ -167,7 +167,7 @@ class dotenv_lines {
   reading& from_;
   std::string_view text_;
   growing_table table_;
-  std::map<char, stretch> closings_;  // from where no quote of that kind closes, and where one does
+  std::map<char, stretch> closings_;  // by quote: the start of the last scan and the closing quote that it found
 };
 
 }  // namespace

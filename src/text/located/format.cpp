@@ -39,7 +39,7 @@ struct name_rule {
   format which;
 };
 
-/// Whole names, in lower case.
+/// Whole file names, in lower case.
 constexpr std::array<name_rule, 26> whole_names{{
     {".env", format::dotenv},        {"env", format::dotenv},        {".envrc", format::dotenv},
     {"pipfile", format::toml},       {"cargo.lock", format::toml},   {"poetry.lock", format::toml},
@@ -52,7 +52,7 @@ constexpr std::array<name_rule, 26> whole_names{{
     {".jshintrc", format::json},     {"pipfile.lock", format::json},
 }};
 
-/// What names end with, in lower case.
+/// File name endings, in lower case.
 constexpr std::array<name_rule, 31> endings{{
     {".toml", format::toml},         {".yaml", format::yaml},
     {".yml", format::yaml},          {".json", format::json},
@@ -72,11 +72,11 @@ constexpr std::array<name_rule, 31> endings{{
     {".kube", format::systemd},
 }};
 
-/// Configuration that programs read as sections though their names end with `.conf`.
+/// Configuration files with sections, although their names end with `.conf`.
 constexpr std::array<std::string_view, 6> ini_names{"pip.conf",  "supervisord.conf", "php-fpm.conf",
                                                     "mypy.conf", "odbcinst.conf",    "krb.conf"};
 
-/// Those of systemd's own programs.
+/// Configuration files of systemd's own programs.
 constexpr std::array<std::string_view, 9> systemd_names{"journald.conf",       "logind.conf",         "resolved.conf",
                                                         "timesyncd.conf",      "networkd.conf",       "coredump.conf",
                                                         "journal-remote.conf", "journal-upload.conf", "oomd.conf"};
@@ -86,7 +86,7 @@ bool is_of_systemd(std::string_view name) noexcept {
                      [name](std::string_view one) { return ascii::is_same(name, one); });
 }
 
-/// Whether this is a folder of drop-ins: `nginx.service.d`, `journald.conf.d`.
+/// Whether this is a folder of systemd drop-ins: `nginx.service.d`, `journald.conf.d`.
 bool is_of_units(std::string_view folder) noexcept {
   if (!ascii::ends_with(folder, ".d")) return false;
   folder.remove_suffix(2);
@@ -95,7 +95,7 @@ bool is_of_units(std::string_view folder) noexcept {
          });
 }
 
-/// Where the first bytes that are no UTF-8 are.
+/// The beginning of the first line that is not valid UTF-8.
 std::size_t first_ill_formed(std::string_view text) {
   json::utf8_stream looked_at;
   std::size_t begin = 0;
@@ -107,7 +107,7 @@ std::size_t first_ill_formed(std::string_view text) {
   return text.size();
 }
 
-/// What no format reads.
+/// Rejects encodings that no format supports.
 result<void> check_encoding(format how, const reading& from) {
   const auto text = from.text();
   if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) {
@@ -154,7 +154,7 @@ std::optional<format> format_of_path(std::string_view path) noexcept {
     if (ascii::is_same(name, rule.name)) return rule.which;
   }
   if (ascii::is_same(name, "config") && folder == ".git") return format::ini;
-  // `.env.production` and its like; the samples of them, too.
+  // `.env.production` and similar names, including samples.
   if (ascii::begins_with(name, ".env.")) return format::dotenv;
   for (const auto& rule : endings) {
     if (name.size() > rule.name.size() && ascii::ends_with(name, rule.name)) return rule.which;

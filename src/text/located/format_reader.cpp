@@ -42,8 +42,8 @@ std::size_t drop_digits(std::string_view& text) noexcept {
 
 /// The parts of a decimal number without its sign.
 struct decimal {
-  std::size_t whole = 0;     ///< Digits.
-  std::size_t fraction = 0;  ///< Digits.
+  std::size_t whole = 0;     ///< Number of digits.
+  std::size_t fraction = 0;  ///< Number of digits.
   bool has_point = false;
   bool has_exponent = false;
 };
@@ -66,11 +66,11 @@ std::optional<decimal> decimal_of(std::string_view text) noexcept {
   return parts;
 }
 
-/// The nearest double, infinite where none is as large. `text` is a decimal number without a sign but `-`.
+/// The nearest double; infinite if the number is too large. `text` is a decimal number, with at most a `-` as its sign.
 double nearest(std::string_view text) {
   double number = 0;
   if (std::from_chars(text.data(), text.data() + text.size(), number).ec != std::errc::result_out_of_range) return number;
-  // Too small and too large are reported alike; a double with room for more exponents tells them apart.
+  // from_chars reports underflow and overflow alike. The wider exponent range of long double tells them apart.
   long double wide = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), wide);
   if (read.ec == std::errc{}) return std::abs(wide) < 1 ? 0.0 : HUGE_VAL;
@@ -79,7 +79,7 @@ double nearest(std::string_view text) {
   return is_small ? 0.0 : HUGE_VAL;
 }
 
-/// Without a plus and without zeros in front.
+/// The number without a plus sign and leading zeros.
 std::string integer_text(std::string_view digits, bool is_negative) {
   digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size() - 1));
   return (is_negative && digits != "0" ? "-" : "") + std::string(digits);
@@ -90,7 +90,7 @@ bool is_one_of(std::string_view text, const std::array<std::string_view, count>&
   return std::find(words.begin(), words.end(), text) != words.end();
 }
 
-/// Digits behind `0x` and `0o`; nothing when these are none.
+/// The value of digits after `0x` and `0o`; no value if they are not digits.
 std::optional<plain_scalar> based(std::string_view written, place at) {
   const auto digits = written.substr(2);
   std::uint64_t whole = 0;
@@ -146,7 +146,7 @@ plain_scalar resolve_plain(std::string_view written, place at) {
 
 namespace {
 
-/// "line 7: what", with the number in `about`.
+/// "line 7: what"; `about` is the line number.
 failure in_line(errc code, std::size_t line, std::string_view what) {
   failure out{code, "line " + std::to_string(line) + ": " + std::string(what), {}};
   out.about = std::to_string(line);
@@ -215,7 +215,7 @@ std::string shown(std::string_view key) {
   constexpr std::size_t longest = 80;
   const bool prints =
       std::none_of(key.begin(), key.end(), [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7F; });
-  // A line of a private key is a key to some formats, and looks like none of what is masked by itself.
+  // Some formats read a line of a private key as a key. Masking alone would not recognize it.
   if (key.size() > longest || !prints || !secrets::is_name(key) || secrets::redact_text(key) != key) return "a key";
   return '"' + std::string(key) + '"';
 }

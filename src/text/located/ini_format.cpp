@@ -11,11 +11,12 @@
 
 #include "text/located/format_reader.hpp"
 
-// Files of sections: of git, PHP, MySQL, Python's configparser, EditorConfig and desktops.
-//
-// They do not agree, so what is read is what most of them mean: a comment begins with `;` or `#` where a line begins or behind
-// a blank; a key alone is null; `key[]` is a list; a line that is indented deeper than the key before it goes on with its
-// value.
+// INI-like files of git, PHP, MySQL, Python's configparser, EditorConfig and desktop entries. These dialects differ, so this
+// reader follows the majority.
+// * A comment begins with `;` or `#` at the beginning of a line or after a blank.
+// * A key without a value is null.
+// * `key[]` is a list.
+// * A line with deeper indentation than the key before it continues that key's value.
 
 namespace hondana::located {
 namespace {
@@ -44,13 +45,13 @@ class sections_reader {
   }
 
  private:
-  /// A key whose value may go on.
+  /// A key whose value may continue on the next line.
   struct open_key {
     stretch key;
     std::size_t indent = 0;
     bool has_value = false;
     std::vector<stretch> lines{};
-    bool is_joined = false;  ///< The line before ended with a backslash.
+    bool is_joined = false;  ///< The previous line ended with a backslash.
   };
 
   result<void> take(stretch whole, stretch line) {
@@ -105,7 +106,7 @@ class sections_reader {
     return {};
   }
 
-  /// Brackets within quotes, as git has them, and within names, as EditorConfig has them, are none of its own.
+  /// The end of a section header. Ignores brackets in quotes, as in git's files, and in names, as in EditorConfig's.
   [[nodiscard]] std::size_t end_of_header(stretch line) const noexcept {
     bool is_quoted = false;
     std::size_t end = std::string_view::npos;
@@ -131,7 +132,7 @@ class sections_reader {
     return {};
   }
 
-  /// The first `=`, or `:` before a blank; `//host/:_authToken = x` has its `=`.
+  /// The first `=`, or a `:` before a blank. In `//host/:_authToken = x`, it is the `=`.
   [[nodiscard]] std::optional<std::size_t> separator_in(stretch line) const noexcept {
     std::optional<std::size_t> colon;
     for (auto at = line.begin; at < line.end; ++at) {
@@ -144,7 +145,7 @@ class sections_reader {
     return colon;
   }
 
-  /// Up to a comment that begins behind a blank and outside of quotes.
+  /// The value up to a comment that begins after a blank and outside quotes.
   [[nodiscard]] stretch without_comment(stretch value) const noexcept {
     if (value.empty()) return value;
     const auto closing = end_of_quoted(value);
@@ -157,7 +158,7 @@ class sections_reader {
     return trimmed(text_, value);
   }
 
-  /// Behind the quote that ends what the value begins with; 0 when there is none.
+  /// The position after the quote that closes the one at the beginning of the value; 0: none.
   [[nodiscard]] std::size_t end_of_quoted(stretch value) const noexcept {
     const char quote = text_[value.begin];
     if (quote != '"' && quote != '\'') return 0;
@@ -194,7 +195,7 @@ class sections_reader {
     return out;
   }
 
-  /// Without the quotes around all of it; in double ones `\"` and `\\` are escapes.
+  /// The value without surrounding quotes. In double quotes, `\"` and `\\` are escapes.
   [[nodiscard]] std::string meaning(stretch value) const {
     const auto written = value.of(text_);
     if (written.size() < 2 || end_of_quoted(value) != value.end) return std::string(written);
@@ -230,7 +231,7 @@ class sections_reader {
   std::string_view text_;
   std::vector<growing_table> tables_;  // the first is the root
   std::size_t current_ = 0;
-  std::unordered_map<std::size_t, std::size_t> section_numbers_;  // by where their names begin
+  std::unordered_map<std::size_t, std::size_t> section_numbers_;  // by the position of their names
   std::optional<open_key> open_;
 };
 
@@ -267,7 +268,7 @@ class unit_reader {
       return {};
     }
     HONDANA_TRY(from_.count(line.begin));
-    // Until the sections are finished, their places in the root say which they are.
+    // Until the sections are finished, the value in the root holds the section's index.
     current_ = sections_.size();
     node mark;
     mark.at.begin = *current_;
@@ -276,14 +277,15 @@ class unit_reader {
     return {};
   }
 
-  /// Whether a backslash ends the line that `end` is the end of, and none before takes its meaning.
+  /// Whether the line ends with a backslash that is not escaped.
   [[nodiscard]] bool goes_on(stretch line) const noexcept {
     std::size_t count = 0;
     while (line.end - count > line.begin && text_[line.end - count - 1] == '\\') ++count;
     return count % 2 == 1;
   }
 
-  /// A value: lines that end with a backslash go on in the next that is no comment, with a blank for the backslash.
+  /// Reads a value. A line that ends with a backslash continues on the next line that is not a comment, with a blank instead of
+  /// the backslash.
   std::string take_value(stretch line, std::size_t& next, std::size_t& end) {
     std::string value;
     for (;;) {
@@ -300,7 +302,7 @@ class unit_reader {
     return std::string(trimmed(value, {0, value.size()}).of(value));
   }
 
-  /// Says whether there is a line behind the comments.
+  /// Skips comments; returns whether another line follows.
   bool skip_comments(std::size_t& next) const {
     while (next < text_.size()) {
       const auto line = trimmed(text_, line_from(text_, next));

@@ -18,18 +18,19 @@
 
 namespace hondana::located {
 
-/// Behind white space and comments.
+/// The position after white space and comments.
 [[nodiscard]] std::size_t skip_between(std::string_view text, std::size_t at) noexcept;
 
-/// Behind the value at `at`: well-formed text is expected, and no end is missed in any other.
+/// The position after the value at `at`. For malformed text, never beyond the end of the text.
 [[nodiscard]] std::size_t skip_json_value(std::string_view text, std::size_t at) noexcept;
 
-/// Errors: nested too deeply, or more values than may be; the library would make all of them first.
+/// Checks limits before parsing, because the library would create all values first. Errors: nested too deeply, or too many
+/// values.
 [[nodiscard]] result<void> check_json_size(const reading& from);
 
 namespace {
 
-/// Behind the comment at `at`; at `at` when there is none.
+/// The position after the comment at `at`; `at` if there is none.
 std::size_t skip_comment(std::string_view text, std::size_t at) noexcept {
   const auto rest = text.substr(at);
   if (rest.starts_with("//")) return std::min(text.find_first_of("\r\n", at), text.size());
@@ -99,7 +100,7 @@ result<void> check_json_size(const reading& from) {
     if ((c == '[' || c == '{') && ++depth > from.most().depth) return from.too_deep(at);
     if ((c == ']' || c == '}') && depth > 0) --depth;
     if (c == '[' || c == '{' || c == ',') ++values;
-    // One more for each list and table that is empty or ends with a comma: no more than twice as many as there are.
+    // Empty containers and trailing commas count one value too many, so at most twice the real number.
     if (values > 2 * from.most().values + 2) {
       return from.too_many(at, "more than " + std::to_string(from.most().values) + " values");
     }
@@ -127,7 +128,7 @@ Json::CharReaderBuilder reader_of_depth(std::size_t depth) {
   return builder;
 }
 
-/// Reads, and says what is wrong as jsoncpp words it: "* Line 3, Column 5", and what in the next line.
+/// Parses with jsoncpp. `said`: its error messages: "* Line 3, Column 5", with the reason in the next line.
 bool parse_all(std::string_view text, std::size_t depth, Json::Value& into, std::string& said) {
   const std::unique_ptr<Json::CharReader> reader(reader_of_depth(depth).newCharReader());
   return reader->parse(text.data(), text.data() + text.size(), &into, &said);
@@ -156,7 +157,7 @@ class json_tree {
   }
 
  private:
-  /// What stands between quotes in a message is of the text.
+  /// The error without quoted parts, because they are from the text.
   [[nodiscard]] tl::unexpected<failure> refused(const std::string& said) const {
     constexpr std::string_view mark = "Line ";
     const auto at = said.find(mark);
@@ -171,7 +172,7 @@ class json_tree {
     what.erase(0, std::min(what.find_first_not_of(' '), what.size()));
     if (what.find("not a number") != std::string::npos) what = "an invalid or too large number";
     if (what.empty() || what.find_first_of("'\"") != std::string::npos) what = "not a valid value";
-    // jsoncpp counts a CR as the end of a line as well.
+    // jsoncpp counts CR as a line ending, too.
     return from_.wrong_in_line(std::max<std::size_t>(line, 1), what);
   }
 
@@ -180,7 +181,7 @@ class json_tree {
                     base_ + static_cast<std::size_t>(what.getOffsetLimit()));
   }
 
-  // As deep as `check_json_size` lets through.
+  // The recursion is limited by `check_json_size`.
   result<node> convert(const Json::Value& what) {
     const auto at = place_of(what);
     HONDANA_TRY(from_.count(at.begin));
@@ -202,7 +203,7 @@ class json_tree {
     return from_.wrong(at.begin, "not a valid JSON number");
   }
 
-  /// Halves of surrogate pairs come out as what is no UTF-8.
+  /// Replaces lone surrogates, which are not valid UTF-8.
   static std::string well_formed(std::string text) {
     if (json::is_utf8(text)) return text;
     std::string repaired;
@@ -227,7 +228,7 @@ class json_tree {
     std::size_t value = 0;
   };
 
-  /// Reads a value that ends at `end` and was given again later.
+  /// Reads a value that ends at `end` and whose key occurs again later.
   result<void> keep_replaced(const found_key& key, std::size_t end, node& table) {
     Json::Value what;
     std::string said;
@@ -261,7 +262,7 @@ class json_tree {
     std::set<std::string> given_before;
     auto here = at.begin + 1;
     for (auto& one : found) {
-      // Values that are given again later are not there any more; their keys and their text are.
+      // jsoncpp keeps only the last value of a repeated key. Read the others from the text.
       auto key = next_key(here);
       while (key.value < one.at) {
         here = skip_json_value(text_, key.value);
@@ -278,7 +279,7 @@ class json_tree {
     return made;
   }
 
-  /// The key from `at` on, and where its value begins.
+  /// The next key from `at` on, and the beginning of its value.
   [[nodiscard]] found_key next_key(std::size_t at) const {
     at = skip_between(text_, at);
     if (at < text_.size() && text_[at] == ',') at = skip_between(text_, at + 1);

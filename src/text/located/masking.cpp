@@ -23,25 +23,26 @@
 
 namespace hondana::located {
 
-/// Masks in `text` what `spans`, in order and apart, cover of `written`, which is how it stands in a source from `begin` on,
-/// with its quotes. Where the two differ by more than white space, quotes and the first line of a block, all of the text is
-/// masked. Line ends stay where only a part is. Says whether anything was masked.
+/// Masks the bytes of `text` that `spans` (sorted, disjoint) cover in the source. `written`: the source of the value, with its
+/// quotes; it begins at `begin`. Masks all of `text` if text and source differ in more than white space, quotes and the header
+/// of a block. Keeps line endings if only a part is masked. Returns whether anything was masked.
 bool mask_as_written(std::string& text, std::string_view written, std::size_t begin, std::span<const secrets::span> spans);
 
-/// Appends to `into` where in the source the asterisks of `masked` stand, which was `text` before, line by line without what
-/// they are indented by. Where text and writing differ by more than said above, or all of it is asterisks, that is the whole
-/// writing but for quotes, the first line of a block and backslashes at ends of lines, so that the source stays what it is.
+/// Appends the source ranges that correspond to asterisks in `masked`, line by line, without indentation. `text`: the value
+/// before masking.
+/// If text and source differ in more than the above, or `masked` has only asterisks, appends the whole value. Leaves out
+/// quotes, the header of a block and backslashes at line ends, so that the source keeps its structure.
 void append_places(std::string_view text, std::string_view masked, std::string_view written, std::size_t begin,
                    std::vector<secrets::span>& into);
 
-/// Appends the parts of a place in a source that are not ends of lines and what lines are indented by.
+/// Appends a source range line by line, without line endings and indentation.
 void append_lines(std::string_view source, secrets::span at, std::vector<secrets::span>& into);
 
 namespace {
 
 constexpr auto nowhere = static_cast<std::size_t>(-1);
 
-/// Which of the spans a place is in; `nowhere` for none.
+/// The index of the span that contains a position; `nowhere`: none.
 std::size_t covering(std::span<const secrets::span> spans, std::size_t at) noexcept {
   const auto after = std::upper_bound(spans.begin(), spans.end(), at,
                                       [](std::size_t place, const secrets::span& one) { return place < one.begin; });
@@ -49,8 +50,8 @@ std::size_t covering(std::span<const secrets::span> spans, std::size_t at) noexc
   return static_cast<std::size_t>(std::prev(after) - spans.begin());
 }
 
-/// Where in `written` each byte of `text` stands, white space being `nowhere`, if it is written from `from` on but for white
-/// space; empty when it is not.
+/// The position in `written` of each byte of `text`; `nowhere` for white space. Comparison begins at `from` and ignores white
+/// space. Empty if they differ.
 std::vector<std::size_t> places_of(std::string_view text, std::string_view written, std::size_t from) {
   std::vector<std::size_t> found(text.size(), nowhere);
   auto at = from;
@@ -63,7 +64,7 @@ std::vector<std::size_t> places_of(std::string_view text, std::string_view writt
   return found;
 }
 
-/// Writes asterisks where spans cover it; white space between two covered bytes of one span is covered, too.
+/// Masks the bytes that spans cover, and white space between two covered bytes of the same span.
 bool mask_covered(std::string& text, const std::vector<std::size_t>& places, std::size_t begin,
                   std::span<const secrets::span> spans) {
   auto before = nowhere;  // the span of the last byte
@@ -85,7 +86,7 @@ bool mask_covered(std::string& text, const std::vector<std::size_t>& places, std
   return is_any;
 }
 
-/// Where a value may begin in how it is written: at once, behind quotes, behind the first line of a block.
+/// Positions in the source where a value may begin: at once, after quotes, after the header of a block.
 std::vector<std::size_t> beginnings(std::string_view written) {
   std::vector<std::size_t> all{0};
   if (written.empty()) return all;
@@ -124,7 +125,7 @@ void append_lines(std::string_view source, secrets::span at, std::vector<secrets
     }
     auto end = begin;
     while (end < stop && !is_end_of_line(end)) ++end;
-    // Where a line goes on in the next.
+    // Keep a backslash that continues the line.
     const bool goes_on = end < stop && end > begin && source[end - 1] == '\\';
     if (end - (goes_on ? 1 : 0) > begin) into.push_back({begin, end - (goes_on ? 1 : 0)});
     begin = end;
@@ -134,7 +135,7 @@ void append_lines(std::string_view source, secrets::span at, std::vector<secrets
 
 namespace {
 
-/// A writing without its quotes and the first line of a block.
+/// The range of a value in its source, without quotes and without the header of a block.
 secrets::span content_of(std::string_view written) noexcept {
   if (written.empty()) return {};
   const char first = written.front();
@@ -181,14 +182,14 @@ namespace {
 
 constexpr auto for_settings = secrets::policy::settings;
 
-/// Keys that say nothing of what they hold: what they stand below does.
+/// Keys that do not describe their value; the key above does.
 constexpr std::array<std::string_view, 7> plain_keys{"value", "default", "data", "content", "current", "previous", "text"};
 
 bool is_plain_key(std::string_view key) noexcept {
   return std::any_of(plain_keys.begin(), plain_keys.end(), [key](std::string_view one) { return ascii::is_same(key, one); });
 }
 
-/// What masks by itself changed of it, in a line of its own behind a name where there is one.
+/// Masks `text` as a line of its own, after `name: ` if there is a name. Returns whether anything changed.
 bool mask_behind(std::string_view name, std::string& text) {
   std::string line(name);
   if (!name.empty()) line += ": ";
@@ -197,7 +198,7 @@ bool mask_behind(std::string_view name, std::string& text) {
   if (secrets::redactor(for_settings, {}).mask(line) == 0) return false;
   const auto masked = std::string_view(line).substr(front);
   if (masked == text) return false;
-  // A name says the same of all lines of its value.
+  // The name applies to all lines of its value.
   const bool goes_on = !name.empty() && text.find('\n') != std::string::npos;
   text = goes_on ? std::string(text.size(), '*') : std::string(masked);
   return true;
@@ -213,7 +214,7 @@ class tree_masker {
   std::size_t mask(document& of) {
     walk(of.root, {});
     secrets::unite(spans_);
-    // What was hidden for its key may be said once more by an alias.
+    // An alias may repeat a value that was masked because of its key.
     if (!hidden_.empty()) mask_again(of.root);
     keep_layout();
     for (auto& remark : of.remarks) remark = secrets::redact_text(remark);
@@ -221,12 +222,12 @@ class tree_masker {
   }
 
  private:
-  /// The key a value stands below, the one above that, and what a neighbour says it is the value of.
+  /// The key of a value, the key above it, and the name that a sibling gives it.
   struct names {
     std::string_view key{};
     std::string_view above{};
     std::string_view neighbour{};
-    bool is_secret = false;  ///< Whatever it is.
+    bool is_secret = false;  ///< Always mask.
     sureness is_told = sureness::none;
   };
 
@@ -245,7 +246,7 @@ class tree_masker {
     }
   }
 
-  /// A list may be a command line, each argument an item.
+  /// A list may be a command line, with one argument per item.
   void walk_list(node& what, const names& below) {
     const bool is_curl = std::any_of(what.items.begin(), what.items.end(), [](const node& one) {
       return one.is == kind::text && (one.text == "curl" || one.text.ends_with("/curl"));
@@ -267,7 +268,7 @@ class tree_masker {
     }
   }
 
-  /// Of `user:password`.
+  /// Masks the password in `user:password`.
   void mask_password(node& what) {
     const auto begin = secrets::behind_user(what.text);
     if (begin == std::string::npos) return;
@@ -283,7 +284,7 @@ class tree_masker {
     const bool is_kubernetes = is_kubernetes_secret(what);
     const auto* const web_key = what.find("kty");
     const std::string type = web_key != nullptr && web_key->is == kind::text ? web_key->text : "";
-    // Before keys are masked, which names are looked up in.
+    // Before keys are masked, because the checks look up keys.
     const auto itself = nature_of(what);
     const auto walk_member = [&](member& one) {
       names next{one.key, below.key, {}, below.is_secret, told_to(one, itself, {below.key, below.is_told})};
@@ -301,7 +302,7 @@ class tree_masker {
     mask_keys(what);
   }
 
-  /// `{name: DB_PASSWORD, value: …}`.
+  /// The name in `{name: DB_PASSWORD, value: …}`.
   static std::string named_by_neighbour(const node& what) {
     for (const auto& one : what.members) {
       if (one.value.is == kind::text && (ascii::is_same(one.key, "name") || ascii::is_same(one.key, "key"))) {
@@ -316,7 +317,7 @@ class tree_masker {
     return named != nullptr && named->is == kind::text && named->text == "Secret" && what.find("apiVersion") != nullptr;
   }
 
-  /// The tag that stands before a value, without what begins it in `text_`.
+  /// The tag before a value, without the characters that begin it in `text_`.
   [[nodiscard]] std::string_view tag_before(const place& at) const noexcept {
     constexpr std::size_t longest_tag = 64;
     auto end = std::min(at.begin, text_.size());
@@ -354,7 +355,8 @@ class tree_masker {
     hide_at(what);
   }
 
-  /// Command lines, connection strings and assignments; of those that an environment is made of all of the value.
+  /// Masks secrets in command lines, connection strings and assignments. In values of environments, masks the whole assigned
+  /// value.
   static bool mask_inner(std::string& text, const std::string& before, std::string_view key) {
     if (text.size() != before.size()) return false;
     std::vector<secrets::span> found;
@@ -378,7 +380,7 @@ class tree_masker {
     return is_any;
   }
 
-  /// `NAME=value`, all of it.
+  /// Finds the value of `NAME=value`, if the name says that it is secret.
   static void find_assigned(const std::string& text, std::size_t begin, std::size_t end, std::vector<secrets::span>& into) {
     const auto equals = text.find('=', begin);
     if (equals == std::string::npos || equals + 1 >= end) return;
@@ -404,7 +406,7 @@ class tree_masker {
     if (is_any) keep_apart(table);
   }
 
-  /// Keys that became the same by asterisks get numbers.
+  /// Appends numbers to keys that masking made equal.
   static void keep_apart(node& table) {
     std::unordered_set<std::string> known;
     std::size_t number = 1;
@@ -415,12 +417,12 @@ class tree_masker {
     }
   }
 
-  /// What of a writing is masked in the tree is masked there, too.
+  /// Adds the source range of a part that was masked in the tree.
   void note(std::string_view before, std::string_view masked, const place& at) {
     if (at.begin < at.end && at.begin < text_.size()) append_places(before, masked, written_at(at), at.begin, spans_);
   }
 
-  /// For others that stand in the same place.
+  /// Remembers a masked text for other values at the same position.
   void hide_at(const node& what) {
     if (what.at.begin >= what.at.end) return;
     auto& hidden = hidden_[what.at.begin];
@@ -440,7 +442,7 @@ class tree_masker {
     return is_any;
   }
 
-  /// Spans may be over several lines; what those are indented by stays.
+  /// Splits spans at lines, so that indentation stays.
   void keep_layout() {
     std::vector<secrets::span> lines;
     lines.reserve(spans_.size());
@@ -460,10 +462,10 @@ class tree_masker {
   }
 
   std::string_view text_;
-  std::vector<secrets::span>& spans_;  // those found in the text, then those of the tree
+  std::vector<secrets::span>& spans_;  // those found in the text first, then those of the tree
   std::size_t found_in_text_ = 0;
   std::size_t count_ = 0;
-  std::unordered_map<std::size_t, std::string> hidden_;  // what was masked for its key, by where it stands
+  std::unordered_map<std::size_t, std::string> hidden_;  // texts masked because of their keys, by position
 };
 
 }  // namespace

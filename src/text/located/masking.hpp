@@ -10,16 +10,16 @@
 
 namespace hondana::located {
 
-/// Masks with asterisks every text, number and key of a tree that is a secret: because it is found in the text that the tree
-/// was read from (there by the policy for settings, around it what stands around it), because it is one by itself, or because
-/// of the key it stands below. Of a text that a secret was found in, the whole value where the value is written otherwise than
-/// it reads (escapes). A number that is masked becomes a text. So are all values of what Kubernetes calls a Secret. Returns how
-/// many values and keys were masked.
+/// Masks the secrets of a tree with asterisks: texts, numbers and keys. Returns the number of masked values and keys.
+///
+/// There are three reasons why a value is secret. The policy for settings finds it in the source text, with its context; it is
+/// a secret by itself; or a key above it says so. All values of a Kubernetes Secret are secret. If a secret was found in a
+/// value whose source differs from its meaning (escapes), the whole value is masked. A masked number becomes a text.
 std::size_t mask_secrets(document& of, std::string_view text);
 
-/// The same, and says where in the text secrets are: those that are found there, and what of the tree was masked beyond them,
-/// as whole values. In order and apart, as `secrets::find` gives them; a text with these masked shows no more than the tree
-/// does.
+/// Does the same, and returns the positions of secrets in the source text: those found there, and whole values that were masked
+/// only in the tree. Sorted and disjoint, like the result of `secrets::find`. The text with these ranges masked reveals no more
+/// than the tree.
 std::size_t mask_secrets(document& of, std::string_view text, std::vector<secrets::span>& in_text);
 
 }  // namespace hondana::located

@@ -56,7 +56,7 @@ value number_value(const node& what) {
   }
   double number = 0;
   const auto read = std::from_chars(begin, end, number);
-  // What is too small for a double is as good as nothing; what is too large has no value there.
+  // A number too small for a double is zero; one that is too large is null.
   if (read.ec != std::errc{}) return nullptr;
   return number;
 }

@@ -12,8 +12,8 @@
 
 namespace hondana::located {
 
-/// Bytes of a text, and the line they begin in, from 1. What a format makes up, such as the list that stands for all documents
-/// of a file, has the place of the first thing in it.
+/// A range of bytes in a text, with the line in which it begins, counted from one. A node that is not in the text, such as the
+/// list of all documents of a file, has the place of its first element.
 struct place {
   std::size_t begin = 0;
   std::size_t end = 0;
@@ -26,19 +26,19 @@ enum class kind : std::uint8_t { null, boolean, integer, real, text, list, table
 
 struct member;
 
-/// One value. Deeper than `limits::depth` there is none, so that it may be walked by recursion.
+/// One value. Its depth is at most `limits::depth`, so recursion is safe.
 struct node {
   kind is = kind::null;
   bool truth = false;
-  /// Of a text what it says, as UTF-8; of a number its shortest form in JSON, which may be an integer of more than 64 bits.
+  /// A text as UTF-8, or a number in its shortest JSON form. Integers may have more than 64 bits.
   std::string text{};
-  std::vector<node> items{};    ///< Of a list.
-  std::vector<member> members;  ///< Of a table, in the order they stand in; no key is there twice.
-  /// Of a table: what keys had before they were given again. It counts for nothing, but stands in the text still.
+  std::vector<node> items{};    ///< Elements of a list.
+  std::vector<member> members;  ///< Members of a table, in order, with unique keys.
+  /// Members of a table whose keys occur again later. They are not part of the value, but are in the text.
   std::vector<member> replaced;
-  place at{};  ///< Of the value without its key; of an alias in YAML, of what it stands for.
+  place at{};  ///< Place of the value without its key. For a YAML alias: place of the value it refers to.
 
-  /// A member of a table; null when there is none, or this is no table.
+  /// A member of a table; null if there is none, or if this is not a table.
   [[nodiscard]] const node* find(std::string_view key) const noexcept;
 };
 
@@ -48,19 +48,20 @@ struct member {
   node value;
 };
 
-/// A text that was read.
+/// A parsed text.
 struct document {
   node root;
-  /// What the text has that its format leaves open, and how it was taken, for people: "line 7: the key \"port\" is given again;
-  /// this one counts". Names no values.
+  /// Remarks for people about parts that the format leaves open, and their interpretation: "line 7: the key \"port\" is given
+  /// again; this one counts". Without values.
   std::vector<std::string> remarks{};
 };
 
-/// The JSON text of a tree, without white space; members in the order of the table, numbers with the digits they have.
+/// The tree as JSON text without white space. Members are in the order of the table, and numbers keep their digits.
 [[nodiscard]] std::string json_text(const node& of);
 void append_json(std::string& out, const node& of);
 
-/// The same as a value, where an integer of more than 64 bits is a number, and one beyond all doubles null.
+/// The tree as a JSON value. An integer of more than 64 bits becomes a floating-point number; a number too large for a double
+/// becomes null.
 [[nodiscard]] value json_of(const node& of);
 
 }  // namespace hondana::located

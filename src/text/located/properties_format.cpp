@@ -47,7 +47,7 @@ std::optional<char32_t> hex_of(std::string_view digits) {
   return all;
 }
 
-/// What a part of a logical line says.
+/// A part of a logical line, decoded.
 struct written {
   std::string text;
   std::size_t begin = 0;
@@ -71,7 +71,7 @@ class properties_reader {
   [[nodiscard]] char here() const noexcept { return at_ < text_.size() ? text_[at_] : '\n'; }
   [[nodiscard]] bool is_done() const noexcept { return at_ >= text_.size(); }
 
-  /// To the first character of the next line that is no comment and not empty.
+  /// Moves to the first character of the next line that is not empty and not a comment.
   bool skip_to_line() {
     while (!is_done()) {
       if (is_space(here()) || is_end(here())) {
@@ -85,13 +85,13 @@ class properties_reader {
     return false;
   }
 
-  /// Passes over backslashes at ends of lines, with the white space that the lines behind begin with.
+  /// Skips backslashes at line ends, and leading white space of the following lines.
   void skip_continuation() {
     while (here() == '\\' && at_ + 1 < text_.size() && is_end(text_[at_ + 1])) {
       at_ += text_[at_ + 1] == '\r' && at_ + 2 < text_.size() && text_[at_ + 2] == '\n' ? 3 : 2;
       while (!is_done() && is_space(here())) ++at_;
     }
-    // One at the very end is nothing.
+    // A backslash at the very end has no meaning.
     if (here() == '\\' && at_ + 1 == text_.size()) ++at_;
   }
 
@@ -157,7 +157,7 @@ class properties_reader {
     return {};
   }
 
-  /// Behind `\u`. The two halves of a pair are one character.
+  /// Decodes the digits after `\u`. Two surrogates are one character.
   result<void> take_unit(std::string& out, std::size_t begin) {
     constexpr char32_t replacement = 0xFFFD;
     const auto unit = hex_of(text_.substr(at_, 4));

@@ -13,12 +13,12 @@
 namespace hondana::located {
 namespace {
 
-/// Below these, keys are names of packages, rights and commands.
+/// Below these keys, keys are names of packages, permissions and commands.
 constexpr auto lists_of_names = std::to_array<std::string_view>(
     {"dependencies", "devdependencies", "dev-dependencies", "build-dependencies", "peerdependencies", "optionaldependencies",
      "bundleddependencies", "require", "require-dev", "packages", "dev-packages", "resolutions", "overrides", "engines",
      "permissions", "scripts", "peerdependenciesmeta", "catalog"});
-/// Tables below these are things that may be called after a secret.
+/// Tables below these keys are objects whose names may sound like secrets.
 constexpr auto lists_of_things = std::to_array<std::string_view>({"jobs",
                                                                   "services",
                                                                   "volumes",
@@ -47,17 +47,17 @@ constexpr auto lists_of_things = std::to_array<std::string_view>({"jobs",
                                                                   "modules",
                                                                   "patternproperties",
                                                                   "inputs"});
-/// Members of tables that say where a secret is kept.
+/// Members of tables that say where a secret is stored.
 constexpr auto marks_of_places = std::to_array<std::string_view>(
     {"secretName", "secretKeyRef", "secretRef", "valueFrom", "existingSecret", "external", "file", "$ref", "vault", "source",
      "items", "remoteRef", "environment", "configMapKeyRef"});
-/// Members of schemas, services, jobs and the like.
+/// Members of schemas, services, jobs and similar objects.
 constexpr auto marks_of_things =
     std::to_array<std::string_view>({"properties", "schema", "allOf", "oneOf", "anyOf", "summary", "image", "script", "runs-on",
                                      "stage", "steps", "uses", "build", "get", "post", "put"});
 constexpr auto types_of_schemas =
     std::to_array<std::string_view>({"string", "object", "integer", "number", "array", "boolean", "null", "bool"});
-/// Last words of keys that are about a secret, or about how one looks, beyond those of variables.
+/// Last words of keys about the properties or the appearance of a secret, in addition to those for variables.
 constexpr auto last_words = std::to_array<std::string_view>(
     {"class",       "reset",          "manager",  "engine",  "generator", "encoder",  "encoding", "validator",   "validators",
      "strategy",    "template",       "prefix",   "suffix",  "header",    "headers",  "param",    "parameter",   "rounds",
@@ -67,7 +67,7 @@ constexpr auto last_words = std::to_array<std::string_view>(
      "required",    "kind",           "target",   "group",   "owner",     "service",  "selector", "namespace",   "rotate",
      "renew",       "unit",           "interval", "refresh", "claim",     "claims",   "scope",    "scopes",      "entry",
      "environment", "detection",      "scan"});
-/// Keys of names of secrets, without what parts their words.
+/// Keys of names of secrets, without separators.
 constexpr auto keys_of_places = std::to_array<std::string_view>(
     {"imagepullsecrets", "imagepullsecret", "pullsecrets", "pullsecret", "secretref", "secretrefs", "loadcredential",
      "loadcredentialencrypted", "importcredential", "passenvironment"});
@@ -111,7 +111,7 @@ std::string last_word(std::string_view key) {
   return ascii::in_lower_case(key.substr(begin));
 }
 
-/// `adminPasswordKey` names a key of a secret of Kubernetes; so do all `existingSecret…`.
+/// Whether the key names a key of a Kubernetes secret, such as `adminPasswordKey`; so do all `existingSecret…`.
 bool is_key_of_place(std::string_view key) {
   const auto plain = without_parting(key);
   return has(keys_of_places, plain) || plain.starts_with("existingsecret") || plain.ends_with("passwordkey");
@@ -132,7 +132,7 @@ sureness told_by_part(std::string_view part) {
   return sureness::none;
 }
 
-/// What a key says by itself: of one with dots its last part, and else those before it.
+/// How sure a key alone is. For a key with dots, the last part decides, then the parts before it.
 sureness told_by_key(std::string_view key) {
   if (key.starts_with('/')) return sureness::none;
   const auto dot = key.rfind('.');
@@ -150,7 +150,7 @@ sureness told_by_key(std::string_view key) {
 
 bool is_structure(const node& of) noexcept { return of.is == kind::table || of.is == kind::list; }
 
-/// Words, and nothing that is drawn or typed: what translations have.
+/// Whether the text consists of words only, as in translations.
 bool are_words_about_secrets(std::string_view text) {
   const auto is_of_words = [](char c) {
     return ascii::is_letter(c) || static_cast<unsigned char>(c) >= 0x80 ||
@@ -182,7 +182,7 @@ sureness told_to(const member& one, const nature& table, const surroundings& aro
   auto inherited = around.is_told >= sureness::inherited ? sureness::inherited : sureness::none;
   if (inherited != sureness::none && table.names_place) inherited = sureness::none;
   if (inherited != sureness::none && table.is_of_things) {
-    // Of a schema what it says to be the value, where nobody gives another.
+    // In a schema or a similar object, only members that hold a value, such as `default`, can contain the secret.
     const bool is_value = !is_structure(one.value) && has(held, ascii::in_lower_case(one.key));
     inherited = is_value ? sureness::inherited : sureness::none;
   }
@@ -198,7 +198,7 @@ bool is_secret_by_key(const node& leaf, std::string_view key, sureness how) {
   if (how == sureness::doubtful) return secrets::may_be_password(text) && !secrets::is_name(text);
   if (has(words_of_truth, ascii::in_lower_case(text.substr(0, 8)))) return false;
   const bool is_number = leaf.is == kind::integer || leaf.is == kind::real;
-  if (is_number && last_word(key) == "tokens") return false;  // how many
+  if (is_number && last_word(key) == "tokens") return false;  // a count of tokens, not a secret
   const auto dot = key.rfind('.');
   if (dot != std::string_view::npos) {
     if (are_words_about_secrets(text)) return false;

@@ -12,35 +12,35 @@ namespace hondana::located {
 enum class sureness : std::uint8_t {
   none,
   doubtful,   ///< By a key that has other meanings, too: `auth`, `key`, `salt`.
-  inherited,  ///< By a key above its own, or by a part of its own before the last: `secrets.db`.
+  inherited,  ///< By a key above its own, or by an earlier part of its own: `secrets.db`.
   certain,    ///< By its own key.
 };
 
-/// What a table is told by those above it, and tells.
+/// What the keys above a table say about it.
 struct surroundings {
-  std::string_view key{};  ///< The table stands below; items of a list stand below its key.
+  std::string_view key{};  ///< The key of the table; for items of a list, the key of the list.
   sureness is_told = sureness::none;
 };
 
-/// What the members of a table together say that it is; of none, nothing.
+/// What the members of a table say about the table as a whole. All false: nothing.
 struct nature {
   bool is_kept_elsewhere = false;  ///< A secret of External Secrets.
-  bool names_place = false;        ///< It says where a secret is.
-  bool is_of_things = false;       ///< A schema, a service, a job.
+  bool names_place = false;        ///< It says where a secret is stored.
+  bool is_of_things = false;       ///< A schema, a service or a job.
 };
 
-/// Once for a table: it looks for each name that tells.
+/// Call once for each table: it looks up each of the telling names.
 [[nodiscard]] nature nature_of(const node& table);
 
-/// What a member of a table is told, itself or what stands in it. What names things is told nothing: references to secrets
-/// of Kubernetes and Compose, schemas, services and jobs, dependencies, permissions.
+/// What keys say about a member of a table and its content. Nothing for names of objects: references to secrets in Kubernetes
+/// and Compose, schemas, services, jobs, dependencies and permissions.
 [[nodiscard]] sureness told_to(const member& one, const nature& table, const surroundings& around);
 
-/// Whether a text or a number with this key is masked. Not masked are what is empty, a truth or stands for a secret that is
-/// kept elsewhere, and, where keys are those of translations, words about secrets.
+/// Whether to mask a text or number with this key. Not masked: empty texts, booleans, and references to secrets stored
+/// elsewhere. If the keys are those of translations, words about secrets are not masked either.
 [[nodiscard]] bool is_secret_by_key(const node& leaf, std::string_view key, sureness how);
 
-/// Whether a text is the name of a secret that is kept elsewhere: in the lists called `secrets` of Compose and Kubernetes.
+/// Whether a text is the name of a secret stored elsewhere, in the `secrets` lists of Compose and Kubernetes.
 [[nodiscard]] bool names_secret(std::string_view key, std::string_view text);
 
 }  // namespace hondana::located

@@ -27,24 +27,24 @@
 
 namespace hondana::located {
 
-/// Behind white space, ends of lines and comments.
+/// The position after white space, line endings and comments.
 [[nodiscard]] std::size_t skip_yaml_space(std::string_view text, std::size_t at) noexcept;
 
-/// Behind tags and anchors from `at` on, with what stands between them and the value.
+/// The position after the tags and anchors at `at`, and after the space before the value.
 [[nodiscard]] std::size_t skip_yaml_properties(std::string_view text, std::size_t at) noexcept;
 
-/// The end of the scalar that begins at `at` and says `meant`.
+/// The end of the scalar that begins at `at` and has the value `meant`.
 [[nodiscard]] std::size_t end_of_yaml_scalar(std::string_view text, std::size_t at, std::string_view meant) noexcept;
 
 /// The end of the alias at `at`.
 [[nodiscard]] std::size_t end_of_yaml_alias(std::string_view text, std::size_t at) noexcept;
 
-/// A scalar as UTF-8: yaml-cpp writes `\N` and `\_` in quotes as one byte each.
+/// A scalar as UTF-8. For `\N` and `\_` in quotes, yaml-cpp writes one byte each, which is not valid UTF-8.
 [[nodiscard]] std::string as_utf8(std::string_view scalar);
 
-/// The library holds all of a line that may be a key, which one that begins with a bracket may. So texts are looked at before:
-/// where one has opened this many brackets more than it has closed, and where a line has this many brackets and commas; the end
-/// of the text when there is none.
+/// Checks before parsing, because yaml-cpp buffers a line that may be a key, and one that begins with a bracket may be.
+/// The first position with this many more brackets opened than closed, or the first line with this many brackets and commas.
+/// The end of the text if there is none.
 [[nodiscard]] std::size_t first_nested_by(std::string_view text, std::size_t brackets) noexcept;
 [[nodiscard]] std::size_t first_line_with_marks(std::string_view text, std::size_t marks) noexcept;
 
@@ -63,7 +63,7 @@ std::size_t end_of_quoted(std::string_view text, std::size_t at) noexcept {
   return text.size();
 }
 
-/// Plain scalars and blocks have no escapes: but for white space, what they say is what is written.
+/// The end of a plain scalar or block. These have no escapes, so the source equals the value except for white space.
 std::size_t end_by_letters(std::string_view text, std::size_t at, std::string_view meant) noexcept {
   auto end = at;
   for (const char c : meant) {
@@ -95,7 +95,7 @@ std::size_t skip_yaml_properties(std::string_view text, std::size_t at) noexcept
     }
     if (is_verbatim && at < text.size() && text[at] == '>') ++at;
     const auto behind = skip_yaml_space(text, at);
-    // With nothing behind them in their line they may belong to nothing, or to what begins in the next.
+    // If nothing follows on the same line, the properties may belong to an empty value, or to the value on the next line.
     if (behind == at) break;
     at = behind;
   }
@@ -156,21 +156,21 @@ struct yaml_event {
   enum class kind : std::uint8_t { document, scalar, list, table, end, alias };
 
   kind is = kind::scalar;
-  bool is_plain = false;   ///< A scalar without quotes, tag and indicators of a block.
-  bool is_absent = false;  ///< A scalar of which nothing is written.
-  std::string text{};      ///< Of a scalar.
-  std::string tag{};       ///< As it is written out, empty where there is none.
-  place at{};              ///< Of lists and tables, up to their end.
-  std::size_t other = 0;   ///< Of a list or a table, its end; of an alias, the event it stands for.
+  bool is_plain = false;   ///< A scalar without quotes, tag and block indicator.
+  bool is_absent = false;  ///< An empty scalar that is not in the text.
+  std::string text{};      ///< Value of a scalar.
+  std::string tag{};       ///< The resolved tag; empty: none.
+  place at{};              ///< For lists and tables, including their end.
+  std::size_t other = 0;   ///< For a list or table: index of its end event. For an alias: index of the event it refers to.
 };
 
-/// All documents of a text one after the other. Memory: bounded by the values that may be. Errors: invalid_argument for what is
-/// no YAML, nested too deeply, and for an alias of what it stands in; response_too_large for more events than all values need.
+/// The events of all documents of a text. Memory: limited by the limit of values. Errors: invalid_argument for malformed YAML,
+/// too deep nesting, and an alias inside the value that it refers to; response_too_large for too many events.
 [[nodiscard]] result<std::vector<yaml_event>> yaml_events(const reading& from);
 
 namespace {
 
-/// Thrown through the library, which has no other way to be stopped.
+/// Thrown through yaml-cpp, which has no other way to stop it.
 struct stopped {
   failure why;
 };
@@ -185,7 +185,7 @@ class event_recorder final : public YAML::EventHandler {
     anchors_.clear();
     open_.clear();
     const auto at = std::max(offset_of(mark), cursor_);
-    // The library begins a new document wherever the one before ends.
+    // yaml-cpp begins a new document wherever the previous one ends.
     if (!events_.empty() && !text_.substr(at).starts_with("---") &&
         text_.substr(cursor_, at - cursor_).find("\n...") == std::string_view::npos) {
       stop(from_.wrong(at, "unexpected content; is the indentation wrong, or is a \"---\" missing?"));
@@ -211,7 +211,7 @@ class event_recorder final : public YAML::EventHandler {
 
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, const std::string& value) override {
     const auto begin = skip_yaml_properties(text_, offset_of(mark));
-    // What has a tag and nothing else has the place of what comes next.
+    // An empty scalar with a tag has the position of the next token.
     if (value.empty() && tag != "?" && !begins_empty_scalar(begin)) {
       absent(anchor, tag);
       return;
@@ -253,7 +253,7 @@ class event_recorder final : public YAML::EventHandler {
     std::size_t event = 0;
     bool is_table = false;
     bool is_flow = false;
-    bool is_value_next = false;  ///< In a table.
+    bool is_value_next = false;  ///< In a table: the next event is a value.
   };
 
   [[nodiscard]] std::size_t offset_of(const YAML::Mark& mark) const noexcept {
@@ -263,7 +263,7 @@ class event_recorder final : public YAML::EventHandler {
   [[noreturn]] static void stop(tl::unexpected<failure> why) { throw stopped{std::move(why.value())}; }
 
   yaml_event& add(yaml_event::kind is, std::size_t offset) {
-    // Tables need two events a member, and lists and tables another one each.
+    // A table has two events for each member, and lists and tables have one more each.
     if (events_.size() > 3 * from_.most().values + 3) {
       stop(from_.too_many(offset, "more than " + std::to_string(from_.most().values) + " values"));
     }
@@ -298,7 +298,7 @@ class event_recorder final : public YAML::EventHandler {
     return at < text_.size() && std::string_view("\"'|>").find(text_[at]) != std::string_view::npos;
   }
 
-  /// Nothing is written: it is where it would be, behind the colon or the dash.
+  /// Adds an empty scalar that is not in the text. Its position is after the colon or dash.
   void absent(YAML::anchor_t anchor, const std::string& tag) {
     auto at = cursor_;
     if (!open_.empty() && !open_.back().is_flow) {
@@ -325,7 +325,7 @@ class event_recorder final : public YAML::EventHandler {
     know(anchor);
     took_one();
     const bool is_flow = begin < text_.size() && (text_[begin] == '[' || text_[begin] == '{');
-    // A block begins with its first key, which may be a list in brackets: then it has the same beginning.
+    // A block begins with its first key. If that key is a list in brackets, both have the same beginning.
     open_.push_back({events_.size() - 1, is == yaml_event::kind::table, is_flow, false});
     cursor_ = is_flow ? begin + 1 : begin;
   }
@@ -352,10 +352,11 @@ class event_recorder final : public YAML::EventHandler {
   std::vector<yaml_event> events_;
   std::vector<container> open_;
   std::unordered_map<YAML::anchor_t, std::size_t> anchors_;
-  std::size_t cursor_ = 0;  // behind what was placed last
+  std::size_t cursor_ = 0;  // the end of the last event
 };
 
-/// What would make the library hold much more than the text. Brackets may stand in texts, too, but hardly so many.
+/// Rejects texts for which yaml-cpp would need much more memory than their size. Texts may contain brackets, too, but rarely
+/// this many.
 result<void> check_lines(const reading& from) {
   constexpr std::size_t spare = 900;
   const auto text = from.text();
@@ -367,7 +368,7 @@ result<void> check_lines(const reading& from) {
   return {};
 }
 
-/// The library's words without what it adds of the text.
+/// The error of yaml-cpp without the part that it quotes from the text.
 std::string_view said_by(const YAML::Exception& what) {
   const std::string_view said = what.msg;
   return said.substr(0, said.find(": "));
@@ -409,7 +410,7 @@ class yaml_tree {
     for (std::size_t at = 0; at < events_.size();) {
       const auto first = at + 1;
       if (first == events_.size()) break;
-      // A document with nothing in it is what separators leave over.
+      // Skip empty documents, which separators create.
       const bool is_empty = events_[first].is == event_kind::scalar && events_[first].is_absent;
       at = first;
       auto made = build(at, 0);
@@ -426,7 +427,7 @@ class yaml_tree {
   }
 
  private:
-  /// The value that begins with the event `at`, which moves behind it.
+  /// Builds the value that begins with the event `at`, and moves `at` past it.
   result<node> build(std::size_t& at, std::size_t depth) {
     const auto& what = events_[at];
     if (what.is == event_kind::alias) {
@@ -495,8 +496,8 @@ class yaml_tree {
     return made.take();
   }
 
-  /// Adds the members of a table, or of each of a list of tables, where there are none of their names; the others are kept as
-  /// replaced. Says whether it is such.
+  /// Merges a table, or each table of a list, into `into`. Existing members win; the others go to `replaced`. Returns whether
+  /// `from` is a table or a list of tables.
   static bool merge(node& from, growing_table& into, std::unordered_set<std::string>& merged) {
     if (from.is == kind::list) {
       for (const auto& item : from.items) {
@@ -559,7 +560,7 @@ class yaml_tree {
 
   reading& from_;
   const std::vector<yaml_event>& events_;
-  std::size_t aliases_ = 0;  // that stand for what is being built
+  std::size_t aliases_ = 0;  // number of aliases around the value being built
 };
 
 }  // namespace

@@ -68,7 +68,7 @@ class asciidoc_reader {
     gathered_.emit(part::mark, one);
   }
 
-  /// What stands between lines like this one; `prose`: what may hold anything, and `heading`: it is no such line.
+  /// The kind of block that lines like this one delimit. `prose`: any content. `heading`: the line is not a delimiter.
   static part block_of(std::string_view content) noexcept {
     if (content == "--") return part::prose;
     if (content.size() < 3) return part::heading;
@@ -93,7 +93,7 @@ class asciidoc_reader {
     }
   }
 
-  /// `:name: value`.
+  /// `:name: value`
   bool attribute(std::string_view content) {
     const auto end = content.find(':', 1);
     if (end == std::string_view::npos || end < 2) return false;
@@ -106,7 +106,7 @@ class asciidoc_reader {
     return true;
   }
 
-  /// `[[id]]`, `[[id,label]]`, `[#id.role]`.
+  /// `[[id]]`, `[[id,label]]`, `[#id.role]`
   void anchor(std::string_view content) {
     auto inside = content.substr(1, content.size() - 2);
     if (inside.starts_with('[') && inside.ends_with(']')) {
@@ -173,13 +173,13 @@ class asciidoc_reader {
     return out;
   }
 
-  /// Ids are written without `#` where they are of this document.
+  /// A link target. References within this document get a leading `#`.
   static std::string reference(std::string target) {
     const bool is_elsewhere = target.find_first_of("#./:") != std::string::npos;
     return is_elsewhere ? target : '#' + target;
   }
 
-  /// The text as people read it; its links are added to `links`.
+  /// The plain text of inline markup; appends its links to `links`.
   std::string inline_of(std::string_view raw, std::size_t number, std::vector<link>& links) const {
     std::string out;
     std::size_t stop = 0;
@@ -197,7 +197,7 @@ class asciidoc_reader {
         end = url(raw, at, links);
       if (end == at) {
         if (c != '`' && c != '*' && c != '_' && c != '#' && c != '+') out += c;
-        // A mark within a word is none.
+        // A mark inside a word is literal.
         else if (at > 0 && at + 1 < raw.size() && !ascii::is_space(raw[at - 1]) && !ascii::is_space(raw[at + 1]) && c != '`' &&
                  !is_punctuation(raw[at - 1]) && !is_punctuation(raw[at + 1]))
           out += c;
@@ -224,7 +224,7 @@ class asciidoc_reader {
     return end + 2;
   }
 
-  /// `link:target[text]`, `xref:…`, `image:…`, `image::…`. `stop`: the next end of a target, as far as it is known from before.
+  /// `link:target[text]`, `xref:…`, `image:…`, `image::…`. `stop`: the next end of a target, cached between calls.
   std::size_t macro(std::string_view raw, std::size_t at, std::size_t& stop, std::vector<link>& links) const {
     const auto rest = raw.substr(at, 7);
     const std::size_t name = rest.starts_with("link:") || rest.starts_with("xref:") ? 5
@@ -249,11 +249,11 @@ class asciidoc_reader {
 
   static std::size_t url(std::string_view raw, std::size_t at, std::vector<link>& links) {
     if (!raw.substr(at).starts_with("http")) return at;
-    // A bracket ends it; what is behind is not looked at for each.
+    // A bracket ends the URL. Limit the search, so that repeated calls stay linear.
     const auto open = raw.substr(0, at + longest_target).find('[', at);
     auto end = end_of_url(raw.substr(0, open), at);
     if (end == at) return at;
-    // What ends a sentence is of the target where a bracket follows.
+    // Punctuation that could end a sentence belongs to the URL if a bracket follows.
     const auto between = open == std::string_view::npos ? std::string_view("[") : raw.substr(end, open - end);
     if (between.find_first_not_of("?!.,:;*_~'|])") == std::string_view::npos) end = open;
     auto target = raw.substr(at, end - at);

@@ -51,7 +51,7 @@ void append_character(std::string& out, char32_t point) {
 
 std::size_t boundary_before(std::string_view text, std::size_t at) noexcept {
   if (at >= text.size()) return text.size();
-  // A run of more than three such bytes is no UTF-8; it is cut anywhere.
+  // A run of more than three continuation bytes is malformed; cut it anywhere.
   for (std::size_t back = 0; back < 4 && back <= at; ++back)
     if (!continues(text[at - back])) return at - back;
   return at;

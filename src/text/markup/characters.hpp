@@ -11,7 +11,7 @@
 
 namespace hondana::markup {
 
-/// `end` is that of what stands in the line, without CR and LF; `next` is where the following line begins.
+/// One line. `end`: the end of its content, without CR and LF; `next`: the beginning of the next line.
 struct line {
   std::size_t begin = 0;
   std::size_t end = 0;
@@ -19,12 +19,13 @@ struct line {
   std::size_t number = 0;  ///< From 1.
 };
 
+/// Iterates over the lines of a text. `number`: the number of the first line.
 class line_reader {
  public:
   explicit line_reader(std::string_view text, std::size_t begin = 0, std::size_t number = 1) noexcept
       : text_(text), next_(begin), number_(number) {}
 
-  /// False: there are no more.
+  /// Returns false at the end of the text.
   bool read(line& into) noexcept {
     if (next_ >= text_.size()) return false;
     into.begin = next_;
@@ -35,7 +36,7 @@ class line_reader {
     if (into.end > into.begin && text_[into.end - 1] == '\r') --into.end;
     return true;
   }
-  /// The line after the one that was read last, without moving there.
+  /// Reads the next line without advancing.
   [[nodiscard]] bool look(line& into) const noexcept { return line_reader(*this).read(into); }
 
  private:
@@ -66,22 +67,22 @@ struct character {
   std::size_t bytes = 0;
 };
 
-/// A byte that begins no character is U+FFFD, and one byte long. `at` is within the text.
+/// The character at `at`, which is within the text. A byte that does not begin a character is U+FFFD with a length of one byte.
 [[nodiscard]] character character_at(std::string_view text, std::size_t at) noexcept;
 
 void append_character(std::string& out, char32_t point);
 
-/// The last place at or before `at` where a character begins.
+/// The last position at or before `at` where a character begins.
 [[nodiscard]] std::size_t boundary_before(std::string_view text, std::size_t at) noexcept;
 
-/// At most `most` bytes of the front, in whole characters.
+/// The longest prefix of at most `most` bytes, in whole characters.
 [[nodiscard]] std::string_view front_of(std::string_view text, std::size_t most) noexcept;
 
 [[nodiscard]] bool is_word(char32_t point) noexcept;         ///< A letter, mark, decimal digit or connector.
-[[nodiscard]] bool is_mark(char32_t point) noexcept;         ///< It combines with the character before it.
-[[nodiscard]] bool is_punctuation(char32_t point) noexcept;  ///< Or a symbol.
+[[nodiscard]] bool is_mark(char32_t point) noexcept;         ///< A character that combines with the one before it.
+[[nodiscard]] bool is_punctuation(char32_t point) noexcept;  ///< Punctuation or a symbol.
 [[nodiscard]] char32_t in_lower_case(char32_t point) noexcept;
-/// In columns of a terminal; Japanese characters have two.
+/// Width in columns of a terminal; Japanese characters have two.
 [[nodiscard]] std::size_t columns_of(std::string_view text) noexcept;
 
 }  // namespace hondana::markup

@@ -16,7 +16,7 @@ struct entity {
   std::string_view name;
   char32_t point;
 };
-/// By name. Those of HTML 4, and the few of HTML 5 that texts use.
+/// Sorted by name: all entities of HTML 4, and some common ones of HTML 5.
 constexpr std::array<entity, 286> entities{
     {{"AElig", 0xc6},     {"Aacute", 0xc1},   {"Acirc", 0xc2},    {"Agrave", 0xc0},    {"Alpha", 0x391},   {"Aring", 0xc5},
      {"Atilde", 0xc3},    {"Auml", 0xc4},     {"Beta", 0x392},    {"Ccedil", 0xc7},    {"Chi", 0x3a7},     {"Dagger", 0x2021},
@@ -70,7 +70,7 @@ constexpr std::size_t longest_name = 10;
 static_assert(std::is_sorted(entities.begin(), entities.end(),
                              [](const entity& a, const entity& b) { return a.name < b.name; }));
 
-/// What browsers make of numbers that stand for no character of text.
+/// The replacement that browsers use for a numeric entity that is not a text character.
 char32_t shown(char32_t point) noexcept {
   if (point == 0 || point > 0x10FFFF || (point >= 0xD800 && point < 0xE000)) return 0xFFFD;
   if (point == '\n' || point == '\t') return point;
@@ -139,7 +139,7 @@ std::size_t pass_spaces(std::string_view text, std::size_t at) noexcept {
   return at;
 }
 
-/// The value behind a `=`; `at` moves behind it. False: its closing quote is missing.
+/// Reads the value after a `=`, and moves `at` past it. Returns false if the closing quote is missing.
 bool read_value(std::string_view text, std::size_t& at, std::string_view& into) noexcept {
   at = pass_spaces(text, at);
   if (at >= text.size()) return false;
@@ -208,7 +208,7 @@ std::string without_tags(std::string_view text) {
   std::string out;
   out.reserve(text.size());
   tag one;
-  // A tag that does not end has been looked for up to the end of the text once.
+  // Each unterminated tag causes a scan to the end of the text, so limit the number.
   std::size_t tries = 64;
   for (std::size_t at = 0; at < text.size();) {
     if (text[at] != '<' || tries == 0) {
@@ -291,7 +291,7 @@ class html_reader {
   }
 
  private:
-  /// All up to `end` is text.
+  /// Writes everything up to `end` as text.
   void text(std::size_t end) {
     if (dropped_.empty() && end > at_) {
       if (!is_blank(html_.substr(at_, end - at_))) section_id_.clear();
@@ -301,13 +301,13 @@ class html_reader {
   }
   void move(std::size_t to) {
     const auto passed = html_.substr(at_, to - at_);
-    // The writer has counted the lines of what it was given to show.
+    // The writer counts only the lines of the text that it shows, so set its position in the source.
     line_ += static_cast<std::size_t>(std::count(passed.begin(), passed.end(), '\n'));
     writer_.at_source(to, line_);
     at_ = to;
   }
 
-  /// Behind the next `mark`, or at the end.
+  /// The position after the next `mark`, or the end of the text.
   std::size_t behind(std::string_view mark, std::size_t from) const noexcept {
     const auto found = html_.find(mark, from);
     return found == std::string_view::npos ? html_.size() : found + mark.size();
@@ -341,7 +341,7 @@ class html_reader {
     if (depth_ == 0) dropped_.clear();
   }
 
-  /// Where the end tag of an element stands that has no markup in it.
+  /// The position of the end tag of an element with raw content.
   std::size_t end_of_raw(const tag& one) const noexcept {
     for (auto at = html_.find("</", one.end); at != std::string_view::npos; at = html_.find("</", at + 2))
       if (ascii::begins_with(html_.substr(at + 2), one.name)) return at;
@@ -420,7 +420,7 @@ class html_reader {
   std::size_t at_ = 0;
   std::size_t line_ = 1;
   std::size_t skip_to_ = 0;
-  std::string dropped_{};  ///< The element that is passed over; empty: none.
+  std::string dropped_{};  ///< The element whose content is skipped; empty: none.
   int depth_ = 0;
   std::string section_id_{};
   std::string title_{};

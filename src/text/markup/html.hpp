@@ -11,34 +11,37 @@
 
 namespace hondana::markup {
 
-/// Appends what the entity at `at`, where a `&` stands, means. Returns its bytes; 0: it is none, and stays as it is.
+/// Decodes the entity at `at`, where there is a `&`, and appends its meaning. Returns its length in bytes; 0: not an entity,
+/// nothing appended.
 std::size_t decode_entity(std::string_view text, std::size_t at, std::string& out);
 
 [[nodiscard]] std::string decoded(std::string_view text);
 
+/// A tag of HTML.
 struct tag {
   std::string name{};  ///< In lower case.
   bool is_end = false;
   bool is_self_closed = false;
-  std::size_t end = 0;  ///< Behind its `>`.
-  /// Names in lower case, values decoded; at most 64, beyond which they are passed over.
+  std::size_t end = 0;  ///< The position after its `>`.
+  /// At most 64 attributes, names in lower case, values decoded. Further ones are skipped.
   std::vector<std::pair<std::string, std::string>> attributes{};
 
-  /// Nothing: there is none of that name.
+  /// The value of an attribute; null if there is none of that name.
   [[nodiscard]] const std::string* find(std::string_view attribute) const noexcept;
 };
 
-/// Reads the tag at `at`, where a `<` stands. False: there is none, or it does not end within 64 KiB.
+/// Reads the tag at `at`, where there is a `<`. Returns false if it is not a tag, or does not end within 64 KiB.
 [[nodiscard]] bool read_tag(std::string_view text, std::size_t at, tag& into);
 
-/// Prose without its tags and comments, entities as they stand.
+/// The text without tags and comments; entities stay unchanged.
 [[nodiscard]] std::string without_tags(std::string_view text);
 
+/// The text of an HTML document, with its structure.
 struct html_text {
   std::string text{};
-  /// Of `text`. The first line of a table is its header.
+  /// Pieces of `text`. The first line of a table is its header.
   std::vector<piece> pieces{};
-  /// For each line of `text` where it begins and ends in the source; both never go back.
+  /// For each line of `text`, its first and last line in the source; neither ever decreases.
   std::vector<std::size_t> first_source_lines{};
   std::vector<std::size_t> last_source_lines{};
   outline of_text{};

@@ -1,4 +1,4 @@
-/// Lays out the text of HTML as harmless Markdown: breaks, lists, tables and headings.
+/// Lays out the text of HTML as harmless Markdown: line breaks, lists, tables and headings.
 #include "text/markup/html_writer.hpp"
 
 #include <algorithm>
@@ -12,7 +12,8 @@
 namespace hondana::markup {
 namespace {
 
-/// What such names stand for in code: nothing of HTML has them. All else in angles is escaped.
+/// Names in angle brackets that are shown unchanged, because they are common in code and no HTML element has them. All others
+/// are escaped.
 constexpr std::array<std::string_view, 26> names_of_code{
     "algorithm", "array",    "bool", "char", "cstddef", "cstdint", "cstdio", "double", "float",
     "int",       "iostream", "K",    "long", "memory",  "name",    "size_t", "string", "string_view",
@@ -20,7 +21,7 @@ constexpr std::array<std::string_view, 26> names_of_code{
 
 constexpr std::array<std::string_view, 3> running_schemes{"javascript:", "vbscript:", "data:"};
 
-/// `<vector>`, `<stdio.h>`, `<std::string>`: without attributes, and no element.
+/// Whether the brackets contain code, such as `<vector>`, `<stdio.h>`, `<std::string>`: no attributes, and not an HTML element.
 bool is_code(std::string_view behind) noexcept {
   const auto end = behind.substr(0, 64).find('>');
   if (end == std::string_view::npos) return false;
@@ -67,7 +68,7 @@ std::string harmless(std::string_view text) {
 
 namespace {
 
-/// One more than an outline has, so that it knows that it is cut.
+/// One more than the limit of an outline, so that the outline can report that it is cut.
 constexpr std::size_t most_noted = 10'001;
 constexpr std::size_t deepest_list = 16;
 
@@ -142,7 +143,7 @@ void html_writer::text(std::string_view raw) {
       decoded_one.clear();
       const auto taken = decode_entity(raw, at, decoded_one);
       if (taken != 0) {
-        // A space that does not break is one that people read.
+        // Treat a no-break space as a space.
         if (decoded_one == "\xC2\xA0") decoded_one = " ";
         for (const char each : decoded_one) show(each == '\f' ? ' ' : each);
         at += taken;
@@ -182,7 +183,7 @@ void html_writer::end_region() {
   if (!is_in_region_) return;
   is_in_region_ = false;
   if (region_.first == std::string::npos) return;
-  // What is preformatted ends with a line of nothing.
+  // Preformatted text ends with an empty line.
   region_.last = first_lines_.size() - (is_line_empty_ && first_lines_.size() - 1 > region_.first ? 2 : 1);
   regions_.push_back(std::move(region_));
 }
@@ -318,7 +319,7 @@ std::string html_writer::line_of(std::string_view raw) {
   return std::string(front_of(trimmed(one.out_), longest_heading));
 }
 
-/// Regions are pieces, and what is between them is prose, divided at blank lines.
+/// Regions become pieces. The text between them is prose, divided at blank lines.
 void html_writer::make_pieces(html_text& into) const {
   line_reader lines(into.text);
   auto next = regions_.begin();

@@ -1,4 +1,4 @@
-/// Lays out the text of HTML as harmless Markdown: breaks, lists, tables and headings.
+/// Lays out the text of HTML as harmless Markdown: line breaks, lists, tables and headings.
 #pragma once
 
 #include <cstddef>
@@ -10,17 +10,18 @@
 
 namespace hondana::markup {
 
-/// `<` as `&lt;` where a reader of Markdown or HTML could take it for the begin of a tag, and targets such as `javascript:` set
-/// off from what would make them links. `<vector>` and `a < b` stay. Lines stay lines.
+/// Escapes `<` as `&lt;` where a Markdown or HTML reader could see a tag. Changes link targets such as `javascript:` so that
+/// they are not links. `<vector>` and `a < b` stay unchanged. Keeps the number of lines.
 [[nodiscard]] std::string harmless(std::string_view text);
 
+/// Receives elements and text in document order, and builds the output text. Threads: one.
 class html_writer {
  public:
-  /// Where the source is read at the moment: what follows stands there.
+  /// Sets the current position in the source, for line mappings.
   void at_source(std::size_t byte, std::size_t line) noexcept;
-  /// With entities and any white space.
+  /// Appends text that may contain entities and any white space.
   void text(std::string_view raw);
-  /// 1: a new line; 2: with a blank one between.
+  /// 1: begin a new line; 2: with a blank line before it.
   void break_line(int lines) noexcept;
   void begin_heading(int level, std::string id);
   void end_heading();
@@ -38,13 +39,13 @@ class html_writer {
   void cell();
 
   [[nodiscard]] html_text finish(std::size_t bytes, std::size_t lines);
-  /// A text of HTML in one line, as of a title.
+  /// HTML text on one line, such as a title.
   [[nodiscard]] static std::string line_of(std::string_view raw);
 
  private:
   struct region {
     part what;
-    std::size_t first;  ///< The line in the text, from 0.
+    std::size_t first;  ///< Line in the output, from 0.
     std::size_t last;
     int level;
     std::string heading;
@@ -87,7 +88,7 @@ class html_writer {
   std::string link_target_{};
   std::size_t link_begin_ = 0;
   bool is_link_open_ = false;
-  bool is_link_pending_ = false;  ///< Nothing of its text has been shown yet.
+  bool is_link_pending_ = false;  ///< No text of the link has been written yet.
   std::size_t link_line_ = 1;
   std::vector<noted_link> links_{};
 };

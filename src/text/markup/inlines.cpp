@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t longest_label = 999;
 constexpr std::size_t deepest_parentheses = 32;
 constexpr std::size_t deepest_brackets = 30;
-/// Of what stands in brackets, so that a row of open ones takes linear time.
+/// Limit in bytes for text in brackets, so that a run of open brackets takes linear time.
 constexpr std::size_t longest_shown = 1000;
 
 std::size_t skip_spaces(std::string_view text, std::size_t at) noexcept {
@@ -39,7 +39,7 @@ std::string unescaped(std::string_view text) {
   return out;
 }
 
-/// The target itself, with or without `<>`; `at` moves behind it. False: it is none.
+/// Reads the target, with or without `<>`, and moves `at` past it. Returns false if it is not a target.
 bool read_target(std::string_view text, std::size_t& at, std::string_view& into) noexcept {
   if (at < text.size() && text[at] == '<') {
     for (auto end = at + 1; end < text.size() && end - at < longest_target; ++end) {
@@ -76,7 +76,7 @@ bool read_target(std::string_view text, std::size_t& at, std::string_view& into)
   return true;
 }
 
-/// A title in quotes; `at` moves behind it. False: it does not end.
+/// Skips a title in quotes and moves `at` past it. Returns false if the title does not end.
 bool skip_title(std::string_view text, std::size_t& at) noexcept {
   if (at >= text.size()) return true;
   const char quote = text[at] == '(' ? ')' : text[at];
@@ -195,14 +195,16 @@ std::size_t end_of_url(std::string_view text, std::size_t at) noexcept {
 
 namespace {
 
-/// Stands in the text for a byte of markup, until the text is finished. No text has it: it is dropped where it stands.
+/// Placeholder in the output for a byte of markup, until the text is finished. Removed from the input, so it cannot occur
+/// there.
 constexpr char gone = '\x01';
-/// Beyond that nothing is code.
+/// Longer runs of ticks do not begin code.
 constexpr std::size_t most_ticks = 64;
 constexpr std::size_t open_text = std::string::npos;
-/// One more than an outline has, so that it knows that it is cut.
+/// One more than the limit of an outline, so that the outline can report that it is cut.
 constexpr std::size_t most_links_found = 10'001;
-/// Of what a link's text is taken from; pictures may stand in pictures, each with the marks of all within it.
+/// Limit in bytes of the output that the text of a link is taken from. Pictures may be nested, each with the placeholders of
+/// all inner ones.
 constexpr std::size_t longest_link_text = 8 * longest_heading;
 
 class inline_reader {
@@ -227,9 +229,9 @@ class inline_reader {
 
  private:
   struct bracket {
-    std::size_t source;  ///< Behind it.
-    std::size_t out;     ///< Where it stands.
-    std::size_t later;   ///< How many were opened up to it.
+    std::size_t source;  ///< Position after the bracket in the source.
+    std::size_t out;     ///< Position of the bracket in the output.
+    std::size_t later;   ///< Number of brackets opened so far.
     bool is_picture;
   };
   struct delimiters {
@@ -242,7 +244,7 @@ class inline_reader {
     std::size_t end;
   };
 
-  /// Without marks, with single spaces.
+  /// The text without placeholders, and with single spaces.
   static std::string readable(std::string_view text, std::size_t most) {
     std::string made;
     for (const char c : text) {
@@ -332,7 +334,7 @@ class inline_reader {
     at_ = closing + ticks;
   }
 
-  /// The next run of exactly so many ticks.
+  /// The position of the next run of exactly this many ticks.
   std::size_t closing_ticks(std::size_t from, std::size_t ticks) {
     if (ticks > most_ticks) return std::string_view::npos;
     if (!ticks_are_known_) note_ticks();
@@ -366,7 +368,7 @@ class inline_reader {
     }
     std::fill_n(out_.begin() + static_cast<std::ptrdiff_t>(open.out), open.is_picture ? 2 : 1, gone);
     if (!open.is_picture) {
-      // Links do not stand in links: URLs within this one are its text.
+      // Links cannot contain links. URLs inside this link are part of its text.
       while (!found_.empty() && found_.back().begin >= open.out && !found_.back().what.is_picture) found_.pop_back();
       no_links_below_ = brackets_.size();
     }
@@ -376,7 +378,7 @@ class inline_reader {
     at_ = behind;
   }
 
-  /// What is behind the link whose `]` stands here; 0: it is none.
+  /// The position after the link whose `]` is at the current position; 0: not a link.
   std::size_t target_behind(const bracket& open, std::string& target) {
     const auto next = at_ + 1;
     if (next < text_.size() && text_[next] == '(') {
@@ -394,7 +396,7 @@ class inline_reader {
       }
     }
     if (label.size() > 999) return 0;
-    // A label has no brackets; looking for each of many nested ones would take its length each.
+    // A label contains no brackets. Checking each of many nested labels would take quadratic time.
     if (behind == next && open.later < opened_) return 0;
     const auto known = defined_.find(label_of(label));
     if (known == defined_.end()) return 0;
@@ -416,7 +418,7 @@ class inline_reader {
     }
     if (autolink()) return;
     tag one;
-    // What has failed so often is no HTML; each try may pass the rest of the text.
+    // After this many failures the text is not HTML. Each attempt may scan the rest of the text.
     if (failed_tags_ > 64 || !read_tag(text_, at_, one)) {
       ++failed_tags_;
       return copy(1);
@@ -482,7 +484,7 @@ class inline_reader {
 
   static bool is_white(char32_t point) noexcept { return point <= ' ' || point == 0xA0 || point == 0x3000; }
 
-  /// `**one****two**`, as some programs write it.
+  /// Handles `**one****two**`, which some programs write.
   [[nodiscard]] bool joins_bold_words(char32_t before, char32_t after, std::size_t count) const noexcept {
     const auto is_of_word = [](char32_t point) { return !is_white(point) && !is_punctuation(point); };
     return !open_[0].empty() && 2 * open_[0].back().count == count && is_of_word(before) && is_of_word(after);

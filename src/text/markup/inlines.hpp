@@ -11,31 +11,32 @@
 
 namespace hondana::markup {
 
-/// Targets by their labels, as `label_of` makes them.
+/// Link targets by label, as `label_of` returns labels.
 using definitions = std::unordered_map<std::string, std::string>;
 
-/// Case folded and with single spaces; empty: longer than a label may be.
+/// The label with folded case and single spaces; empty if it is longer than a label may be.
 [[nodiscard]] std::string label_of(std::string_view text);
 
-/// Reads `[label]: target` at the front of a line without its indentation. Nothing: it is none.
+/// Reads `[label]: target` from a line without its indentation. Returns false if the line is not a definition.
 [[nodiscard]] bool read_definition(std::string_view line, std::string& label, std::string& target);
 
+/// The text of inline markup, and its links.
 struct inline_text {
-  std::string text{};  ///< As people read it, in one line.
+  std::string text{};  ///< As people read it, on one line.
   std::vector<link> links{};
 };
-/// `line`: that in which `text` begins.
+/// `line`: the number of the line in which `text` begins.
 [[nodiscard]] inline_text read_inline(std::string_view text, std::size_t line, const definitions& defined);
 
-/// A target in parentheses, from its `(` at `at`: `(<a b> "title")`. Returns what is behind its `)`; 0: it is none.
+/// Reads a target in parentheses, from its `(` at `at`: `(<a b> "title")`. Returns the position after its `)`; 0: not a target.
 std::size_t read_destination(std::string_view text, std::size_t at, std::string& target);
 
-/// A link from its `[` at `at`, with its target in parentheses: `[text](<a b> "title")`. Returns what is behind it; 0: it is
-/// none. `shown`: what stands in its brackets, with its marks. Thirty brackets may stand in one another.
+/// Reads a link with its target in parentheses, from its `[` at `at`: `[text](<a b> "title")`. Returns the position after it;
+/// 0: not a link. `shown`: the text in the brackets, with markup. At most thirty nested brackets.
 std::size_t read_link(std::string_view text, std::size_t at, std::string_view& shown);
 
-/// Where a bare URL that begins at `at` ends; `at`: it is none. Japanese punctuation ends it, and what ends a sentence is not
-/// of it.
+/// The end of a bare URL that begins at `at`; `at` if there is none. Japanese punctuation ends it, and punctuation that ends a
+/// sentence does not belong to it.
 [[nodiscard]] std::size_t end_of_url(std::string_view text, std::size_t at) noexcept;
 
 }  // namespace hondana::markup

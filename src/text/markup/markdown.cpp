@@ -17,19 +17,19 @@
 
 namespace hondana::markup {
 
-/// A place within a line, in bytes and in columns; tabs reach to the next column that four divides.
+/// A position within a line, in bytes and in columns. A tab extends to the next multiple of four columns.
 class line_cursor {
  public:
-  /// `text`: of one line.
+  /// `text`: one line.
   explicit line_cursor(std::string_view text) noexcept : text_(text) {}
 
   /// Columns of white space from here on.
   [[nodiscard]] std::size_t indent() const noexcept;
-  /// Passes so many columns of white space, or what there is of it.
+  /// Skips up to this many columns of white space.
   void skip_columns(std::size_t columns) noexcept;
   void skip(std::size_t bytes) noexcept;
   [[nodiscard]] std::string_view rest() const noexcept { return text_.substr(at_); }
-  /// Without its indentation.
+  /// The rest of the line without its indentation.
   [[nodiscard]] std::string_view content() const noexcept;
   [[nodiscard]] std::size_t at() const noexcept { return at_; }
 
@@ -37,35 +37,35 @@ class line_cursor {
   std::string_view text_;
   std::size_t at_ = 0;
   std::size_t column_ = 0;
-  std::size_t left_of_tab_ = 0;  ///< Columns of the tab before `at_` that are not passed yet.
+  std::size_t left_of_tab_ = 0;  ///< Columns of the tab before `at_` that have not been skipped yet.
 };
 
 // All of these take a line without its indentation.
 
-/// 1 to 6: of `## Heading ##`, whose text is in `heading` then. 0: it is none.
+/// The level, 1 to 6, of `## Heading ##`; sets `heading` to its text. 0: not a heading.
 [[nodiscard]] int atx_level(std::string_view content, std::string_view& heading) noexcept;
-/// 1 or 2: the line underlines a heading. 0: it does not.
+/// 1 or 2 if the line underlines a heading; 0 if not.
 [[nodiscard]] int underline_level(std::string_view content) noexcept;
 [[nodiscard]] bool is_rule(std::string_view content) noexcept;
-/// How many ticks or tildes open a block of code; 0: none do.
+/// The number of ticks or tildes that open a code block; 0: none.
 [[nodiscard]] std::size_t fence_length(std::string_view content) noexcept;
 [[nodiscard]] bool closes_fence(std::string_view content, char mark, std::size_t length) noexcept;
-/// Bytes of the mark of a list item, without the space behind; 0: it is none. `is_first`: a bullet, or the number 1.
+/// Bytes of a list item's mark, without the space after it; 0: not a list item. `is_first`: a bullet, or the number 1.
 [[nodiscard]] std::size_t item_mark(std::string_view content, bool& is_first) noexcept;
-/// `| --- | :-: |`.
+/// `| --- | :-: |`
 [[nodiscard]] bool is_table_rule(std::string_view content) noexcept;
 
-/// Blocks of HTML, as CommonMark 4.6 counts them; `none` is 0.
+/// HTML blocks in the order of CommonMark 4.6; `none` is 0.
 enum class html_block : std::uint8_t { none, raw, comment, instruction, declaration, cdata, element, other };
 [[nodiscard]] html_block html_block_of(std::string_view content);
 [[nodiscard]] bool ends_html_block(html_block what, std::string_view line);
 
-/// Takes `{#id .class}` off the end of a heading. Empty: there is none.
+/// Removes `{#id .class}` from the end of a heading, and returns the id; empty: none.
 [[nodiscard]] std::string take_attributes(std::string_view& heading);
 
 namespace {
 
-/// In order.
+/// Sorted.
 constexpr std::array<std::string_view, 62> elements{
     "address",  "article",    "aside",  "base",    "basefont", "blockquote", "body",     "caption",  "center",
     "col",      "colgroup",   "dd",     "details", "dialog",   "dir",        "div",      "dl",       "dt",
@@ -184,7 +184,7 @@ bool is_table_rule(std::string_view content) noexcept {
     return false;
   if (content.front() == '|') content.remove_prefix(1);
   if (!content.empty() && content.back() == '|') content.remove_suffix(1);
-  // Each cell is dashes with a colon at either end.
+  // Each cell consists of dashes, with an optional colon at each end.
   while (true) {
     const auto bar = content.find('|');
     auto cell = trimmed(content.substr(0, bar));
@@ -221,7 +221,7 @@ bool ends_html_block(html_block what, std::string_view line) {
   const auto has = [line](std::string_view mark) { return line.find(mark) != std::string_view::npos; };
   switch (what) {
     case html_block::raw: {
-      // Where its end tag could stand, however long the line is.
+      // Find the end tag anywhere in the line, with time linear in the length of the line.
       for (auto at = line.find("</"); at != std::string_view::npos; at = line.find("</", at + 2)) {
         const auto name = name_at(line.substr(at + 2));
         const bool is_raw = std::any_of(raw_elements.begin(), raw_elements.end(),
@@ -266,7 +266,7 @@ namespace {
 
 constexpr std::size_t most_containers = 32;
 constexpr std::size_t most_definitions = 10'000;
-/// Links beyond that in one paragraph are not looked for: no person wrote it.
+/// In bytes. Beyond it, links of a paragraph are not searched.
 constexpr std::size_t longest_paragraph = 1 << 20;
 
 class markdown_reader {
@@ -290,7 +290,7 @@ class markdown_reader {
   enum class leaf : std::uint8_t { none, paragraph, fence, html, indented, table };
   struct container {
     bool is_quote = false;
-    std::size_t indent = 0;  ///< Of what stands in a list item.
+    std::size_t indent = 0;  ///< Columns before the content of a list item.
   };
 
   [[nodiscard]] std::string_view in(const line& one) const noexcept { return text_.substr(one.begin, one.end - one.begin); }
@@ -305,7 +305,7 @@ class markdown_reader {
     begin_blocks(one, cursor, matched);
   }
 
-  /// Passes what is before the content of the containers that go on; returns how many these are.
+  /// Skips the markers of containers that continue on this line; returns their number.
   std::size_t match(line_cursor& cursor) const noexcept {
     std::size_t matched = 0;
     for (const auto& one : containers_) {
@@ -328,7 +328,7 @@ class markdown_reader {
     cursor.skip_columns(1);
   }
 
-  /// New containers, and then what stands in them.
+  /// Opens new containers, and then the block inside them.
   void begin_blocks(const line& one, line_cursor& cursor, std::size_t matched) {
     bool is_in_paragraph = leaf_ == leaf::paragraph;
     const bool is_lazy = is_in_paragraph && matched < containers_.size();
@@ -380,13 +380,13 @@ class markdown_reader {
   void blank(const line& one, std::size_t matched, bool has_new) {
     if (leaf_ == leaf::paragraph || leaf_ == leaf::table || leaf_ == leaf::html) close_leaf();
     if (has_new) return extend_as(leaf::none, one);
-    // A blank line ends quotes, while list items go on.
+    // A blank line ends quotes, but not list items.
     std::size_t stays = matched;
     while (stays < containers_.size() && !containers_[stays].is_quote) ++stays;
     containers_.resize(stays);
   }
 
-  /// Whether a line that lacks the marks of its containers begins something else than text.
+  /// Whether a line without the markers of its containers begins a block other than a paragraph.
   [[nodiscard]] bool begins_leaf(const line_cursor& cursor) const {
     if (cursor.indent() > 3) return false;
     const auto content = cursor.content();
@@ -433,7 +433,7 @@ class markdown_reader {
     extend(one);
   }
 
-  /// Closes what is open; what begins has `extend` called for each of its lines.
+  /// Closes the open block and begins another one. `extend` is then called for each of its lines.
   void extend_as(leaf what, const line& one) {
     close_leaf();
     leaf_ = what;
@@ -478,7 +478,8 @@ class markdown_reader {
     return true;
   }
 
-  /// The last line of the paragraph is the header, if it has as many cells; what is before stays a paragraph.
+  /// Begins a table if the last line of the paragraph has the same number of cells; that line is the header. The lines before
+  /// it stay a paragraph.
   bool begin_table(const line& rule, std::string_view content) {
     const auto header = in(last_);
     const auto bars = [](std::string_view row) {
@@ -509,7 +510,7 @@ class markdown_reader {
                std::string_view raw) {
     piece one{part::heading, begin, end, first_line, last_line, level, {}, {}};
     if (!containers_.empty()) {
-      // Within a quote or a list it heads no section of the document.
+      // A heading inside a quote or a list does not begin a section of the document.
       one.what = part::prose;
       one.level = 0;
     } else {
@@ -566,7 +567,7 @@ class markdown_reader {
   line before_last_{};
 };
 
-/// Definitions may stand behind what refers to them: they are gathered before the rest.
+/// Ignores all output. A first pass with it collects link definitions, because they may follow their uses.
 class deaf final : public hearer {
  public:
   bool take(piece) override { return true; }

@@ -60,7 +60,7 @@ std::optional<format> format_of(std::string_view mime_type, std::string_view nam
   const bool is_bare = name.find('.') == std::string_view::npos;
   if (is_bare && std::any_of(bare_names.begin(), bare_names.end(), [name](auto one) { return ascii::is_same(name, one); }))
     return format::plain;
-  // A type of text with a name that says nothing: prose. Other endings are those of code and data.
+  // text/plain with a name without an extension is prose. Other extensions are those of code and data.
   if (ascii::is_same(type, "text/plain") && is_bare) return format::plain;
   return std::nullopt;
 }

@@ -34,7 +34,7 @@ std::string id_of(std::string_view heading) {
 std::string outline_builder::unique(std::string id) {
   auto& taken = seen_[id];
   if (taken++ == 0) return id;
-  // Each try raises the count of this id, so that all tries together are as many as there are sections.
+  // Each attempt increases the counter of this id, so the total number of attempts is at most the number of sections.
   for (auto count = taken - 1;; ++count) {
     auto next = id + '-' + std::to_string(count);
     if (seen_.emplace(next, 1).second) {

@@ -14,21 +14,22 @@
 
 namespace hondana::markup {
 
-/// `mark`: what only the markup needs, such as fences, comments and definitions of links.
+/// The kind of a piece. `mark`: markup without text, such as fences, comments and link definitions.
 enum class part : std::uint8_t { front_matter, heading, prose, code, table, mark };
 
-/// Whole lines. Between pieces there are only blank lines.
+/// A run of whole lines. Only blank lines are between pieces.
 struct piece {
   part what = part::prose;
   std::size_t begin = 0;
-  std::size_t end = 0;  ///< Of what stands in the last line, without CR and LF.
+  std::size_t end = 0;  ///< End of the content of the last line, without CR and LF.
   std::size_t first_line = 1;
   std::size_t last_line = 1;
-  int level = 0;          ///< Of a heading.
-  std::string heading{};  ///< As people read it; of front matter its title.
-  std::string id{};       ///< As the document gives it; empty: it does not.
+  int level = 0;          ///< Level of a heading.
+  std::string heading{};  ///< Text as people read it; for front matter its title.
+  std::string id{};       ///< Id set by the document; empty: none.
 };
 
+/// Receives the pieces and links of a text.
 class hearer {
  public:
   hearer() = default;
@@ -36,34 +37,36 @@ class hearer {
   hearer& operator=(const hearer&) = delete;
   virtual ~hearer() = default;
 
-  /// In the order of the text. False: nothing more is wanted.
+  /// Receives a piece, in text order. Returns false to stop.
   virtual bool take(piece one) = 0;
-  /// In the order of the text, but for those within a piece that may come before it.
+  /// Receives a link, in text order. A link inside a piece may arrive before the piece.
   virtual void refer(link one) = 0;
   /// False: `refer` is not called, which saves the search for links.
   [[nodiscard]] virtual bool wants_links() const noexcept = 0;
 };
 
-/// Headings, and texts of links, are cut there; they are no place for chapters.
+/// Limit in bytes for headings and link texts; longer ones are cut.
 inline constexpr std::size_t longest_heading = 400;
-/// A longer target is no reference that somebody follows (a picture within its page, most times).
+/// Limit in bytes for link targets; longer ones (usually embedded pictures) are ignored.
 inline constexpr std::size_t longest_target = 2048;
 
-/// All in linear time, and with memory for what is open at the moment and the definitions of links.
+/// The readers. Time: linear. Memory: for open blocks and link definitions.
 void read_plain(std::string_view text, hearer& to);
 void read_markdown(std::string_view text, hearer& to);
 void read_asciidoc(std::string_view text, hearer& to);
 void read_restructured_text(std::string_view text, hearer& to);
 
-/// The reader for a format; that of HTML, which has no lines, is none of these: `html` is read as plain text.
+/// Calls the reader for a format. `html` is read as plain text here, because HTML is not line-based; see html.hpp for its
+/// reader.
 void read(format how, std::string_view text, hearer& to);
 
+/// Collects consecutive lines of one kind into pieces, and passes them to a `hearer`.
 class gatherer {
  public:
   gatherer(std::string_view text, hearer& to) noexcept : text_(text), to_(to) {}
 
   [[nodiscard]] std::string_view in(const line& one) const noexcept { return text_.substr(one.begin, one.end - one.begin); }
-  /// The line goes to the open piece if that is of the same kind, else a new one begins.
+  /// Adds a line to the open piece if it has the same kind; otherwise begins a new piece.
   void extend(part what, const line& one) {
     if (!is_open_ || open_.what != what) {
       close();
@@ -73,7 +76,7 @@ class gatherer {
     open_.end = one.end;
     open_.last_line = one.number;
   }
-  /// The open piece is whole. What it is, for its links; `mark`: nothing was open.
+  /// Ends the open piece and returns it, for its links. If none is open, returns a piece of kind `mark`.
   piece close() {
     if (!is_open_) return {part::mark, 0, 0, 1, 1, 0, {}, {}};
     is_open_ = false;
@@ -100,16 +103,17 @@ class gatherer {
   piece open_{};
 };
 
-/// As GitHub makes it: letters in lower case, digits, marks, `_` and `-` stay, spaces become `-`, all else goes.
-/// "section" where nothing is left.
+/// The id that GitHub derives from a heading: letters in lower case; digits, marks, `_` and `-` stay; spaces become `-`; other
+/// characters are removed. "section" if nothing is left.
 [[nodiscard]] std::string id_of(std::string_view heading);
 
+/// Builds an outline from pieces and links.
 class outline_builder final : public hearer {
  public:
   bool take(piece one) override;
   void refer(link one) override;
   [[nodiscard]] bool wants_links() const noexcept override { return true; }
-  /// Of a text of so many bytes and lines.
+  /// `bytes` and `lines`: the size of the text.
   [[nodiscard]] outline finish(std::size_t bytes, std::size_t lines);
 
  private:
@@ -120,9 +124,9 @@ class outline_builder final : public hearer {
   std::unordered_map<std::string, std::size_t> seen_{};
 };
 
-/// The front matter as a piece whose `end` is where the text begins behind it; its heading is the member `title`, if that is
-/// a text. Nothing: there is none, since no line closes it within 64 KiB, or what stands there is YAML, but no mapping: two
-/// rules with a paragraph between them. YAML that is broken is front matter all the same.
+/// The front matter as a piece. `end`: where the text after it begins. `heading`: the member `title`, if it is a text.
+/// Malformed YAML is front matter, too.
+/// No value: no closing line within 64 KiB, or the content is YAML but not a mapping, such as a paragraph between two rules.
 [[nodiscard]] std::optional<piece> front_matter_of(std::string_view text);
 
 }  // namespace hondana::markup

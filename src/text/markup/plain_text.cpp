@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t longest_plain_heading = 160;
 
-/// `1.2 Title`, `3.  Title` (two spaces, as RFCs have it); the level is one below the numbers.
+/// The level of `1.2 Title` and `3.  Title` (two spaces, as in RFCs): one more than the number of numbers. 0: not a heading.
 int numbered_level(std::string_view content) noexcept {
   int numbers = 0;
   std::size_t at = 0;
@@ -34,7 +34,7 @@ bool is_japanese_digit(char32_t point) noexcept {
          std::u32string_view(U"〇一二三四五六七八九十百千").find(point) != std::u32string_view::npos;
 }
 
-/// `第1章 …`, `第二節 …`.
+/// The level of `第1章 …`, `第二節 …`; 0: not a heading.
 int chapter_level(std::string_view content) noexcept {
   if (!content.starts_with("第")) return 0;
   std::size_t at = std::string_view("第").size();
@@ -47,7 +47,7 @@ int chapter_level(std::string_view content) noexcept {
       continue;
     }
     if (digits == 0) return 0;
-    // What follows is set off, or nothing follows.
+    // The title must be separated, or missing.
     if (at < content.size() && content[at] != ' ' && content[at] != '\t' && content[at] != ':' &&
         !content.substr(at).starts_with("　") && !content.substr(at).starts_with("："))
       return 0;
@@ -82,7 +82,7 @@ int underline_of(std::string_view content) noexcept {
   return content.front() == '=' ? 1 : content.front() == '-' ? 2 : 3;
 }
 
-/// The level of a line that stands alone; 0: it is no heading.
+/// The level of a line that is a paragraph of its own; 0: not a heading.
 int level_alone(std::string_view content) noexcept {
   if (content.empty() || content.size() > longest_plain_heading || content.find("...") != std::string_view::npos) return 0;
   if (content.ends_with('.') || content.ends_with(',') || content.ends_with("。") || content.ends_with("、")) return 0;
@@ -106,7 +106,7 @@ void refer_urls(gatherer& gathered, const piece& one) {
     counted = at;
     std::string url(raw.substr(at - length, end - at + length));
     gathered.refer({url, url, number, false});
-    // What a URL has within it is no other.
+    // A URL inside a URL is not a link.
     at = std::max(at, end - std::min<std::size_t>(end, 3));
   }
 }

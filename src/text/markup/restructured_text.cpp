@@ -13,11 +13,11 @@
 
 namespace hondana::markup {
 
-/// The addresses of `.. _name: address`, by `label_of` the name.
+/// The addresses of `.. _name: address`, keyed by `label_of(name)`.
 [[nodiscard]] definitions targets_in(std::string_view text);
 
-/// Links are `` `text <url>`_ ``, `` `name`_ `` with a known target, `:doc:`, `:ref:`, `:numref:` and `:download:` as their
-/// target stands there, and bare URLs.
+/// Reads inline markup. Links are `` `text <url>`_ ``, `` `name`_ `` with a known target, bare URLs, and the roles `:doc:`,
+/// `:ref:`, `:numref:` and `:download:` with their target as written.
 [[nodiscard]] inline_text read_roles(std::string_view text, std::size_t line, const definitions& defined);
 
 namespace {
@@ -26,7 +26,7 @@ constexpr std::size_t most_targets = 10'000;
 constexpr std::size_t longest_role = 2 * longest_target;
 constexpr std::array<std::string_view, 4> linking_roles{"doc", "ref", "numref", "download"};
 
-/// `text <target>`; without angles both are the same.
+/// Splits `text <target>`. Without angle brackets, text and target are the same.
 void divide(std::string_view inside, std::string_view& text, std::string_view& target) noexcept {
   text = target = trimmed(inside);
   if (!text.ends_with('>')) return;
@@ -37,7 +37,7 @@ void divide(std::string_view inside, std::string_view& text, std::string_view& t
   if (text.empty()) text = target;
 }
 
-/// `:role:` at `at`; its end, or `at`.
+/// The end of a `:role:` at `at`; `at` if there is none.
 std::size_t role_at(std::string_view text, std::size_t at, std::string_view& name) noexcept {
   auto end = at + 1;
   while (
@@ -156,7 +156,7 @@ class restructured_reader {
  private:
   static std::size_t indent_of(std::string_view raw) noexcept { return std::min(raw.find_first_not_of(" \t"), raw.size()); }
 
-  /// The character that a line repeats; 0: it is no adornment.
+  /// The character that an adornment line repeats; 0: not an adornment.
   static char adornment(std::string_view raw) noexcept {
     while (!raw.empty() && ascii::is_space(raw.back())) raw.remove_suffix(1);
     if (raw.size() < 2 || !is_punctuation(raw.front()) || raw.find_first_not_of(raw.front()) != std::string_view::npos)
@@ -226,7 +226,7 @@ class restructured_reader {
     for (auto& each : made.links) gathered_.refer(std::move(each));
   }
 
-  /// What stands behind `..`: a target, a directive or a comment.
+  /// Reads the content after `..`: a target, a directive or a comment.
   void explicit_markup(const line& one, std::string_view content) {
     finish();
     gathered_.emit(part::mark, one);

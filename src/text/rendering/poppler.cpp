@@ -18,7 +18,7 @@
 namespace hondana::rendering {
 namespace {
 
-/// The loader of this program, which is that of all others of this machine; "" where there is none.
+/// The dynamic loader of this process, which other programs of the machine use, too; "" if there is none.
 std::string own_loader() {
   struct looking {
     unsigned long at;
@@ -70,7 +70,7 @@ namespace {
 
 constexpr std::size_t longest_pdf_fact = 1000;
 
-/// Printable, on one line, and no longer than anybody reads.
+/// The text on one line, without control characters, cut to the limit.
 std::string shown_fact(std::string_view text) {
   std::string repaired;
   json::append_replacing(repaired, text.substr(0, longest_pdf_fact));
@@ -94,7 +94,7 @@ document pdf_facts_in(std::string_view text) {
     if (name == "Title" && made.title.empty()) made.title = shown_fact(said);
     if (name == "Author" && made.author.empty()) made.author = shown_fact(said);
     if (name != "Pages") continue;
-    // The last is its own: what the file says of itself stands before.
+    // The last `Pages` line is from pdfinfo itself; earlier ones may come from the file.
     std::uint32_t pages = 0;
     const auto read = std::from_chars(said.data(), said.data() + said.size(), pages);
     if (read.ec == std::errc() && read.ptr == said.data() + said.size()) made.pages = pages;

@@ -9,16 +9,17 @@
 
 namespace hondana::rendering {
 
-/// The absolute path of a program in the usual folders; "" when there is none.
+/// The absolute path of a program in the usual folders; "" if it is missing.
 [[nodiscard]] std::string program_at(std::string_view name);
-/// What it may do: read libraries and the tables for characters of Asian scripts, and be run, by itself and the loader.
+/// The permissions of a Poppler program: read libraries and tables of Asian character sets, and be executed by itself and the
+/// loader.
 [[nodiscard]] sandbox::permissions permissions_for(const std::string& program);
 
-/// As many pages as are rendered.
+/// Limit of rendered pages.
 inline constexpr std::size_t most_pdf_pages = 5'000;
 
-/// Title, author and pages; nothing else is set. Lines that say nothing of these are passed over, and what the file itself can
-/// make look like such lines (a title of several) counts for no more than the title does.
+/// Parses the output of pdfinfo. Sets title, author and pages, and `beside` to the texts from the file. Ignores other lines. A
+/// multi-line title can imitate such lines, but only affects the values that the file controls anyway.
 [[nodiscard]] document pdf_facts_in(std::string_view text);
 
 }  // namespace hondana::rendering

@@ -24,7 +24,7 @@
 namespace hondana::rendering {
 namespace {
 
-/// The file that is standard input.
+/// The file on standard input.
 class standard_input final : public byte_source {
  public:
   explicit standard_input(std::uint64_t size) noexcept : size_(size) {}
@@ -40,7 +40,7 @@ class standard_input final : public byte_source {
   const std::uint64_t size_;
 };
 
-/// False when nobody reads it any more.
+/// Returns false if the reader has closed the pipe.
 bool say(std::string_view text) {
   while (!text.empty()) {
     const auto count = ::write(STDOUT_FILENO, text.data(), text.size());
@@ -51,12 +51,12 @@ bool say(std::string_view text) {
   return true;
 }
 
-/// Leaves at once: no handler of the program's end is needed here, nor may do anything.
+/// Exits at once. Exit handlers are not needed here and must not run.
 [[noreturn]] void leave(bool is_said) { ::_exit(is_said ? 0 : 3); }
 
 [[noreturn]] void leave_with(const failure& why, std::string_view lacks) { leave(say(line_of(why, lacks))); }
 
-/// How the programs are asked; both write to standard output what they read from standard input.
+/// The command lines of both programs. They read standard input and write to standard output.
 std::array<const char*, 9> words_for(bool is_facts, const char* program, const char* last_page) {
   if (is_facts) return {program, "-enc", "UTF-8", "-isodates", "-", nullptr};
   return {program, "-enc", "UTF-8", "-l", last_page, "-", "-", nullptr};
@@ -86,7 +86,7 @@ std::array<const char*, 9> words_for(bool is_facts, const char* program, const c
 [[noreturn]] void render_office_here(format what, bool as_sheets, const process::limits& most, std::uint64_t size) {
   const auto libraries = loaded_office_libraries();
   if (!libraries) leave_with(libraries.error(), {});
-  // Names of parts may be in other letters than ASCII; what it needs is within the C library.
+  // Names of parts may contain non-ASCII letters. The locale is part of the C library, so it needs no files.
   std::setlocale(LC_CTYPE, "C.UTF-8");
   auto lacks = process::shut_in({}, most);
   if (!lacks) leave_with(lacks.error(), {});

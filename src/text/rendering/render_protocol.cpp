@@ -15,7 +15,7 @@ namespace {
 
 struct known_format {
   format what;
-  std::string_view name;  // also how files' names end
+  std::string_view name;  // also the file name extension
   std::string_view mime_type;
 };
 constexpr std::array known_formats{
@@ -26,7 +26,7 @@ constexpr std::array known_formats{
     known_format{format::odt, "odt", "application/vnd.oasis.opendocument.text"},
     known_format{format::ods, "ods", "application/vnd.oasis.opendocument.spreadsheet"},
     known_format{format::odp, "odp", "application/vnd.oasis.opendocument.presentation"}};
-/// What differs from them in nothing that counts here.
+/// Variants that are rendered like the formats above.
 constexpr std::array alike{
     known_format{format::docx, "docm", "application/vnd.ms-word.document.macroenabled.12"},
     known_format{format::docx, "dotx", "application/vnd.openxmlformats-officedocument.wordprocessingml.template"},
@@ -34,7 +34,7 @@ constexpr std::array alike{
     known_format{format::pptx, "pptm", "application/vnd.ms-powerpoint.presentation.macroenabled.12"},
     known_format{format::odt, "ott", "application/vnd.oasis.opendocument.text-template"}};
 
-/// Of ASCII alone.
+/// Compares ASCII only.
 bool equal_but_for_case(std::string_view text, std::string_view lower) {
   return std::equal(text.begin(), text.end(), lower.begin(), lower.end(),
                     [](char a, char b) { return (a >= 'A' && a <= 'Z' ? static_cast<char>(a | 0x20) : a) == b; });
@@ -73,7 +73,7 @@ std::optional<format> format_of(std::string_view mime_type, std::string_view nam
 
 namespace {
 
-/// What a child answers with; whatever else goes wrong there is nobody's fault but its own.
+/// Error codes that a child may report. Any other failure is a fault of the child.
 constexpr std::array child_codes{errc::access_denied, errc::invalid_argument, errc::response_too_large, errc::unsupported,
                                  errc::source_unavailable};
 
@@ -154,7 +154,7 @@ result<std::vector<sheet>> sheets_in(std::string_view text) {
   std::vector<sheet> all;
   while (!text.empty() && all.size() < most_listed_sheets) {
     const auto end = text.find('\n');
-    // Cut within a head.
+    // The text was cut within a head.
     if (end == std::string_view::npos && !all.empty()) {
       all.back().is_cut = true;
       break;

@@ -13,36 +13,36 @@
 
 namespace hondana::rendering {
 
-/// What a file says of itself, of the format that asks for another program.
+/// Command line name for the properties of a PDF, which another program prints.
 inline constexpr std::string_view pdf_facts_name = "pdf-facts";
 
-/// Each sheet of a workbook by itself, of the format xlsx.
+/// Command line name for the sheets of an xlsx workbook, each separately.
 inline constexpr std::string_view sheets_name = "xlsx-sheets";
 
-/// "docx".
+/// For example "docx".
 [[nodiscard]] std::string_view name_of(format what) noexcept;
 [[nodiscard]] std::optional<format> format_named(std::string_view name) noexcept;
 
 inline constexpr std::size_t longest_head = 64u << 10;
 
-/// What a child says before the text.
+/// The information that a child sends before the text.
 struct child_head {
-  document facts{};        ///< Without its text.
-  std::size_t beside = 0;  ///< How many of the last bytes behind the head are `document::beside`; of who reads it.
-  std::string lacks;       ///< What of the confinement cannot be had; empty: nothing.
+  document facts{};        ///< The properties without text.
+  std::size_t beside = 0;  ///< Number of bytes at the end of the text that are `document::beside`; the reader separates them.
+  std::string lacks;       ///< The part of the confinement that is not available; empty: none.
 };
 
-/// Each with its newline.
+/// The head as a line of JSON, with its newline.
 [[nodiscard]] std::string line_of(const child_head& of);
 [[nodiscard]] std::string line_of(const failure& why, std::string_view lacks);
-/// The other way round, without the newline; `lacks` is set also beside an error. Errors: the one that the line says;
-/// source_unavailable: the line is none of these.
+/// Parses a head line, without its newline. `lacks` is set even if the result is an error. Errors: the one that the line
+/// contains; source_unavailable if the line is malformed.
 [[nodiscard]] result<child_head> head_in(std::string_view line, std::string& lacks);
 
-/// A line of JSON (name, bytes, cut), so many bytes, and a line feed.
+/// A sheet as a line of JSON (name, bytes, cut), followed by its bytes and a newline.
 [[nodiscard]] std::string line_of(const sheet& of);
-/// The other way round. What ends in the middle of a sheet gives as much of it as is there, cut; at most 1000 sheets. Errors:
-/// source_unavailable: these are no sheets.
+/// Parses sheets. A sheet that is cut off is returned as far as it goes, and marked as cut; at most 1000 sheets. Errors:
+/// source_unavailable if the text is malformed.
 [[nodiscard]] result<std::vector<sheet>> sheets_in(std::string_view text);
 
 }  // namespace hondana::rendering

@@ -27,21 +27,21 @@ namespace {
 using clock = monotonic_clock;
 
 constexpr std::array all_formats{format::pdf, format::docx, format::xlsx, format::pptx, format::odt, format::ods, format::odp};
-/// Where the program lies when this one is another.
+/// The file name of the hondana program.
 constexpr const char* program_name = "hondana";
 
-/// This program, when it is hondana; "" when it is not.
+/// The path of this program if it is hondana; "" otherwise.
 std::string own_program() {
   std::error_code problem;
   auto path = std::filesystem::read_symlink("/proc/self/exe", problem).string();
   if (problem) return {};
-  // Replaced since it was started: the new one lies in the same place.
+  // The file was replaced since the start; the new one has the same path.
   constexpr std::string_view gone = " (deleted)";
   if (path.ends_with(gone)) path.resize(path.size() - gone.size());
   return std::filesystem::path(path).filename() == program_name ? path : std::string();
 }
 
-/// As many as may at a time.
+/// Limits the number of concurrent children.
 class turns {
  public:
   explicit turns(std::size_t most) noexcept : left_(std::max<std::size_t>(most, 1)) {}
@@ -78,12 +78,12 @@ class turn {
   turns& of_;
 };
 
-/// A child's answer: its first line, and the text behind it as far as there is room.
+/// Receives a child's answer: its first line, and the text after it up to a limit.
 class answer_intake {
  public:
   explicit answer_intake(std::uint64_t most) noexcept : most_(most) {}
 
-  /// An error when there is enough of it, which is then known by `is_cut`.
+  /// Returns an error when the limit is reached; `is_cut` then distinguishes it from other errors.
   result<void> take(std::string_view piece) {
     if (!has_head_) {
       const auto end = piece.find('\n');
@@ -116,7 +116,7 @@ tl::unexpected<failure> broken(std::string private_text) {
   return fail(errc::invalid_argument, "the file is damaged, or its format does not match its name", std::move(private_text));
 }
 
-/// Of a child that left otherwise than by its own will.
+/// The failure for a child that was killed by a signal.
 tl::unexpected<failure> why_killed(const process::ended& how) {
   const auto private_text = "signal " + std::to_string(how.signal) + ": " + how.problems;
   const bool lacks_memory =
@@ -127,7 +127,7 @@ tl::unexpected<failure> why_killed(const process::ended& how) {
   return broken(private_text);
 }
 
-/// What the programs of Poppler mean by their exit codes and words.
+/// Interprets exit codes and messages of the Poppler programs.
 result<void> verdict_on_pdf(const process::ended& how) {
   const auto& said = how.problems;
   if (how.exit_code == 0) return {};
@@ -143,7 +143,7 @@ result<void> verdict_on_pdf(const process::ended& how) {
   return broken(said);
 }
 
-/// Whole characters, without what no text has, also where the child was killed in the middle of one.
+/// The text without control characters, malformed bytes and an incomplete character at the end.
 std::string cleaned(std::string text) {
   std::erase_if(text, [](char c) {
     const auto byte = static_cast<unsigned char>(c);
@@ -232,7 +232,7 @@ class process_renderer final : public renderer {
     return {program_, render_verb, std::string(name)};
   }
 
-  /// Errors: those of the child's head and of running it.
+  /// Errors: those of the child's head, and of starting it.
   [[nodiscard]] result<heard> run(std::string_view name, const asked& by) const {
     answer_intake intake(by.most.output);
     const process::limits limits{.time = by.most.time,
@@ -263,7 +263,7 @@ class process_renderer final : public renderer {
     HONDANA_TRY(verdict_on_pdf(facts.how));
     auto made = pdf_facts_in(facts.text);
     HONDANA_TRY(auto text, run(name_of(format::pdf), by));
-    // Nothing was said of its end where it was cut.
+    // If the text was cut, the exit code is not known and counts as success.
     HONDANA_TRY(verdict_on_pdf(text.how));
     made.is_cut = text.is_cut || made.pages > most_pdf_pages;
     made.text = cleaned(std::move(text.text));
@@ -275,7 +275,7 @@ class process_renderer final : public renderer {
     if (!done.is_cut && done.how.exit_code != 0) return why_killed(done.how);
     auto made = std::move(done.head.facts);
     made.is_cut = made.is_cut || done.is_cut;
-    // Behind a text that was cut it did not come.
+    // If the text was cut, `beside` is missing.
     if (const auto beside = done.head.beside; beside > 0 && !done.is_cut && beside <= done.text.size()) {
       made.beside = cleaned(done.text.substr(done.text.size() - beside));
       done.text.resize(done.text.size() - beside);
@@ -292,7 +292,7 @@ class process_renderer final : public renderer {
   const std::string program_;
   mutable turns turns_;
   mutable std::mutex mutex_;
-  mutable std::string lacks_;  // as the latest child said
+  mutable std::string lacks_;  // as reported by the last child
 };
 
 }  // namespace

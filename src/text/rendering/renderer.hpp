@@ -15,32 +15,34 @@
 
 namespace hondana::rendering {
 
-/// What can be rendered: PDF; OOXML (docx, xlsx, pptx) and OpenDocument (odt, ods, odp).
+/// Supported formats: PDF; OOXML (docx, xlsx, pptx) and OpenDocument (odt, ods, odp).
 enum class format : std::uint8_t { pdf, docx, xlsx, pptx, odt, ods, odp };
 
-/// By media type, and else by the name's ending.
+/// The format by media type, otherwise by file name extension; no value if it cannot be rendered.
 [[nodiscard]] std::optional<format> format_of(std::string_view mime_type, std::string_view name) noexcept;
 
-/// A document as text. Headings are written as Markdown writes them (`## …`), tables as rows of Markdown tables, sheets begin
-/// with `## NAME`; pages of PDF and slides end with a form feed. What readers do not see is left out: deleted and hidden text,
-/// comments, furigana, hidden sheets and slides (of which the page stays).
+/// A document as text. Headings are Markdown (`## …`), tables are Markdown tables, and sheets begin with `## NAME`. Pages of
+/// PDF and slides end with a form feed.
+///
+/// Leaves out content that readers do not see: deleted and hidden text, comments, furigana, hidden sheets and slides. A hidden
+/// slide leaves an empty page.
 struct document {
   std::string text{};   ///< UTF-8.
-  std::string title{};  ///< As the file says it of itself; empty: it does not.
+  std::string title{};  ///< From the file's properties; empty: unknown.
   std::string author{};
-  std::string language{};  ///< BCP 47; empty: not said.
-  std::size_t pages = 0;   ///< Of PDF and presentations; 0: it has none.
+  std::string language{};  ///< BCP 47; empty: unknown.
+  std::size_t pages = 0;   ///< Of PDF and presentations; 0: no pages.
   bool is_cut = false;     ///< There was more than may be rendered.
-  /// Text that is not part of `text` and that readers of the file may see: headers, footers, charts, drawings, masters,
-  /// comments, and all that a file says of itself. For whoever looks for secrets.
+  /// Text outside `text` that readers of the file may see: headers, footers, charts, drawings, masters, comments, and
+  /// properties. Only for the search for secrets.
   std::string beside{};
 };
 
 /// One sheet of a workbook.
 struct sheet {
   std::string name{};
-  /// UTF-8, a line a row, ended by a line feed: a cell is quoted where it has a comma, a quote or a break (RFC 4180), empty
-  /// rows between others stay, and all rows have as many cells.
+  /// UTF-8, one line per row, each with a newline. A cell with a comma, a quote or a line break is quoted (RFC 4180). Empty
+  /// rows between others stay, and all rows have the same number of cells.
   std::string csv{};
   bool is_cut = false;  ///< There was more than may be rendered.
 };
@@ -49,33 +51,33 @@ struct limits {
   std::chrono::milliseconds time{20'000};
   std::uint64_t memory = 1ull << 30;
   std::uint64_t output = 32ull << 20;
-  std::uint64_t unpacked = 512ull << 20;  ///< Of all members of an Office file together; beyond it is a bomb.
+  std::uint64_t unpacked = 512ull << 20;  ///< Of all members of an Office file; more is a decompression bomb.
 };
 
-/// Renders files. Threads: any; at most `at_once` children run, others wait for their turn.
+/// Renders files in child processes. Threads: any; at most `at_once` children run, and further calls wait.
 class renderer {
  public:
-  /// `program`: the hondana program, which is started as the confined child; empty: this one, if it is hondana. Nothing is
-  /// started here.
+  /// `program`: path of the hondana program, which runs as the confined child; empty: this program, if it is hondana. Starts
+  /// nothing.
   [[nodiscard]] static std::shared_ptr<renderer> make(std::string program = {}, std::size_t at_once = 2);
   virtual ~renderer() = default;
 
-  /// `input`: the open file, at any offset. Errors: unsupported (no `pdftotext`, no libarchive…: what to install),
-  /// access_denied (encrypted), invalid_argument (broken, or not of that format), response_too_large (a bomb), timed_out,
-  /// cancelled, source_unavailable.
+  /// Renders a document. `input`: the open file, at any offset. Errors: unsupported, with what to install, if `pdftotext` or a
+  /// library is missing; access_denied (encrypted). Also invalid_argument (damaged, or another format), response_too_large
+  /// (decompression bomb), timed_out, cancelled, source_unavailable.
   [[nodiscard]] virtual result<document> render(format what, int input, const limits& most, const std::stop_token& stop,
                                                 std::chrono::steady_clock::time_point until) const = 0;
-  /// The sheets of a workbook (xlsx) that readers see, in their order. Errors: as `render`. Default: unsupported.
+  /// The visible sheets of a workbook (xlsx), in order. Errors: as `render`. Default: unsupported.
   [[nodiscard]] virtual result<std::vector<sheet>> sheets(int input, const limits& most, const std::stop_token& stop,
                                                           std::chrono::steady_clock::time_point until) const;
-  /// Commands that are started, each the program, its verb and a format; empty where the program is not known. A source that
-  /// renders names the program (`commands().front().front()`) among its `needs::programs`: the server's launcher then knows
-  /// all.
+  /// The commands that may be started: the program, its verb and a format. Empty if the program is unknown. A source that
+  /// renders lists the program (`commands().front().front()`) in its `needs::programs`, so that the server's launcher permits
+  /// all commands.
   [[nodiscard]] virtual std::vector<std::vector<std::string>> commands() const = 0;
-  /// Whether a format can be rendered on this machine; what is missing, for people. Empty: nothing is.
+  /// What is missing on this machine to render a format, for people; empty: nothing.
   [[nodiscard]] virtual std::string missing_for(format what) const = 0;
-  /// What the latest child could not be confined by on this machine, for people ("Landlock is switched off in this kernel");
-  /// empty: nothing, or none has run yet.
+  /// The part of the confinement that was not available to the last child, for people ("Landlock is switched off in this
+  /// kernel"). Empty: none, or no child has run yet.
   [[nodiscard]] virtual std::string lacks() const { return {}; }
 };
 

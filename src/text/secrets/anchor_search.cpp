@@ -16,7 +16,7 @@ namespace {
 
 using byte_bits = std::array<bool, 256>;
 
-/// Takes one set off the front.
+/// Removes one set from the front and returns it.
 byte_bits take_set(std::string_view& rest) {
   byte_bits out{};
   if (rest.empty()) throw std::logic_error("an anchor of fewer than four sets");
@@ -38,10 +38,10 @@ byte_bits take_set(std::string_view& rest) {
   return out;
 }
 
-/// The share that each byte has in a kind of file.
+/// The frequency of each byte in a kind of file.
 using weights = std::array<double, 256>;
 
-/// Text and source code: letters about as often as in English, capitals a fifteenth of that, little above ASCII.
+/// Text and source code: letters about as frequent as in English, capitals a fifteenth of that, few bytes above ASCII.
 constexpr weights of_text = [] {
   weights out{};
   for (std::size_t byte = 0; byte < out.size(); ++byte) out[byte] = byte < 0x20 ? 0.0001 : byte < 0x80 ? 0.005 : 0.0005;
@@ -58,7 +58,7 @@ constexpr weights of_text = [] {
   return out;
 }();
 
-/// Binary files: estimated by the upper four bits of a byte, with the lower four equally common.
+/// Binary files: estimated by the upper four bits of a byte; the lower four are uniform.
 constexpr weights of_binary = [] {
   constexpr std::array<double, 16> halves{0.35, 0.05, 0.06, 0.05, 0.08, 0.04, 0.08, 0.05,
                                           0.06, 0.02, 0.02, 0.02, 0.03, 0.02, 0.03, 0.06};
@@ -67,7 +67,7 @@ constexpr weights of_binary = [] {
   return out;
 }();
 
-/// Adds up the shares of all bytes whose upper and lower four bits are in two given sets.
+/// Sums the frequencies of all bytes whose upper and lower four bits are in two given sets.
 class shares {
  public:
   explicit shares(const weights& of) noexcept {
@@ -94,7 +94,7 @@ class shares {
   std::array<std::array<std::array<double, 256>, 2>, 16> of_{};
 };
 
-/// The halves of the bytes that a group of anchors has in each place.
+/// For each position, the sets of lower and upper four bits of the bytes that a group of anchors matches there.
 struct halves {
   std::array<std::uint16_t, anchor_bytes> low{};
   std::array<std::uint16_t, anchor_bytes> high{};
@@ -107,7 +107,7 @@ struct halves {
     }
     return out;
   }
-  /// How often such halves come together.
+  /// The probability that a random position matches.
   [[nodiscard]] double commonness(const shares& in) const noexcept {
     double out = 1;
     for (std::size_t i = 0; i < anchor_bytes; ++i) out *= in.of(low[i], high[i]);
@@ -115,7 +115,8 @@ struct halves {
   }
 };
 
-/// Puts each anchor where it makes the least that is common match, and then looks again whether another place is better.
+/// Assigns each anchor to the group where it adds the least probability of a match. Repeats, to see whether another group is
+/// better now.
 std::vector<std::size_t> grouped(const std::vector<halves>& anchors, std::size_t groups, const shares& in) {
   constexpr std::size_t none = SIZE_MAX;
   constexpr int rounds = 8;
@@ -150,7 +151,7 @@ std::vector<std::size_t> grouped(const std::vector<halves>& anchors, std::size_t
   return _mm256_broadcastsi128_si256(_mm_load_si128(reinterpret_cast<const __m128i*>(table)));
 }
 
-/// The tables of sets of groups, as vectors.
+/// The tables of the groups as vectors.
 template <std::size_t sets>
 struct vector_tables {
   __m256i low[sets][anchor_bytes];
@@ -166,8 +167,8 @@ struct vector_tables {
     }
   }
 
-  /// The places among 64 where an anchor may be. There are more tables than registers: each is loaded for two vectors at once.
-  /// A byte above 127 picks zero by its upper bit, unless `is_wide`.
+  /// The positions among 64 at which an anchor may match. There are more tables than registers, so each is loaded once for two
+  /// vectors. A byte above 127 selects zero by its highest bit, unless `is_wide`.
   template <bool is_wide>
   [[gnu::target("avx2"), gnu::always_inline]] inline std::uint64_t suspects(const char* from) const noexcept {
     const auto nibble = _mm256_set1_epi8(0x0F);
@@ -195,7 +196,7 @@ struct vector_tables {
   }
 };
 
-/// Texts have no NUL.
+/// Text contains no NUL.
 bool is_text(std::string_view front) noexcept {
   constexpr std::size_t looked_at = 1024;
   return front.substr(0, looked_at).find('\0') == std::string_view::npos;
@@ -243,7 +244,7 @@ anchor_search::anchor_search(std::span<const anchor> anchors) {
 template <bool is_wide, std::size_t sets>
 [[gnu::target("avx2")]] void anchor_search::find_by_vectors(const std::array<group_set, sets>& groups, std::string_view text,
                                                             std::vector<candidate>& into) const {
-  constexpr std::size_t window = 64 + anchor_bytes - 1;  // tells about 64 places
+  constexpr std::size_t window = 64 + anchor_bytes - 1;  // enough bytes to test 64 positions
   into.clear();
   const vector_tables<sets> tables(groups);
   std::array<char, window> rest{};
@@ -251,7 +252,7 @@ template <bool is_wide, std::size_t sets>
   for (std::size_t at = 0; !is_last; at += 64) {
     const auto left = text.size() - at;
     is_last = left < window;
-    // What is left at the end has nothing behind it.
+    // At the end, copy the rest, because no bytes follow it.
     if (is_last && left != 0) std::memcpy(rest.data(), text.data() + at, left);
     const char* const from = is_last ? rest.data() : text.data() + at;
     for (auto marked = tables.template suspects<is_wide>(from); marked != 0; marked &= marked - 1) {

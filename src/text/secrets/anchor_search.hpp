@@ -10,12 +10,12 @@
 
 namespace hondana::secrets {
 
-/// Four sets of bytes, written one after the other: a byte stands for itself, `[abc]` for one of several, `[0-9]` for a range.
+/// Four sets of bytes, one after the other. A byte matches itself, `[abc]` one of several bytes, `[0-9]` a range.
 using anchor = std::string_view;
 inline constexpr std::size_t anchor_bytes = 4;
 inline constexpr std::size_t most_anchors = 128;
 
-/// A bit for each anchor.
+/// A set of anchors, one bit each.
 struct anchor_bits {
   std::uint64_t low = 0;
   std::uint64_t high = 0;
@@ -37,7 +37,7 @@ struct anchor_bits {
   bool operator==(const anchor_bits&) const = default;
 };
 
-/// A place where anchors match.
+/// A position at which anchors match.
 struct candidate {
   std::size_t at = 0;
   anchor_bits which;
@@ -45,16 +45,16 @@ struct candidate {
   bool operator==(const candidate&) const = default;
 };
 
-/// Searches for up to `most_anchors` anchors at once: two table look-ups for each of the four bytes, for 64 places at a time
-/// where the processor has AVX2, tell apart sixteen groups of them, or eight in what is no text, where hardly anything looks
-/// like an anchor; what passes is compared exactly. Threads: immutable.
+/// Searches for up to `most_anchors` anchors at once. A filter with two table look-ups for each of the four bytes tests 64
+/// positions at a time with AVX2. It distinguishes sixteen groups of anchors in text, and eight in binary content, which rarely
+/// resembles an anchor. Positions that pass the filter are compared exactly. Threads: any; immutable.
 class anchor_search {
  public:
   explicit anchor_search(std::span<const anchor> anchors);
 
-  /// Every place in `text` where an anchor matches, in order. Replaces what is in `into`.
+  /// Replaces `into` by every position in `text` at which an anchor matches, in order.
   void find(std::string_view text, std::vector<candidate>& into) const;
-  /// The same without the instructions that not every processor has.
+  /// Like `find`, but without processor-specific instructions.
   void find_portably(std::string_view text, std::vector<candidate>& into) const;
 
  private:
@@ -63,7 +63,7 @@ class anchor_search {
     alignas(16) std::array<std::uint8_t, 16> high{};
   };
 
-  /// The groups of a set have a bit each.
+  /// Each group of a set has one bit.
   using group_set = std::array<nibbles, anchor_bytes>;
 
   template <bool is_wide, std::size_t sets>
@@ -76,10 +76,10 @@ class anchor_search {
     return with(0) & with(1) & with(2) & with(3);
   }
 
-  std::array<std::array<anchor_bits, 256>, anchor_bytes> exact_{};  // the anchors that have the byte there
+  std::array<std::array<anchor_bits, 256>, anchor_bytes> exact_{};  // by position and byte: the anchors that match
   std::array<group_set, 2> fine_{};
   std::array<group_set, 1> coarse_{};
-  bool is_wide_ = false;  // some anchor has a byte above 127
+  bool is_wide_ = false;  // an anchor has a byte above 127
 };
 
 }  // namespace hondana::secrets

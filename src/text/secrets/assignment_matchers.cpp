@@ -18,26 +18,26 @@ namespace hondana::secrets {
 inline constexpr std::size_t longest_name = 64;
 inline constexpr std::size_t longest_value = looked_at_most;
 
-/// A value, as far as it is looked at.
+/// A value, as far as it has been examined.
 struct assigned {
-  span value;              ///< Empty where only `properties` may be secret.
-  bool is_known = false;   ///< It is no secret, whatever it looks like.
-  bool is_framed = false;  ///< It is a template or a call, which may have blanks in it.
-  span properties{};       ///< YAML tags and anchors in front of the value.
+  span value;              ///< Empty if only `properties` may be secret.
+  bool is_known = false;   ///< Known not to be secret, even if it looks like one.
+  bool is_framed = false;  ///< A template or a call, which may contain blanks.
+  span properties{};       ///< YAML tags and anchors before the value.
 };
 
-/// The value of the name from `begin` to `at`: behind `=`, `:`, `=>`, the blank of a command, in tags, or of a member called
-/// `value`. Where `is_whole_line`, a name that begins its line has all of it up to a blank.
+/// The value of the name from `begin` to `at`. It follows `=`, `:`, `=>` or the blank of a command, or is in tags or in a
+/// member called `value`. `is_whole_line`: if the name begins its line, the value extends to the next blank.
 [[nodiscard]] std::optional<assigned> value_behind(const place& near, std::size_t begin, std::size_t at, bool is_whole_line);
 
 namespace {
 
-constexpr std::size_t longest_before = 32;  // of the line that is looked at before a name
+constexpr std::size_t longest_before = 32;  // Limit for the part of the line before a name that is examined.
 
 bool ends_line(char byte) noexcept { return static_cast<unsigned char>(byte) < ' ' && byte != '\t'; }
 bool is_quote(char byte) noexcept { return byte == '"' || byte == '\''; }
 
-/// Whether a name at `at` is what its line begins with, or its line's `export`, item, comment or quotation.
+/// Whether a name at `at` begins its line, or follows only `export`, a list dash, a comment mark or a quote.
 bool begins_line(const place& near, std::size_t at) noexcept {
   const auto least = at - std::min(at, longest_before);
   const auto skip = [&](std::string_view bytes) {
@@ -54,7 +54,7 @@ bool begins_line(const place& near, std::size_t at) noexcept {
   return at == 0 ? near.begin == 0 : ends_line(near[at - 1]);
 }
 
-/// Whether a quotation is open before a name, as far as its line is looked at.
+/// Whether a quotation is open before a name, within the examined part of its line.
 bool is_within_quotes(const place& near, std::size_t begin, char quote) noexcept {
   bool is_open = false;
   for (auto at = begin; at > 0 && begin - at < longest_before && !ends_line(near[at - 1]); --at)
@@ -62,7 +62,7 @@ bool is_within_quotes(const place& near, std::size_t begin, char quote) noexcept
   return is_open;
 }
 
-/// Whether a list of settings goes on here, behind its separator: a blank, the end, or the next name.
+/// Whether a list of settings continues after a separator: a blank, the end, or another name follows.
 bool goes_on(std::string_view rest) noexcept {
   if (rest.empty() || static_cast<unsigned char>(rest.front()) <= ' ') return true;
   if (rest.front() == '"') {
@@ -73,13 +73,13 @@ bool goes_on(std::string_view rest) noexcept {
   return name > 1 && name < rest.size() && (rest[name] == '=' || rest[name] == ':');
 }
 
-/// Where a value in quotes ends: at a quote that nothing escapes, or with its line.
+/// The end of a quoted value: the first quote that is not escaped, or the end of the line.
 std::size_t end_of_quoted(std::string_view text, std::size_t at, char quote, bool is_escaped) noexcept {
   for (; at < text.size() && !ends_line(text[at]); ++at) {
     if (is_escaped && text.substr(at).starts_with(std::string{'\\', quote})) return at;
     if (is_escaped) continue;
     if (text[at] == '\\' && at + 1 < text.size()) {
-      // Where nothing is escaped, a backslash may be the last of the value.
+      // Without escapes, a backslash may be the last character of the value.
       const bool is_last = text[at + 1] == quote && text.find(quote, at + 2) > text.find('\n', at + 2);
       at += is_last ? 0 : 1;
     } else if (text[at] == quote) {
@@ -93,7 +93,7 @@ bool ends_item(char byte) noexcept {
   return static_cast<unsigned char>(byte) <= ' ' || std::string_view("\"',;)]}").find(byte) != std::string_view::npos;
 }
 
-/// Where a value without quotes ends, as far as lists of settings go, whose name is at `begin`.
+/// The end of a value without quotes in a list of settings, whose name is at `begin`.
 std::size_t end_of_item(const place& near, std::string_view text, std::size_t begin, std::size_t at) noexcept {
   const bool is_in_double = is_within_quotes(near, begin, '"');
   const bool is_in_single = is_within_quotes(near, begin, '\'');
@@ -108,7 +108,7 @@ std::size_t end_of_item(const place& near, std::string_view text, std::size_t be
   return at;
 }
 
-/// Where a call with a string in it ends that `line` begins with; 0 when there is none.
+/// The end of a call with a string argument at the beginning of `line`; 0: none.
 std::size_t end_of_call(std::string_view line) noexcept {
   const auto name = run_of(kind::dotted, line);
   if (name == 0 || name == line.size() || line[name] != '(') return 0;
@@ -122,14 +122,14 @@ std::size_t end_of_call(std::string_view line) noexcept {
   return 0;
 }
 
-/// Where a template or a call ends that a value begins with, blanks included; `at` when none is there.
+/// The end of a template or a call at `at`, including blanks; `at`: none.
 std::size_t end_of_frame(std::string_view text, std::size_t at) noexcept {
   constexpr std::array<std::array<std::string_view, 2>, 6> frames{
       {{"{{", "}}"}, {"${", "}"}, {"$(", ")"}, {"<", ">"}, {"`", "`"}, {"#{", "}"}}};
   const auto line = text.substr(at, text.find('\n', at) - at);
   for (const auto& [open, close] : frames) {
     if (!line.starts_with(open)) continue;
-    // `${{ name }}` ends with all its braces.
+    // `${{ name }}` ends after all of its braces.
     auto end = line.find(close, open.size());
     if (end == std::string_view::npos) return at;
     for (end += close.size(); end < line.size() && line[end] == close.back() && close.back() == '}';) ++end;
@@ -138,7 +138,7 @@ std::size_t end_of_frame(std::string_view text, std::size_t at) noexcept {
   return at + end_of_call(line);
 }
 
-/// Whether a value may end at `at`, whatever it is.
+/// Whether a value of any kind may end at `at`.
 bool ends_value(const place& near, std::size_t at) noexcept {
   const char byte = near[at];
   return static_cast<unsigned char>(byte) <= ' ' || is_quote(byte) ||
@@ -157,14 +157,14 @@ bool is_structure(std::string_view rest) noexcept {
   return ascii::is_blank(inside[name]) || (name + 1 < inside.size() && ascii::is_blank(inside[name + 1]));
 }
 
-/// `<password>…<`, `<entry key="password">…<` and `<key>password</key> <string>…<`: behind the next tag's end.
+/// The value in `<password>…<`, `<entry key="password">…<` or `<key>password</key> <string>…<`: after the end of the next tag.
 std::optional<assigned> value_in_tags(const place& near, std::size_t begin, std::size_t at) {
   near.count(2 * longest_value);
   const auto line = near.from(begin).substr(0, longest_value);
   const auto text = near.text.substr(0, begin + line.size());
   auto open = text.find('>', at);
   if (near[at] == '<') {
-    // Behind the end of the element that has the name: one that has the value.
+    // After the end of the element with the name, an element with the value follows.
     open = text.find("<string>", at);
     if (open == std::string_view::npos || open - at > longest_name) return std::nullopt;
     open += 7;
@@ -180,7 +180,8 @@ std::optional<assigned> value_in_tags(const place& near, std::size_t begin, std:
   return assigned{{first, end}};
 }
 
-/// Behind `value` in `name="password" value="…"`, `"name": "PASSWORD", "value": "…"` and in YAML on the next line; or at `at`.
+/// The position after `value` in `name="password" value="…"`, in `"name": "PASSWORD", "value": "…"`, and on the next line in
+/// YAML; `at` if there is none.
 std::size_t behind_value_name(const place& near, std::size_t at) noexcept {
   auto next = at;
   while (next - at < longest_name && (is(kind::blank, near[next]) || near[next] == ',' || is_quote(near[next]))) ++next;
@@ -191,7 +192,7 @@ std::size_t behind_value_name(const place& near, std::size_t at) noexcept {
   return near[next] == '=' || near[next] == ':' ? next : at;
 }
 
-/// Whether a name is what `ENV`, `setenv` or fish's `set` gives a value behind a blank.
+/// Whether `ENV`, `setenv` or fish's `set` precedes the name, so that the value follows after a blank.
 bool follows_command(const place& near, std::size_t begin) noexcept {
   auto at = begin;
   while (at > 0 && ascii::is_blank(near[at - 1])) --at;
@@ -201,7 +202,7 @@ bool follows_command(const place& near, std::size_t begin) noexcept {
                                     [&](auto one) { return before.ends_with(one) && begins_anew(near, at - one.size()); });
 }
 
-/// The default of a variable, in `${NAME:-default}` and `${NAME:default}`.
+/// The default of a variable in `${NAME:-default}` and `${NAME:default}`.
 std::optional<assigned> default_at(const place& near, std::size_t at) noexcept {
   const auto begin = at + (near[at] == ':' && (near[at + 1] == '-' || near[at + 1] == '=') ? 2 : 1);
   if ((near[at] != ':' && near[at] != '=') || near[begin] == '?' || near[begin] == '$') return std::nullopt;
@@ -212,7 +213,7 @@ std::optional<assigned> default_at(const place& near, std::size_t at) noexcept {
   return assigned{{begin, close}};
 }
 
-/// Whether a name is one that has its value behind a blank in the files it is from, those of Redis and of OpenLDAP.
+/// Whether the name is a setting of Redis or OpenLDAP that has its value after a blank.
 bool takes_blank(const place& near, std::size_t begin, std::size_t at) noexcept {
   constexpr std::array<std::string_view, 4> names{"requirepass", "masterauth", "rootpw", "bindpw"};
   const auto name = near.text.substr(begin, run_of(kind::dotted, near.text.substr(begin, at - begin)));
@@ -231,7 +232,7 @@ std::optional<assigned> word_at(const place& near, std::size_t at) noexcept {
   return assigned{{begin, end}};
 }
 
-/// The value at `at`, behind what stands between it and its name.
+/// The value at `at`, after its separator.
 std::optional<assigned> value_at(const place& near, std::size_t begin, std::size_t at, bool is_whole_line) {
   const bool is_escaped = near[at] == '\\' && near[at + 1] == '"';
   if (is_escaped) ++at;
@@ -249,7 +250,7 @@ std::optional<assigned> value_at(const place& near, std::size_t begin, std::size
     if (is_known ? ends_item(near[framed]) : ends_value(near, framed)) return assigned{{at, framed}, is_known, true};
   }
   auto end = at;
-  // A password that a line gives may have any byte in it; behind a blank there is a comment, or the next setting.
+  // A password on its own line may contain any byte. After a blank, a comment or the next setting begins.
   if (is_whole_line && begins_line(near, begin)) {
     while (end < text.size() && !ends_line(text[end]) && !ascii::is_blank(text[end])) ++end;
   } else {
@@ -259,10 +260,10 @@ std::optional<assigned> value_at(const place& near, std::size_t begin, std::size
   return assigned{{at, end}};
 }
 
-/// The tags and anchors of YAML that a value begins with.
+/// The YAML tags and anchors before a value.
 struct yaml_properties {
-  std::size_t size = 0;    // with the blanks behind them
-  std::string_view tag{};  // empty where there are several, as no YAML has them
+  std::size_t size = 0;    // including the blanks after them
+  std::string_view tag{};  // empty if there are several, which YAML does not allow
 };
 
 yaml_properties properties_of(std::string_view line) noexcept {
@@ -317,13 +318,13 @@ namespace {
 
 using words = std::span<const std::string_view>;
 
-/// What names of passwords end in, whatever is written in front of it: `PGPASSWORD`, `clientsecret`.
+/// Endings of password names, with any prefix: `PGPASSWORD`, `clientsecret`.
 constexpr std::array<std::string_view, 13> strong_ends{"password", "passwords",  "passwd",     "pwd",  "passphrase",
                                                        "passcode", "secret",     "secrets",    "pass", "passwds",
                                                        "pw",       "masterauth", "passphrases"};
-/// Those of them that no sentence and no switch has for anything else.
+/// Those of `strong_ends` that have no other meaning in sentences and switches.
 constexpr std::array<std::string_view, 4> plain_ends{"password", "passwd", "passphrase", "secret"};
-/// Words that end like that by chance, and what filters, roads and programs are called.
+/// Words that end like these by chance, and names of filters, roads and programs.
 constexpr std::array<std::string_view, 21> harmless_ends{
     "bypass",    "compass",    "encompass",  "surpass", "trespass", "overpass", "underpass",
     "multipass", "singlepass", "onepass",    "twopass", "subpass",  "prepass",  "highpass",
@@ -334,11 +335,11 @@ constexpr std::array<std::string_view, 25> before_key{
     "preshared", "api",     "access",  "private",    "secret", "encryption",   "signing", "account", "master",
     "shared",    "storage", "service", "auth",       "app",    "hmac",         "crypto",  "cipher",  "session",
     "license",   "webhook", "client",  "decryption", "host",   "subscription", "admin"};
-/// Before `token` these tell where a list goes on, or who may stop something.
+/// Words before `token` that make it a pagination or cancellation token.
 constexpr std::array<std::string_view, 13> before_harmless_token{"next",   "page",       "continuation", "cursor", "sync",
                                                                  "start",  "previous",   "prev",         "skip",   "resume",
                                                                  "marker", "pagination", "cancellation"};
-/// With one of these at its end a name is of something about a secret.
+/// Last words of names that are about a secret, but are not secrets.
 constexpr std::array<std::string_view, 40> harmless{
     "id",      "name",    "file",   "path",       "url",   "uri",      "type",   "ttl",       "length", "size",
     "count",   "expires", "expiry", "expiration", "min",   "max",      "policy", "endpoint",  "regex",  "pattern",
@@ -355,9 +356,9 @@ bool ends_in(std::string_view word, words list) {
 
 bool is_strong(std::string_view word) { return ends_in(word, strong_ends) && !is_one_of(word, harmless_ends); }
 
-/// The words of a name such as `dbPassword`, `DB_PASSWORD`, `db.password`, in small letters; the last few.
+/// The last words of a name such as `dbPassword`, `DB_PASSWORD`, `db.password`, in lower case.
 struct name_words {
-  std::array<std::string, 3> last;  // the last word last
+  std::array<std::string, 3> last;  // the last word is the last element
 };
 
 name_words words_of(std::string_view name) {
@@ -384,10 +385,10 @@ name_words words_of(std::string_view name) {
   return out;
 }
 
-/// How much a name says about its value: nothing, that it is a key, that it is a password, or that in so many words.
+/// How much a name says about its value: nothing; it is a key; it is a password; it is a password without any doubt.
 enum class weight : std::uint8_t { none, weak, strong, plain };
 
-/// `next_token`, `pagetoken`.
+/// `next_token`, `pagetoken`
 bool is_harmless_token(std::string_view last, std::string_view second) {
   if (last.ends_with('s')) last.remove_suffix(1);
   if (!last.ends_with("token")) return false;
@@ -413,7 +414,7 @@ weight weight_of(std::string_view name) {
   return ends_in_key ? weight::weak : weight::none;
 }
 
-/// Letters in words, each with a capital at most in front: what keys of translations and of message formats stand for.
+/// Whether the value consists of words in lower case or with initial capitals, like keys of translations and message formats.
 bool is_plain_word(std::string_view value) {
   bool is_begin = true;
   for (const char c : value) {
@@ -425,7 +426,8 @@ bool is_plain_word(std::string_view value) {
   return true;
 }
 
-/// What translations call a password (`login.password = Kennwort`), or words that no one types.
+/// Whether the value is a translation of "password" (`login.password = Kennwort`), or contains letters outside ASCII, which are
+/// unusual in passwords.
 bool is_label(std::string_view value) {
   if (!is_plain_word(value)) return false;
   constexpr std::array<std::string_view, 3> stems{"passwor", "kennwort", "geheim"};
@@ -437,7 +439,7 @@ bool is_label(std::string_view value) {
   return false;
 }
 
-/// Letters of one case that say what is the matter with a password, not which it is.
+/// Whether the value is a word that describes the state of a password.
 bool is_remark(std::string_view value) {
   constexpr std::array<std::string_view, 16> remarks{
       "password",  "required",  "optional",  "disabled",  "undefined", "username",  "external",  "internal",
@@ -448,12 +450,12 @@ bool is_remark(std::string_view value) {
 
 bool is_white(char byte) noexcept { return is(kind::blank, byte); }
 
-/// Whether `value` is a key, random and long enough not to be anything else.
+/// Whether `value` is a key: random, and long enough not to be anything else.
 bool is_drawn_key(std::string_view value) {
   return value.size() >= 16 && !is_reference(value) && is_random(value) && std::none_of(value.begin(), value.end(), is_white);
 }
 
-/// Whether one of the words in a template or a call is a secret: `os.getenv("PW", "…")`, `{{ pw | default("…") }}`.
+/// Whether a word in a template or a call is a secret: `os.getenv("PW", "…")`, `{{ pw | default("…") }}`.
 bool holds_secret(std::string_view value, weight how) {
   const auto parts = [](char c) { return is_white(c) || std::string_view("\"'`,()[]{}$:=").find(c) != std::string_view::npos; };
   for (auto at = value.begin(); at != value.end();) {
@@ -465,7 +467,7 @@ bool holds_secret(std::string_view value, weight how) {
   return false;
 }
 
-/// Whether a value of letters is all of its line, or in quotes, and not a part of a sentence.
+/// Whether a word is the whole rest of its line, or quoted, and so not part of a sentence.
 bool stands_alone(const place& near, const span& value) {
   const char behind = near[value.end];
   return behind == '"' || behind == '\'' || behind == '<' || static_cast<unsigned char>(behind) < ' ';
@@ -478,7 +480,7 @@ bool is_secret(const place& near, std::string_view name, const assigned& found, 
   const bool is_dotted = name.find('.') != std::string_view::npos;
   if (is_dotted && is_label(value)) return false;
   if (may_be_password(value)) return true;
-  // Letters of one case: a word, which is a password only where a name says so.
+  // A word in letters only is a password only if the name is unambiguous.
   return how == weight::plain && value.size() >= 8 && is_plain_word(value) && !is_remark(value) && !is_reference(value) &&
          !is_placeholder(value) && entropy_of(value) >= 2.5 && stands_alone(near, found.value);
 }
@@ -499,7 +501,7 @@ bool may_be_password(std::string_view value) { return !is_reference(value) && !i
 
 namespace {
 
-/// The tags and anchors that look like a password themselves, with what stands between them.
+/// The range of tags and anchors that look like a password, including the blanks between them.
 std::optional<span> secret_properties(const place& near, std::string_view name, const span& properties, weight how) {
   std::optional<span> out;
   for (auto at = properties.begin; at < properties.end;) {
@@ -512,12 +514,14 @@ std::optional<span> secret_properties(const place& near, std::string_view name, 
   return out;
 }
 
-/// The value of the setting whose name, of bytes that `is_of_name`, is around the anchor, where `weigh` says that it is secret.
+/// The value of the setting whose name surrounds the anchor, if `weigh` says that the name is secret. `is_of_name`: which bytes
+/// belong to names.
 template <class IsOfName, class Weigh>
 std::optional<span> match_named(const place& near, IsOfName is_of_name, Weigh weigh) {
   auto begin = near.at;
   while (begin > 0 && near.at - begin < longest_name && is_of_name(near[begin - 1])) --begin;
-  // Of several anchors in one name the first speaks for it; one that is too far behind it is not a name's.
+  // If a name contains several anchors, only the first one handles it. One that is too far from the beginning belongs to no
+  // name.
   const auto rest = near.from(begin).substr(0, 2 * longest_name);
   const auto size = static_cast<std::size_t>(std::find_if_not(rest.begin(), rest.end(), is_of_name) - rest.begin());
   near.count(near.at - begin + size);
@@ -544,14 +548,14 @@ std::optional<span> match_assignment(const place& near) {
 
 std::optional<span> match_assignment_abroad(const place& near) {
   const auto weigh = [&near](std::string_view name) {
-    // Most words like these stand in sentences, which have nothing of a setting behind them.
+    // Most of these words occur in sentences. Only a setting is followed by a separator.
     auto behind = static_cast<std::size_t>(name.data() - near.text.data()) + name.size();
     while (near[behind] == ' ') ++behind;
     if (std::string_view("\"'=:<>]\\").find(near[behind]) == std::string_view::npos) return weight::none;
     near.count(2 * name.size());
     return name.size() < 2 * longest_name && says_password_abroad(name) ? weight::strong : weight::none;
   };
-  // A name may be the end of a sentence in a script that has no blanks.
+  // In scripts without blanks, a name may follow a sentence directly.
   return match_named(near, [](char c) { return is(kind::dotted, c) || static_cast<unsigned char>(c) >= 0x80; }, weigh);
 }
 

@@ -18,14 +18,14 @@ std::size_t behind_blanks(std::string_view text, std::size_t at) noexcept {
   return at;
 }
 
-/// Behind `word` at `at` and the blanks that follow it; `at` where another word stands.
+/// The position after `word` at `at` and the blanks that follow it; `at` if there is another word.
 std::size_t behind_word(std::string_view text, std::size_t at, std::string_view word) noexcept {
   if (!begins_with(text.substr(at), word)) return at;
   const auto next = behind_blanks(text, at + word.size());
   return next == at + word.size() ? at : next;
 }
 
-/// Whether a statement that makes or changes a user begins shortly before `at` and goes on there.
+/// Whether `at` is inside a statement that creates or changes a user.
 bool is_about_user(const place& near, std::size_t at) noexcept {
   constexpr std::array<std::string_view, 2> verbs{"create", "alter"};
   constexpr std::array<std::string_view, 4> nouns{"user", "role", "login", "group"};
@@ -43,7 +43,7 @@ bool is_about_user(const place& near, std::size_t at) noexcept {
   return false;
 }
 
-/// What stands in quotes at `at`, or as a word; empty for quotes that do not end on their line.
+/// The quoted text or word at `at`. Empty if quotes do not end on the same line.
 span quoted_or_word(std::string_view text, std::size_t at) noexcept {
   const bool is_escaped = text.substr(at, 1) == "\\";
   if (is_escaped) ++at;
@@ -57,7 +57,7 @@ span quoted_or_word(std::string_view text, std::size_t at) noexcept {
   for (; at < text.size() && text[at] != '\n' && text[at] != '\r'; ++at) {
     if (text[at] != quote) continue;
     if (!is_escaped && text.substr(at + 1, 1) == std::string_view(&quote, 1)) {
-      ++at;  // two stand for one
+      ++at;  // a doubled quote means one
       continue;
     }
     const auto end = is_escaped && text[at - 1] == '\\' ? at - 1 : at;
@@ -66,7 +66,7 @@ span quoted_or_word(std::string_view text, std::size_t at) noexcept {
   return {begin, begin};
 }
 
-/// Where the user begins behind the switch of curl at `at`: `-u`, also behind others (`-su`) or without a blank, `--user` and
+/// The position of the user after curl's switch at `at`: `-u`, also after others (`-su`) or without a blank, `--user` and
 /// `--proxy-user`; `at` for other switches.
 std::size_t behind_user_switch(std::string_view text, std::size_t at) noexcept {
   const auto name = text.substr(at, run_of(kind::word, text.substr(at)));
@@ -101,15 +101,15 @@ std::optional<span> match_sql_password(const place& near) {
   }
   if (near[at] == 'N' && near[at + 1] == '\'') ++at;
   const bool is_quoted = std::string_view("'\"`\\").find(near[at]) != std::string_view::npos;
-  // Oracle has words without quotes, too.
+  // Oracle also allows values without quotes.
   if (!is_quoted && (!is_identified || !is(kind::word, near[at]))) return std::nullopt;
-  // In prose, "identified by" has no capitals.
+  // In prose, "identified by" is not in capitals.
   const bool is_certain = is_quoted && is_identified && near.from(begin).starts_with("IDENTIFIED");
   if (!is_certain && !is_about_user(near, begin)) return std::nullopt;
   const auto found = quoted_or_word(text, at);
   const auto value = text.substr(found.begin, found.end - found.begin);
   near.count(looked_at_most + 2 * value.size());
-  // A quote ends the string of a program, which goes on with a variable.
+  // The quote ends a string in a program, and a variable follows.
   const bool is_program = value.starts_with('"') || value.starts_with('\'') || value.starts_with('\\');
   if (value.size() < 3 || is_program || begins_with(value, "random") || is_template(value) || is_placeholder(value))
     return std::nullopt;
@@ -141,7 +141,7 @@ namespace {
 
 bool ends_word(char byte) noexcept { return byte == '\0' || is(kind::blank, byte); }
 
-/// The word before `at`, where it begins with what parts it; empty when it is longer than is looked at.
+/// The word before `at`, if its beginning is within the text to examine; otherwise empty.
 span word_before(const place& near, std::size_t at) noexcept {
   auto end = at;
   while (end > 0 && is(kind::blank, near[end - 1])) --end;
@@ -165,7 +165,7 @@ std::optional<span> match_netrc(const place& near) {
   const auto name_at = near.at - offset;
   auto begin = name_at + name.size();
   if (!is(kind::blank, near[begin]) || (name_at > 0 && !ends_word(near[name_at - 1]))) return std::nullopt;
-  // Behind `login NAME`, `machine NAME` or `default`.
+  // After `login NAME`, `machine NAME` or `default`.
   const auto last = word_before(near, name_at);
   const auto before = word_before(near, last.begin);
   constexpr std::array<std::string_view, 3> fields{"login", "machine", "account"};
@@ -183,7 +183,7 @@ std::optional<span> match_netrc(const place& near) {
 }
 
 std::optional<span> match_pgpass(const place& near) {
-  // `host:port:database:user:password`, from the colon before the port on.
+  // `host:port:database:user:password`, from the colon before the port on
   auto line = near.at;
   while (line > 0 && static_cast<unsigned char>(near[line - 1]) > ' ' && near[line - 1] != ':') --line;
   if (line == near.at || (line == 0 && near.begin != 0) || (line > 0 && near[line - 1] != '\n')) return std::nullopt;

@@ -18,13 +18,13 @@ constexpr std::size_t least_drawn_user = 16;
 bool is_space_or_control(char c) noexcept { return static_cast<unsigned char>(c) <= ' ' || c == '\x7F'; }
 bool is_mark(char c) noexcept { return c == '"' || c == '\''; }
 
-/// A port, or the first of several hosts with theirs; empty counts, too.
+/// Whether the text begins with a port, or the first of several hosts with ports. Empty counts, too.
 bool begins_with_port(std::string_view what) noexcept {
   const auto behind = what.find_first_not_of("0123456789");
   return behind == std::string_view::npos || what[behind] == ',';
 }
 
-/// The credentials of the URL whose authority begins at `begin`.
+/// Finds the credentials of the URL whose authority begins at `begin`.
 void find_in_url(std::string_view value, std::size_t begin, std::vector<span>& into, inner how) {
   const auto rest = value.substr(begin, longest_authority);
   const auto end = static_cast<std::size_t>(
@@ -39,10 +39,10 @@ void find_in_url(std::string_view value, std::size_t begin, std::vector<span>& i
     return how == inner::setting && stands_for_secret(value.substr(from, to - from));
   };
   const bool is_odd = colon < authority.size() && !url.starts_with('[') && !begins_with_port(authority.substr(colon + 1));
-  // Some write a password with a slash in it as it is.
+  // Some people write a slash in a password without encoding it.
   if (at_sign == std::string_view::npos && is_odd) at_sign = url.rfind('@');
   if (at_sign == std::string_view::npos) {
-    // What is no port may be a password that was cut off, as files do where a # stands in it.
+    // Text in place of the port may be a password that was cut off: some file formats end values at a #.
     if (is_odd && how == inner::variable) into.push_back({begin + colon + 1, begin + authority.size()});
     return;
   }
@@ -54,7 +54,7 @@ void find_in_url(std::string_view value, std::size_t begin, std::vector<span>& i
   }
 }
 
-/// A name that ends before `end`, a quotation mark aside, and the place where it begins.
+/// The name that ends before `end`, without a quotation mark, and its position.
 struct inner_name {
   std::string_view text;
   std::size_t begin = 0;
@@ -70,7 +70,7 @@ inner_name name_before(std::string_view value, std::size_t end) noexcept {
   return {value.substr(begin, end - begin), begin};
 }
 
-/// From `at` to where a value ends that stands there.
+/// The value that begins at or after `at`.
 span value_at(std::string_view value, std::size_t at) noexcept {
   while (at < value.size() && (value[at] == ' ' || value[at] == '\t')) ++at;
   const bool is_escaped = at + 1 < value.size() && value[at] == '\\' && is_mark(value[at + 1]);
@@ -86,14 +86,14 @@ span value_at(std::string_view value, std::size_t at) noexcept {
   return {at, end};
 }
 
-/// Whether a line begins before `at`, but for blanks and the dash of a list.
+/// Whether only blanks and a list dash precede `at` on its line.
 bool begins_its_line(std::string_view value, std::size_t at) noexcept {
   const auto least = at - std::min(at, longest_inner_name);
   while (at > least && (value[at - 1] == ' ' || value[at - 1] == '\t' || value[at - 1] == '-')) --at;
   return at == 0 || value[at - 1] == '\n' || value[at - 1] == '\r';
 }
 
-/// Whether a colon at `at` gives a value to the name before it: prose has colons, too.
+/// Whether the colon at `at` separates a name from its value; prose contains colons, too.
 bool is_setting_colon(std::string_view value, std::size_t at, const inner_name& name, bool has_lines) noexcept {
   if (at > 0 && is_mark(value[at - 1])) return true;
   if (!has_lines || !begins_its_line(value, name.begin)) return false;
@@ -102,7 +102,7 @@ bool is_setting_colon(std::string_view value, std::size_t at, const inner_name& 
   return found.begin < found.end && (end == value.size() || value[end] == '\n' || value[end] == '\r');
 }
 
-/// Whether a name before `at`, which is `=`, `:` or white, says that what stands behind it is secret.
+/// Whether the name before `at` (`=`, `:` or white space) says that the value after it is secret.
 bool is_told_at(std::string_view value, std::size_t at, inner how, bool has_lines) {
   const char what = value[at];
   const auto name = name_before(value, at);
@@ -141,13 +141,13 @@ bool stands_for_secret(std::string_view value) noexcept {
   constexpr std::array<std::string_view, 21> endings{".pem", ".key", ".crt",  ".cer", ".json", ".txt",  ".yaml",
                                                      ".yml", ".p12", ".toml", ".jks", ".pfx",  ".conf", ".asc",
                                                      ".gpg", ".pub", ".env",  ".ini", ".file", ".cfg",  ".keytab"};
-  // With nothing behind it; its end may have been cut off at a blank.
+  // Nothing may follow the frame. Its end may have been cut off at a blank.
   const auto is_in = [value](const auto& frame) {
     return value.starts_with(frame[0]) && (value.ends_with(frame[1]) || value.find(frame[1]) == std::string_view::npos);
   };
   const auto ends = [value](auto back) { return value.ends_with(back); };
   if (value.empty() || is_template(value)) return true;
-  // A default in one is looked at by its own name.
+  // The default inside a template is checked by its own name.
   if (std::any_of(frames.begin(), frames.end(), is_in)) return true;
   if (std::any_of(endings.begin(), endings.end(), ends) && is_name(value)) return true;
   return std::string_view("!&*@").find(value.front()) == std::string_view::npos && is_reference(value);
@@ -179,7 +179,7 @@ void find_inner(std::string_view value, std::vector<span>& into, inner what) {
       continue;
     }
     auto found = value_at(value, at + 1);
-    // The end of a quotation that its name stands in, too.
+    // The end of a quotation that began before the name.
     const bool is_quoted = what == inner::setting && found.begin < found.end && is_mark(value[found.end - 1]) &&
                            value.find(value[found.end - 1], found.begin) == found.end - 1;
     if (is_quoted) --found.end;

@@ -10,29 +10,29 @@
 
 namespace hondana::secrets {
 
-/// What is looked into.
+/// The kind of value to search.
 enum class inner : std::uint8_t {
-  variable,  ///< The value of a variable, which nobody needs to see: whatever may be one is.
-  /// A text of configuration: neither what stands for a secret (`--token $TOKEN`, `{{ password }}`, `/run/secrets/db`) nor what
-  /// prose has behind a colon. Of `-u bob:HERE` for curl the password, too.
+  variable,  ///< The value of an environment variable: mask any possible secret, because readers do not need it.
+  /// A text of a configuration file. Not masked: references to secrets (`--token $TOKEN`, `{{ password }}`, `/run/secrets/db`)
+  /// and prose after a colon. Masked additionally: the password in curl's `-u bob:HERE`.
   setting,
 };
 
-/// Appends whatever stands as the password in a URL (`scheme://user:HERE@host`), drawn users without one, what parameters,
-/// settings and switches with telling names have (`?sig=HERE&`, `Password=HERE;`, `"secret": "HERE"`, `--token HERE`), however
-/// much it looks like a word. Linear time.
+/// Appends the passwords in a value, even if they look like words. Time: linear. Finds passwords in URLs
+/// (`scheme://user:HERE@host`), random user names without a password, and values of parameters, settings and switches with
+/// telling names (`?sig=HERE&`, `Password=HERE;`, `"secret": "HERE"`, `--token HERE`).
 void find_inner(std::string_view value, std::vector<span>& into, inner what = inner::variable);
 
-/// Whether a switch of a command line has a secret as the next argument: `--token`, `-password`.
+/// Whether the argument after this command line switch is a secret: `--token`, `-password`.
 [[nodiscard]] bool is_telling_switch(std::string_view argument);
 
-/// Whether a switch of curl has `user:password` as the next argument: `-u`, also behind others (`-su`), `--user`.
+/// Whether the argument after this switch of curl is `user:password`: `-u`, also after others (`-su`), `--user`.
 [[nodiscard]] bool is_user_switch(std::string_view name) noexcept;
 
-/// Whether this stands for a secret and is none: a template, a variable, a path, a URL, the name of a file.
+/// Whether the value refers to a secret without being one: a template, a variable, a path, a URL, or a file name.
 [[nodiscard]] bool stands_for_secret(std::string_view value) noexcept;
 
-/// Where the password of curl's `user:password` begins; npos where there is none, or it stands for one.
+/// The position of the password in curl's `user:password`; npos if there is none, or only a reference to one.
 [[nodiscard]] std::size_t behind_user(std::string_view credentials) noexcept;
 
 }  // namespace hondana::secrets

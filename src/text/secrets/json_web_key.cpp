@@ -10,11 +10,12 @@
 namespace hondana::secrets {
 namespace {
 
-constexpr std::size_t reach = 16 * 1024;  // of a key on either side of its `kty`; one of RSA with 8192 bits has 8 KiB
+constexpr std::size_t reach = 16 * 1024;  // of a key on each side of its `kty`; an RSA key of 8192 bits has 8 KiB
 static_assert(2 * reach < reach_ahead);
 constexpr std::string_view type_member = "\"kty";
 
-/// JSON that may stand in a string, and that in another: each quote of its own has so many backslashes before it.
+/// JSON that may be inside a string, which may be inside another one. Each of its quotes then has the same number of
+/// backslashes before it.
 class nested_json {
  public:
   /// `text` has a quote at `at`.
@@ -23,25 +24,25 @@ class nested_json {
   }
 
   [[nodiscard]] std::size_t backslashes() const noexcept { return backslashes_; }
-  /// Whether a string begins or ends with the quote at `at`.
+  /// Whether the quote at `at` begins or ends a string.
   [[nodiscard]] bool is_quote(std::size_t at) const noexcept {
     if (text_[at] != '"' || at < backslashes_) return false;
     std::size_t count = 0;
     while (count < at && count <= backslashes_ && text_[at - 1 - count] == '\\') ++count;
     return count == backslashes_;
   }
-  /// The quote that ends the string that begins before `at`; `limit` where there is none.
+  /// The quote that ends the string that begins before `at`; `limit` if there is none.
   [[nodiscard]] std::size_t end_of_string(std::size_t at, std::size_t limit) const noexcept {
     while (at < limit && !is_quote(at)) ++at;
     return at;
   }
-  /// Where the colon stands behind the quote at `quote`; 0 where another sign does.
+  /// The position of the colon after the quote at `quote`; 0 if another character follows.
   [[nodiscard]] std::size_t colon_behind(std::size_t quote, std::size_t limit) const noexcept {
     auto at = quote + 1;
     while (at < limit && is(kind::blank, text_[at])) ++at;
     return at < limit && text_[at] == ':' ? at : 0;
   }
-  /// Behind the brace of the object that `at` stands in; `least` where that is not seen.
+  /// The position after the opening brace of the object around `at`; `least` if it is not visible.
   [[nodiscard]] std::size_t begin_of_object(std::size_t at, std::size_t least) const noexcept {
     std::size_t depth = 0;
     bool is_in_string = false;
@@ -70,28 +71,27 @@ bool is_number(std::string_view value) noexcept {
   return !value.empty() && std::all_of(value.begin(), value.end(), is_key_digit);
 }
 
-/// Whether a name of YAML ends at `at` of a line.
+/// Whether a YAML name ends at `at` of a line.
 bool ends_name(std::string_view line, std::size_t at) noexcept {
   const bool is_quoted = at < line.size() && is_yaml_quote(line[at]);
   at = std::min(line.find_first_not_of(" \t", at + (is_quoted ? 1 : 0)), line.size());
   return at < line.size() && line[at] == ':' && (is_quoted || at + 1 == line.size() || is(kind::blank, line[at + 1]));
 }
 
-/// Whether a line belongs to the block of YAML whose names begin at `column`.
+/// Whether a line belongs to the YAML block whose names begin at `column`.
 bool is_in_block(std::string_view line, std::size_t column) noexcept {
   const auto content = line.find_first_not_of(" \t\r");
   return content == std::string_view::npos || line[content] == '#' || (content >= column && !line.starts_with("---"));
 }
 
-/// The line `lines` with those around it that belong to its block, whose names begin at `column`. Where `is_cut`, the text
-/// begins amid a line.
+/// Extends `lines` to the whole YAML block whose names begin at `column`. `is_cut`: the text begins in the middle of a line.
 span block_around(std::string_view text, span lines, std::size_t column, bool is_cut) noexcept {
   const auto is_item = [&](std::string_view line) {
     return line.find_first_not_of(' ') < column && line.find_first_not_of(" -") == column;
   };
   bool is_first = is_item(text.substr(lines.begin, lines.end - lines.begin));
   while (!is_first && lines.begin > 0) {
-    const auto begin = lines.begin < 2 ? 0 : text.rfind('\n', lines.begin - 2) + 1;  // 0 without a line end
+    const auto begin = lines.begin < 2 ? 0 : text.rfind('\n', lines.begin - 2) + 1;  // 0 without a newline
     const auto line = text.substr(begin, lines.begin - 1 - begin);
     is_first = is_item(line);
     if ((is_cut && begin == 0) || (!is_first && !is_in_block(line, column))) break;
@@ -105,7 +105,7 @@ span block_around(std::string_view text, span lines, std::size_t column, bool is
   return lines;
 }
 
-/// Whether the `kty` at `at` may be the name of a member. In a number these letters may stand by chance.
+/// Whether the `kty` at `at` may be the name of a member. These letters may also occur inside encoded numbers.
 bool is_type_at(std::string_view text, std::size_t at) noexcept {
   return (at == 0 || !is_key_digit(text[at - 1])) && at + 3 < text.size() &&
          (is_yaml_quote(text[at + 3]) || text[at + 3] == ':' || text[at + 3] == ' ');
@@ -122,7 +122,7 @@ bool is_private_member(std::string_view type, std::string_view name) noexcept {
 
 void find_web_key(std::string_view text, std::size_t at, known_runs& runs, std::vector<span>& into) {
   const nested_json json(text, at);
-  // Another name like this ends what is looked at, so that two keys share no byte.
+  // Stop at another `"kty`, so that two keys share no byte.
   auto least = at - std::min(at, reach);
   if (const auto before = text.substr(least, at - least).rfind(type_member); before != std::string_view::npos)
     least += before + type_member.size();
@@ -165,7 +165,7 @@ void find_web_key(std::string_view text, std::size_t at, known_runs& runs, std::
 
 void find_web_key_in_yaml(std::string_view text, std::size_t at, known_runs& runs, std::vector<span>& into) {
   if (!is_type_at(text, at)) return;
-  // Another name like this ends what is looked at here, too.
+  // Stop at another `kty` here, too.
   auto least = at - std::min(at, reach);
   for (auto other = at; (other = text.substr(least, other - least).rfind("kty")) != std::string_view::npos;) {
     other += least;
@@ -181,7 +181,7 @@ void find_web_key_in_yaml(std::string_view text, std::size_t at, known_runs& run
   const auto part = text.substr(least, limit - least);
   const bool is_quoted = at > least && is_yaml_quote(text[at - 1]);
   const auto name = at - least - (is_quoted ? 1 : 0);
-  const auto begin = part.rfind('\n', name) + 1;  // 0 without a line end
+  const auto begin = part.rfind('\n', name) + 1;  // 0 without a newline
   const auto end = std::min(part.find('\n', name), part.size());
   const auto column = name - begin;
   if ((begin == 0 && least != 0) || part.substr(begin, column).find_first_not_of(" -") != std::string_view::npos) return;

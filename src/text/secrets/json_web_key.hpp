@@ -5,7 +5,7 @@
 
 namespace hondana::secrets {
 
-/// Whether the member `name` of a key is secret whose `kty` is `type`.
+/// Whether the member `name` is secret in a key whose `kty` is `type`.
 [[nodiscard]] bool is_private_member(std::string_view type, std::string_view name) noexcept;
 
 }  // namespace hondana::secrets

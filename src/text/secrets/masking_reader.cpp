@@ -74,11 +74,11 @@ metadata masking_reader::facts() const { return facts_of(masked_); }
 
 namespace {
 
-constexpr std::size_t most_lines = 256;        // a key of 16384 bits has some 200
-constexpr std::size_t most_first_headers = 8;  // that its first lines are
-constexpr std::size_t least_piece = 16;        // of base64 among other words
+constexpr std::size_t most_lines = 256;        // a key of 16384 bits has about 200
+constexpr std::size_t most_first_headers = 8;  // headers in the first lines of a key
+constexpr std::size_t least_piece = 16;        // length of base64 between other words
 
-/// Where the dashes before a label such as `BEGIN RSA PRIVATE KEY` end, from `from` on.
+/// The end of the dashes before a label such as `BEGIN RSA PRIVATE KEY`, from `from` on.
 std::size_t label_at(std::string_view line, std::string_view word, std::size_t from) {
   for (auto at = line.find(word, from); at != std::string_view::npos; at = line.find(word, at + 1)) {
     const auto key = std::min(line.find("PRIVATE KEY", at), line.find("SECRET KEY", at));
@@ -87,7 +87,7 @@ std::size_t label_at(std::string_view line, std::string_view word, std::size_t f
   return std::string_view::npos;
 }
 
-/// Such as `Proc-Type: 4,ENCRYPTED` and `Version: GnuPG v2`.
+/// Whether the line is a header such as `Proc-Type: 4,ENCRYPTED` or `Version: GnuPG v2`.
 bool is_header_line(std::string_view line) {
   const auto name = run_of(kind::word, line);
   return name != 0 && line.substr(name).starts_with(": ");

@@ -14,8 +14,8 @@
 
 namespace hondana::secrets {
 
-/// Gives what another reader gives, which is the whole of a source, without its secrets. Holds less than a mebibyte of it.
-/// Errors: as the other's. Threads: as any reader.
+/// Reads from another reader, which must return a whole source, and masks the secrets. Buffers less than 1 MiB. Errors: those
+/// of the other reader. Threads: as any reader.
 class masking_reader final : public byte_reader {
  public:
   masking_reader(std::shared_ptr<byte_reader> of, policy how) noexcept : of_(std::move(of)), how_(how) {}
@@ -23,36 +23,36 @@ class masking_reader final : public byte_reader {
   [[nodiscard]] std::uint64_t size() const noexcept override { return of_->size(); }
   [[nodiscard]] result<std::size_t> read(std::span<char> into) override;
   [[nodiscard]] result<void> rewind() override;
-  /// How many secrets were masked, once all has been read.
+  /// The number of masked secrets, after everything has been read.
   [[nodiscard]] metadata facts() const override;
 
  private:
-  /// Makes the next piece ready; an empty one at the end.
+  /// Prepares the next piece; an empty one at the end.
   [[nodiscard]] result<void> advance();
-  /// Reads until `window_` has `wanted` bytes, or all.
+  /// Reads until `window_` has `wanted` bytes, or the end is reached.
   [[nodiscard]] result<void> fill(std::size_t wanted);
 
   std::shared_ptr<byte_reader> of_;
   policy how_;
   redactor redactor_;
-  std::string window_;    // of the source: what decides about the next piece, the piece, and what decides about it behind
-  std::size_t next_ = 0;  // in `window_`: the next piece
+  std::string window_;    // of the source: the next piece with the context before and after it that decides about it
+  std::size_t next_ = 0;  // position of the next piece in `window_`
   std::string ready_;
-  std::size_t given_ = 0;  // of `ready_`
+  std::size_t given_ = 0;  // returned bytes of `ready_`
   std::size_t masked_ = 0;
   bool is_begun_ = false;
   bool is_at_end_ = false;  // of the source
 };
 
-/// Masks the lines of one source, such as a program's standard error. Threads: one at a time.
+/// Masks the lines of one source, such as the standard error of a program. Threads: one at a time.
 class line_masker {
  public:
-  /// What `redact_text` masks, and whole lines between the first and the last one of a private key. A key without a last line
-  /// ends where something else begins that has words in it, or when it is longer than any.
+  /// Masks what `redact_text` masks, and whole lines between the first and last line of a private key. A key without a last
+  /// line ends at a line of other words, or when it is longer than any key.
   [[nodiscard]] std::string masked(std::string_view line);
 
  private:
-  std::size_t lines_left_ = 0;  ///< Of a key.
+  std::size_t lines_left_ = 0;  ///< Limit for the rest of a key.
 };
 
 }  // namespace hondana::secrets

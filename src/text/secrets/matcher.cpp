@@ -13,16 +13,16 @@
 namespace hondana::secrets {
 namespace {
 
-constexpr std::size_t looked_at = 128;  // bytes of something long that tell what it is like
+constexpr std::size_t looked_at = 128;  // of a long text; enough to classify it
 
-/// How many different bytes there are, and what they say.
+/// The number of different bytes, and their entropy.
 struct variety {
   std::size_t different = 0;
   double entropy = 0;
 };
 
 variety variety_of(std::string_view what) noexcept {
-  // n * log2(n), which entropy is a sum of.
+  // n * log2(n), the summands of the entropy.
   static const auto parts = [] {
     std::array<double, looked_at + 1> out{};
     for (std::size_t n = 1; n < out.size(); ++n) out[n] = static_cast<double>(n) * std::log2(n);
@@ -42,12 +42,12 @@ variety variety_of(std::string_view what) noexcept {
   return out;
 }
 
-/// Words long enough not to come about by chance.
+/// Parts of placeholders that are too long to occur by chance.
 constexpr std::array<std::string_view, 14> stand_ins{"example",    "placeholder", "redacted", "changeme",  "change_me",
                                                      "change-me",  "your_",       "your-",    "_here",     "-here",
                                                      "replace_me", "replaceme",   "xxxxxx",   "notasecret"};
 
-/// The bytes that one of them begins with.
+/// The first bytes of these words.
 constexpr auto beginnings = [] {
   std::array<bool, 256> table{};
   for (const auto word : stand_ins) table[static_cast<unsigned char>(word.front())] = true;
@@ -116,7 +116,7 @@ bool is_random(std::string_view what) noexcept {
     has_letter = has_letter || is_small(front[i]) || is_capital(front[i]);
     if (i > 0 && is_small(front[i]) != is_small(front[i - 1])) ++changes;
   }
-  // Letters alone may be drawn, too; then they change their case far more often than the words of a name do.
+  // A random text may consist of letters only. Then it changes case far more often than words in names do.
   const bool is_mixed = front.size() >= 20 && changes * 3 >= front.size();
   if (!has_letter || (!has_digit && !is_mixed)) return false;
   const auto of = variety_of(front);
@@ -131,7 +131,8 @@ bool are_all(std::string_view what, bool (*is_one)(char)) noexcept {
   return !what.empty() && std::all_of(what.begin(), what.end(), is_one);
 }
 
-/// A word of letters with one run of digits, as `b64`, `sha256sum` and `OAUTH2` are; what is drawn has several, or both cases.
+/// Whether this is a word with one run of digits, such as `b64`, `sha256sum` and `OAUTH2`. Random text has several runs, or
+/// both cases.
 bool is_word_with_number(std::string_view word) noexcept {
   constexpr std::size_t longest = 9;
   std::array<bool, 2> has_case{};
@@ -146,7 +147,7 @@ bool is_word_with_number(std::string_view word) noexcept {
   return word.size() <= longest && runs == 1 && !(has_case[0] && has_case[1]);
 }
 
-/// Whether there are no more than so many words with digits, each of them as names have them.
+/// Whether at most `most_numbers` words contain digits, each as in names.
 bool are_words(std::string_view what, std::size_t most_numbers) noexcept {
   const auto is_part = [](char c) { return is(kind::alnum, c) || static_cast<unsigned char>(c) >= 0x80; };
   std::size_t numbers = 0;
@@ -159,12 +160,12 @@ bool are_words(std::string_view what, std::size_t most_numbers) noexcept {
   return true;
 }
 
-/// Such words with `_`, `-` and `.` between them.
+/// Whether these are such words, separated by `_`, `-` and `.`.
 bool is_plain_name(std::string_view what) noexcept {
   return are_all(what, [](char c) { return is(kind::dotted, c); }) && is_name(what);
 }
 
-/// What calls and commands are given: names, strings and what parts them.
+/// Whether this may be arguments of a call or a command: names, strings and separators.
 bool are_arguments(std::string_view what) noexcept {
   return is_name(what) && std::all_of(what.begin(), what.end(), [](char c) {
            return is(kind::dotted, c) || is(kind::blank, c) || std::string_view("\"'$/,").find(c) != std::string_view::npos;
@@ -175,7 +176,7 @@ bool is_between(std::string_view what, std::string_view front, std::string_view 
   return what.size() > front.size() + back.size() && what.starts_with(front) && what.ends_with(back);
 }
 
-/// `{name}`, `<a name>`, `[name]`.
+/// `{name}`, `<a name>`, `[name]`
 bool is_framed(std::string_view what) noexcept {
   constexpr std::array<std::string_view, 3> frames{"{}", "<>", "[]"};
   const bool has_frame = std::any_of(frames.begin(), frames.end(), [what](auto pair) {
@@ -186,7 +187,7 @@ bool is_framed(std::string_view what) noexcept {
          });
 }
 
-/// `getenv("NAME")`, `env(NAME)`, `os.environ["NAME"]`.
+/// `getenv("NAME")`, `env(NAME)`, `os.environ["NAME"]`
 bool is_call(std::string_view what) noexcept {
   if (what.starts_with('@')) what.remove_prefix(1);
   const auto open = what.find_first_of("([");
@@ -197,7 +198,7 @@ bool is_call(std::string_view what) noexcept {
          are_arguments(inside);
 }
 
-/// `/run/secrets/name`, `./name`: parts like names, none of which has capital letters, small ones and digits at once.
+/// `/run/secrets/name`, `./name`. The parts look like names: none has capitals, lower-case letters and digits at once.
 bool is_path(std::string_view what) noexcept {
   constexpr std::array<std::string_view, 4> fronts{"/", "./", "../", "~/"};
   const auto front = std::find_if(fronts.begin(), fronts.end(), [what](auto one) { return what.starts_with(one); });
@@ -215,12 +216,13 @@ bool is_path(std::string_view what) noexcept {
   }
 }
 
-constexpr std::size_t deepest_default = 3;  // of defaults in defaults
+constexpr std::size_t deepest_default = 3;  // nesting of defaults in defaults
 
 bool is_template_in(std::string_view what, std::size_t depth) noexcept;
 bool is_elsewhere(std::string_view value) noexcept;
 
-/// What stands between `${` and `}`: a name, and what shells and frameworks have behind it. A default is a value like others.
+/// Whether `${inside}` refers to a variable: a name, and the operators of shells and frameworks. A default is checked like any
+/// value.
 bool is_variable(std::string_view inside, std::size_t depth) noexcept {
   const auto is_of_name = [](char c) { return is(kind::alnum, c) || c == '_' || c == '.'; };
   const auto first = inside.find_first_not_of("!#");
@@ -235,7 +237,7 @@ bool is_variable(std::string_view inside, std::size_t depth) noexcept {
   if (has_colon) rest.remove_prefix(1);
   const bool has_sign = !rest.empty() && std::string_view("-=+?").find(rest.front()) != std::string_view::npos;
   if (has_sign && rest.front() == '?') return true;
-  // `${env:NAME}` and `${a-name}` say where something is.
+  // `${env:NAME}` and `${a-name}` are references.
   constexpr std::array<std::string_view, 10> places{"env",  "ENV", "sys",   "self",   "ssm",
                                                     "file", "var", "vault", "secret", "param"};
   const bool is_place = has_colon ? !has_sign && std::find(places.begin(), places.end(), name) != places.end() : true;
@@ -244,7 +246,7 @@ bool is_variable(std::string_view inside, std::size_t depth) noexcept {
   return is_template_in(rest, depth + 1) || is_elsewhere(rest) || is_placeholder(rest) || !is_no_word(rest);
 }
 
-/// Where the brace ends that `what` opens with its second byte, and those in it; npos when it does not.
+/// The position after the brace that closes the one at the second byte of `what`; npos if it is not closed.
 std::size_t end_of_braces(std::string_view what) noexcept {
   std::size_t open = 0;
   for (std::size_t at = 1; at < what.size(); ++at) {
@@ -254,7 +256,7 @@ std::size_t end_of_braces(std::string_view what) noexcept {
   return std::string_view::npos;
 }
 
-/// `$PREFIX-$SUFFIX`, `${A}${B:-}`, `$1`: variables of a shell, and what parts them.
+/// `$PREFIX-$SUFFIX`, `${A}${B:-}`, `$1`: shell variables and separators.
 bool are_variables(std::string_view what, std::size_t depth) noexcept {
   while (!what.empty()) {
     if (what.starts_with("${{")) {
@@ -291,13 +293,13 @@ bool is_template_in(std::string_view what, std::size_t depth) noexcept {
   if (is_between(what, "{{", "}}") || is_between(what, "#{", "}") || is_between(what, "%(", ")s") ||
       is_between(what, "<%", "%>"))
     return is_name(what);
-  // A command, of which any number of words may have digits; one that goes on behind a blank, or on the next line.
+  // A command may have any number of words with digits. Its end may be missing, after a blank or at the end of the line.
   if (is_between(what, "$(", ")")) return are_words(what, what.find(' ') == std::string_view::npos ? 2 : what.size());
   if (what.starts_with("$(")) return are_all(what.substr(2), is_letter);
   if (what.front() == '$') return are_variables(what, depth);
   if (what.size() > 2 && what.front() == '%' && what.back() == '%') return is_plain_name(what.substr(1, what.size() - 2));
   if (what.size() == 2 && what.front() == '%') return is_letter(what.back());
-  // Dots and asterisks stand for what is left out.
+  // Dots and asterisks are ellipses.
   return what == "…" || what.find_first_not_of('*') == std::string_view::npos ||
          what.find_first_not_of('.') == std::string_view::npos;
 }
@@ -309,7 +311,7 @@ bool is_elsewhere(std::string_view value) noexcept {
   constexpr std::array<std::string_view, 10> fronts{
       "file:", "env:", "vault:", "ref:", "arn:", "aws:", "secret:", "op://", "projects/", "ENC["};
   if (std::any_of(fronts.begin(), fronts.end(), [value](auto front) { return value.starts_with(front); })) return true;
-  // Tags, anchors and aliases of YAML, and files to be read.
+  // YAML tags, anchors and aliases, and files to be read.
   return !value.empty() && std::string_view("!&*@").find(value.front()) != std::string_view::npos &&
          are_all(value.substr(1),
                  [](char c) { return is_letter(c) || c == '_' || c == '-' || c == '.' || c == ':' || c == '!'; });
@@ -341,7 +343,7 @@ bool is_plain_tag(std::string_view property) noexcept {
 }
 
 bool is_tagged_reference(std::string_view tag, std::string_view value) noexcept {
-  // Of CloudFormation, Home Assistant, GitLab, and of libraries that take variables of the environment.
+  // Tags of CloudFormation, Home Assistant, GitLab, and of libraries that read environment variables.
   constexpr std::array<std::string_view, 12> tags{"!Ref", "!GetAtt", "!ImportValue", "!secret",  "!env",  "!env_var",
                                                   "!ENV", "!Env",    "!reference",   "!include", "!file", "!ssm"};
   return std::find(tags.begin(), tags.end(), tag) != tags.end() && is_name(value) && are_all(value, [](char c) {

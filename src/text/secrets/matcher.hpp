@@ -14,12 +14,12 @@
 
 namespace hondana::secrets {
 
-/// How far a secret reaches from the place that gave it away, and what of the text decides about it. What is longer is masked
-/// this far: no token and no usual key is. So whether a byte is masked depends on so many bytes around it, and on nothing else.
+/// The range around an anchor that a secret may cover and that decides about it. Longer secrets are masked up to this limit,
+/// but no token and no usual key is longer. So whether a byte is masked depends only on this many bytes around it.
 inline constexpr std::size_t reach_behind = 128;
 inline constexpr std::size_t reach_ahead = 64 * 1024;
 
-/// A stretch of bytes, the end not included.
+/// A range of bytes, the end not included.
 struct span {
   std::size_t begin = 0;
   std::size_t end = 0;
@@ -27,25 +27,25 @@ struct span {
   bool operator==(const span&) const = default;
 };
 
-/// What a shape looks at byte by byte at most, besides runs that are measured once for all and the bodies of keys, which have
-/// no byte in common. What is longer than this is masked as far as its run goes.
+/// Limit of bytes that a matcher examines one by one. Not included: runs, which are measured once for all matchers, and bodies
+/// of keys, which never overlap. A longer secret is masked to the end of its run.
 inline constexpr std::size_t looked_at_most = 256;
-/// And so many bytes all shapes together look at for each byte of a text, whatever stands in it: a shape looks twice at what it
-/// looks at, no two of its anchors are closer than three bytes, and no more than two costly ones share an anchor.
+/// Limit of bytes that all matchers together examine for each byte of any text. Each matcher examines a byte at most twice, its
+/// anchors are at least three bytes apart, and at most two expensive matchers share an anchor.
 inline constexpr std::size_t most_steps_a_byte = 512;
 
-/// Sets of bytes by name; a number of the table has a bit for each.
+/// Named sets of bytes. Each table entry has one bit for each set.
 enum class kind : std::uint16_t {
   alnum = 1,         ///< Letters and digits.
-  word = 2,          ///< Those, `_` and `-`: base64url.
-  dotted = 4,        ///< Those and `.`.
+  word = 2,          ///< `alnum`, `_` and `-`: base64url.
+  dotted = 4,        ///< `word` and `.`.
   base64 = 8,        ///< Letters, digits, `+`, `/`, `=`.
-  hex = 16,          ///< Digits and a to f, small.
+  hex = 16,          ///< Digits and a to f, lower case.
   capital = 32,      ///< Capital letters and digits.
   blank = 64,        ///< White space.
-  credential = 128,  ///< What headers carry: `dotted`, `base64`, `~`, `:` and `%`.
-  item = 256,        ///< What prints, but for quotes and angles: what stands in quotes, in a tag or between blanks.
-  user = 512,        ///< The same without what ends the user of a URL and his password.
+  credential = 128,  ///< Values of headers: `dotted`, `base64`, `~`, `:` and `%`.
+  item = 256,        ///< Printable, except quotes and angle brackets: content of quotes, tags and words.
+  user = 512,        ///< `item` without the characters that end user and password in a URL.
 };
 inline constexpr std::size_t kinds_count = 10;
 
@@ -89,17 +89,17 @@ inline constexpr auto kinds = [] {
   return (kinds[static_cast<unsigned char>(byte)] & static_cast<std::uint16_t>(what)) != 0;
 }
 
-/// Where runs of a kind end that were measured before: many candidates may lie in one run, and none measures it again.
+/// Caches the ends of runs. Many candidates may be in one run, which is then measured only once.
 class known_runs {
  public:
   explicit known_runs(std::string_view whole) noexcept : whole_(whole) {}
 
-  /// Where the run of `what` ends that `at` of the whole text lies in; at `at` when it lies in none. Those that look at several
-  /// runs one after the other number them by `slot`.
+  /// The end of the run of `what` that contains position `at` of the whole text; `at` if there is none. `slot`: index for
+  /// callers that examine several runs in a row.
   [[nodiscard]] std::size_t end_of(kind what, std::size_t at, std::size_t slot) noexcept;
   static constexpr std::size_t slots = 4;
 
-  /// Counts bytes that a shape has looked at; those of runs are counted where they are measured.
+  /// Counts examined bytes. Bytes of runs are counted when the run is measured.
   void count(std::size_t steps) noexcept { steps_ += steps; }
   [[nodiscard]] std::size_t steps() const noexcept { return steps_; }
 
@@ -109,19 +109,19 @@ class known_runs {
   std::size_t steps_ = 0;
 };
 
-/// A candidate with the text it may look at. Positions are in `text`.
+/// A candidate with the text around it that a matcher may examine. Positions are in `text`.
 struct place {
   std::string_view text;
-  std::size_t at = 0;     ///< Where the anchor matches.
-  std::size_t begin = 0;  ///< Of `text` in the whole.
+  std::size_t at = 0;     ///< Position of the anchor.
+  std::size_t begin = 0;  ///< Position of `text` in the whole text.
   known_runs* runs = nullptr;
 
-  /// How many bytes of a kind there are from `from` on.
+  /// The number of consecutive bytes of a set from `from` on.
   [[nodiscard]] std::size_t run(kind what, std::size_t from, std::size_t slot = 0) const noexcept {
     return std::min(runs->end_of(what, begin + from, slot) - begin, text.size()) - std::min(from, text.size());
   }
 
-  /// Where something ends that was cut at `end`, having been looked at far enough: with its run, or where it was cut.
+  /// The end of a secret whose examination stopped at `end`: the end of its run.
   [[nodiscard]] std::size_t uncut(kind what, std::size_t end) const noexcept { return end + run(what, end, 3); }
 
   void count(std::size_t steps) const noexcept { runs->count(steps); }
@@ -130,18 +130,18 @@ struct place {
   [[nodiscard]] std::string_view from(std::size_t from) const noexcept {
     return from < text.size() ? text.substr(from) : std::string_view();
   }
-  /// NUL beyond either end.
+  /// The byte at a position; NUL outside the text.
   [[nodiscard]] char operator[](std::size_t index) const noexcept { return index < text.size() ? text[index] : '\0'; }
 };
 
-/// How many bytes of a kind `text` begins with.
+/// The number of bytes of a set at the beginning of `text`.
 [[nodiscard]] constexpr std::size_t run_of(kind what, std::string_view text) noexcept {
   std::size_t count = 0;
   while (count < text.size() && is(what, text[count])) ++count;
   return count;
 }
 
-/// Whether `text` begins with `lower`, whatever the case of its letters.
+/// Whether `text` begins with `lower`, ignoring case.
 [[nodiscard]] constexpr bool begins_with(std::string_view text, std::string_view lower) noexcept {
   if (text.size() < lower.size()) return false;
   for (std::size_t i = 0; i < lower.size(); ++i) {
@@ -150,52 +150,53 @@ struct place {
   return true;
 }
 
-/// Behind what stands from `at` on between the base64 of a key in comments, quotations, string literals and escapes: blanks,
-/// line ends, escaped ones too, quotes and signs.
+/// The position after characters between the base64 lines of a key in comments, quotations, string literals and escapes:
+/// blanks, newlines (also escaped), quotes and punctuation.
 [[nodiscard]] std::size_t skip_trimming(std::string_view text, std::size_t at) noexcept;
 
-/// Whether something may begin at `at`: no letter or digit stands before it, or one that only ends an escape (`\n`, `%3D`,
-/// `\u003d`, a colour of a terminal).
+/// Whether a token may begin at `at`: no letter or digit precedes it, except the end of an escape (`\n`, `%3D`, `\u003d`, a
+/// terminal color).
 [[nodiscard]] bool begins_anew(const place& near, std::size_t at) noexcept;
 
-/// Whether this is what people write where a secret would stand: an example, a template, the same few characters.
+/// Whether this is a placeholder for a secret: an example, a template, or a few repeated characters.
 [[nodiscard]] bool is_placeholder(std::string_view what) noexcept;
 
-/// Whether all of this is a template that is filled in later: `${NAME}`, `$NAME`, `{{ name }}`, `<name>`, `name(…)`, `%s`.
+/// Whether all of this is a template to be filled in later: `${NAME}`, `$NAME`, `{{ name }}`, `<name>`, `name(…)`, `%s`.
 [[nodiscard]] bool is_template(std::string_view what) noexcept;
 
-/// Whether this is words as names have them, whatever stands between them: no word with digits amid it or with both cases and
-/// digits, as what is drawn has, and no more than two with digits at all.
+/// Whether this consists of words as in names, with any separators. Random text has digits in the middle of a word, both cases
+/// and digits in one word, or more than two words with digits.
 [[nodiscard]] bool is_name(std::string_view what) noexcept;
 
-/// Whether all of a setting's value stands for another that is kept elsewhere: a template, a path, a URL, a tag of YAML.
+/// Whether the value of a setting refers to another one stored elsewhere: a template, a path, a URL, or a YAML tag.
 [[nodiscard]] bool is_reference(std::string_view value) noexcept;
 
-/// How many bytes a YAML tag or anchor at the beginning of `line` has, with the blanks behind it: `!unsafe `, `!!str `,
-/// `!<tag:yaml.org,2002:str> `, `&default `. 0 where there is none, or nothing behind it.
+/// The length of a YAML tag or anchor at the beginning of `line`, including the blanks after it: `!unsafe `, `!!str `,
+/// `!<tag:yaml.org,2002:str> `, `&default `. 0 if there is none, or nothing after it.
 [[nodiscard]] std::size_t run_of_property(std::string_view line) noexcept;
 
-/// Whether this can only be a tag. One with digits or other signs may be a password: `!aes256`.
+/// Whether this can only be a tag. With digits or other characters, it may be a password: `!aes256`.
 [[nodiscard]] bool is_plain_tag(std::string_view property) noexcept;
 
-/// Whether a value with this YAML tag refers to a secret that is stored elsewhere: the tag is a known one for references, and
-/// the value looks like a name.
+/// Whether a value with this YAML tag refers to a secret that is stored elsewhere. The tag must be a known one for references,
+/// and the value must look like a name.
 [[nodiscard]] bool is_tagged_reference(std::string_view tag, std::string_view value) noexcept;
 
-/// Whether this has eight bytes of at least two kinds (small letters, capitals, digits, others), no blank and some variety.
+/// Whether this has at least eight bytes of two or more kinds (lower case, capitals, digits, others), no white space, and
+/// enough variety.
 [[nodiscard]] bool is_no_word(std::string_view what) noexcept;
 
-/// Whether this may be a password where something is called one: no reference, no placeholder, and more than a word.
+/// Whether the value of a setting for a password may be a password: not a reference, not a placeholder, and more than a word.
 [[nodiscard]] bool may_be_password(std::string_view value);
 
-/// Shannon's measure over the bytes, in bits a byte.
+/// Shannon entropy of the bytes, in bits per byte.
 [[nodiscard]] double entropy_of(std::string_view what) noexcept;
 
-/// Whether this could have been drawn by a machine: no placeholder, many different characters, and digits or both cases mixed.
+/// Whether this may be generated randomly: not a placeholder, many different characters, and digits or mixed case.
 [[nodiscard]] bool is_random(std::string_view what) noexcept;
 
-/// A shape of secret: what of the text it masks, if it is one. It begins at most `reach_behind` before the anchor, and looks at
-/// no more than there is in `near`.
+/// A matcher returns the range to mask if there is a secret at the candidate; no value otherwise. The range begins at most
+/// `reach_behind` before the anchor. It examines only `near`.
 using matcher = std::optional<span> (*)(const place& near);
 
 [[nodiscard]] std::optional<span> match_private_key(const place& near);
@@ -216,8 +217,8 @@ using matcher = std::optional<span> (*)(const place& near);
 [[nodiscard]] std::optional<span> match_pgpass(const place& near);
 [[nodiscard]] std::optional<span> match_password_hash(const place& near);
 
-/// A shape with several secrets around its anchor, which is at `at` of the whole text. Appends them. The bytes that it looks at
-/// on either side are fewer than `reach_ahead` together.
+/// A matcher for several secrets around an anchor, which is at `at` of the whole text. Appends them. Examines less than
+/// `reach_ahead` bytes on both sides together.
 using finder = void (*)(std::string_view text, std::size_t at, known_runs& runs, std::vector<span>& into);
 
 void find_web_key(std::string_view text, std::size_t at, known_runs& runs, std::vector<span>& into);

@@ -15,10 +15,10 @@ namespace hondana::secrets {
 namespace {
 
 constexpr std::size_t most_headers = 16;
-constexpr std::size_t least_run = 24;  // of base64, before it counts as part of a key
+constexpr std::size_t least_run = 24;  // minimum length of base64 that counts as part of a key
 
-/// What stands between the base64 of a key in comments, quotations, string literals and escapes. A plus between blanks and
-/// quotes joins literals; elsewhere it is base64.
+/// Whether this is a character between the base64 lines of a key in comments, quotations, string literals and escapes. A plus
+/// between blanks or quotes joins literals; elsewhere it is base64.
 bool is_trimming(std::string_view text, std::size_t at) noexcept {
   const auto is_apart = [text](std::size_t where) {
     return where >= text.size() || is(kind::blank, text[where]) || text[where] == '"' || text[where] == '\'';
@@ -33,7 +33,7 @@ bool is_header(std::string_view line) noexcept {
   return std::any_of(std::begin(names), std::end(names), [line](auto name) { return line.starts_with(name); });
 }
 
-/// Whether most of this is base64 in long runs.
+/// Whether most of the text is base64 in long runs.
 bool is_mostly_base64(std::string_view body) noexcept {
   std::size_t in_runs = 0;
   std::size_t all = 0;
@@ -51,7 +51,7 @@ bool is_mostly_base64(std::string_view body) noexcept {
   return in_runs >= least_run && in_runs * 10 >= all * 6;
 }
 
-/// Where the lines of a key end that has no end.
+/// The end of the lines of a key that has no end line.
 std::size_t end_of_lines(std::string_view text, std::size_t at) noexcept {
   auto end = at;
   bool has_run = false;
@@ -74,7 +74,7 @@ std::size_t end_of_lines(std::string_view text, std::size_t at) noexcept {
       end = at;
       continue;
     }
-    // The last line of a key is short; a word of prose has another after it.
+    // The last line of a key is short. A short run of base64 may also be a word of prose, but then another word follows.
     const bool is_alone = is_at_end || (rest[run] != ' ' && rest[run] != '.' && rest[run] != ':' && rest[run] != '_');
     if ((has_run && is_alone) || is_at_end) return at + run;
     return has_run ? end : std::string_view::npos;
@@ -92,13 +92,13 @@ std::optional<span> trimmed(std::string_view text, std::size_t begin, std::size_
   return span{begin, end};
 }
 
-/// Where the next armour begins or ends.
+/// The next begin or end line of a key (armor).
 struct armour {
   std::size_t at = std::string_view::npos;
   bool is_end = false;
 };
 
-/// Whatever begins a key for `match_private_key` is one, so that no two keys look at the same text.
+/// Everything that begins a key for `match_private_key` counts as armor, so no two keys examine the same text.
 armour next_armour(std::string_view text, std::size_t at) noexcept {
   for (auto dashes = text.find("---", at); dashes != std::string_view::npos;) {
     const auto words = text.find_first_not_of('-', dashes);
@@ -126,7 +126,7 @@ std::size_t skip_trimming(std::string_view text, std::size_t at) noexcept {
 
 std::optional<span> match_private_key(const place& near) {
   const auto text = near.text;
-  const auto label_at = near.at + 1;  // behind a dash or a blank
+  const auto label_at = near.at + 1;  // after a dash or a blank
   const auto before = near.at > 3 ? text.substr(near.at - 3, 3) : std::string_view();
   if (before != "---" || !near.from(label_at).starts_with("BEGIN ")) return std::nullopt;
   const auto dashes = text.substr(label_at, 80).find("----");
@@ -138,7 +138,7 @@ std::optional<span> match_private_key(const place& near) {
   const auto begin = text.find_first_not_of('-', label_at + dashes);
   if (begin == std::string_view::npos) return std::nullopt;
   const auto next = next_armour(text, begin);
-  // Each byte of the body is looked at for the next armour, for base64 and for lines.
+  // Each byte of the body is examined three times: for the next armor, for base64 and for lines.
   near.count(3 * (std::min(next.at, text.size()) - begin));
   if (next.is_end && is_mostly_base64(text.substr(begin, next.at - begin))) return trimmed(text, begin, next.at);
   const auto upto = text.substr(0, next.at);
@@ -175,13 +175,13 @@ constexpr auto digit_values = [] {
   return table;
 }();
 
-/// The sign of a patch that is all of a line before `at`; NUL where there is none.
+/// The `+` or `-` of a patch, if it is all of the line before `at`; NUL otherwise.
 char sign_before(std::string_view text, std::size_t at) noexcept {
   const bool is_sign = at > 0 && at <= text.size() && (text[at - 1] == '+' || text[at - 1] == '-');
   return is_sign && (at == 1 || text[at - 2] == '\n') ? text[at - 1] : '\0';
 }
 
-/// Reads base64 digit by digit, also where it is wrapped into lines.
+/// Reads base64 digit by digit, also across wrapped lines.
 class base64_digits {
  public:
   static constexpr unsigned bits = 6;
@@ -195,14 +195,14 @@ class base64_digits {
     at_ = at + 1;
     return value;
   }
-  /// Behind the last digit that was read.
+  /// The position after the last digit read.
   [[nodiscard]] std::size_t at() const noexcept { return at_; }
 
  private:
   [[nodiscard]] std::uint8_t value_at(std::size_t at) const noexcept {
     return at < text_.size() ? digit_values[static_cast<unsigned char>(text_[at])] : no_digit;
   }
-  /// Behind a line end and what stands around it, or the backslash that JSON may have before a slash.
+  /// The position after a newline with its surroundings, or after the backslash that JSON may have before a slash.
   [[nodiscard]] std::size_t behind_wrap(std::size_t at) const noexcept {
     const auto next = skip_trimming(text_, at);
     const auto between = text_.substr(std::min(at, text_.size()), next - at);
@@ -213,10 +213,10 @@ class base64_digits {
 
   std::string_view text_;
   std::size_t at_;
-  char sign_;  // that the lines of a patch begin with
+  char sign_;  // at the beginning of each line of a patch
 };
 
-/// Reads percent-encoding byte by byte.
+/// Reads percent-encoded text byte by byte.
 class percent_bytes {
  public:
   static constexpr unsigned bits = 8;
@@ -232,16 +232,16 @@ class percent_bytes {
     if (is_code) return value;
     return from[-1] == '+' && has_plus_ ? ' ' : static_cast<unsigned char>(from[-1]);
   }
-  /// Behind the last byte that was read.
+  /// The position after the last byte read.
   [[nodiscard]] std::size_t at() const noexcept { return at_; }
 
  private:
   std::string_view text_;
   std::size_t at_;
-  bool has_plus_;  // a plus stands for a blank
+  bool has_plus_;  // a plus means a space
 };
 
-/// Decodes from where `units` is up to `most` bytes, and no further than to the next key: no two keys share a byte of the text.
+/// Decodes up to `most` bytes, but not beyond the next key: no two keys share a byte of the text.
 template <class Units>
 std::string decoded(Units& units, std::size_t most) {
   constexpr std::string_view next_key = "-----BEGIN";
@@ -262,7 +262,7 @@ std::string decoded(Units& units, std::size_t most) {
   return out;
 }
 
-/// The position behind `count` units, or behind the last one before which `stops` says so.
+/// The position after `count` units, or before the first one at which `stops` returns true.
 template <class Units, class Stops>
 std::size_t behind(Units units, std::size_t count, Stops stops) {
   for (; count != 0; --count) {
@@ -272,7 +272,7 @@ std::size_t behind(Units units, std::size_t count, Stops stops) {
   return units.at();
 }
 
-/// The body of a key in PEM whose first line is encoded at `units`.
+/// The body of a PEM key whose first line is encoded at `units`.
 template <class Units>
 std::optional<span> match_encoded_pem(const place& near, const Units& units) {
   constexpr std::size_t longest_label = 96;
@@ -289,18 +289,18 @@ std::optional<span> match_encoded_pem(const place& near, const Units& units) {
   near.count(3 * (reading.at() - units.at()) + runs.steps());
   if (!body) return std::nullopt;
   const auto position = [&units](std::size_t count) { return behind(units, count, [](auto, auto) { return false; }); };
-  // Of a key that is cut off the last digits may make no byte.
+  // The last digits of a key that is cut off may not make a whole byte.
   const auto end = body->end == plain.size() ? reading.at() : position((body->end * 8 + Units::bits - 1) / Units::bits);
   return span{position(body->begin * 8 / Units::bits), end};
 }
 
-constexpr std::size_t front_of_der = 192;  // bytes that tell what a key in DER is and how long
+constexpr std::size_t front_of_der = 192;  // bytes that suffice to identify a DER key and its length
 constexpr unsigned char integer = 0x02, octets = 0x04, identifier = 0x06, sequence = 0x30;
 
 struct element {
   unsigned char tag = 0;
   std::size_t begin = 0;  // of its content
-  std::size_t end = 0;    // which may lie behind what is known of the text
+  std::size_t end = 0;    // may be beyond the known text
 };
 
 std::optional<element> element_at(std::string_view der, std::size_t at) noexcept {
@@ -313,8 +313,8 @@ std::optional<element> element_at(std::string_view der, std::size_t at) noexcept
   return element{static_cast<unsigned char>(der[at]), at + 2 + more, at + 2 + more + size};
 }
 
-/// What is secret in the private key that `front` begins: PKCS#8, encrypted or not, PKCS#1, and SEC 1. Its first bytes stay, so
-/// that one sees what it was. Certificates, public keys, requests and messages in CMS are none.
+/// The secret part of the private key at the beginning of `front`, in PKCS#8 (encrypted or not), PKCS#1 or SEC1 format. Its
+/// first bytes stay readable, so that people see its type. Certificates, public keys, requests and CMS messages are not keys.
 std::optional<span> secret_in_der(std::string_view front) noexcept {
   const auto whole = element_at(front, 0);
   if (!whole || whole->tag != sequence) return std::nullopt;
@@ -324,7 +324,7 @@ std::optional<span> secret_in_der(std::string_view front) noexcept {
     return at >= front.size() || static_cast<unsigned char>(front[at]) == tag;
   };
   if (first->tag == sequence) {
-    // Encryption by a password, of PKCS#5 or PKCS#12.
+    // Password-based encryption of PKCS#5 or PKCS#12.
     constexpr auto by_pkcs5 = "\x06\x09\x2A\x86\x48\x86\xF7\x0D\x01\x05"sv;
     constexpr auto by_pkcs12 = "\x06\x0A\x2A\x86\x48\x86\xF7\x0D\x01\x0C\x01"sv;
     const auto name = front.substr(first->begin);
@@ -342,9 +342,9 @@ std::optional<span> secret_in_der(std::string_view front) noexcept {
     if (!is_algorithm || second->end >= whole->end || !has_tag(second->end, octets)) return std::nullopt;
     return span{second->end, whole->end};
   }
-  // A modulus, and numbers that are longer together.
+  // A modulus, followed by numbers that are longer in total.
   const bool is_rsa = second->tag == integer && size >= 64 && whole->end > second->end + size;
-  // A number of a curve, and no community of SNMP, which is followed by a request.
+  // A private number of an elliptic curve. Not an SNMP community, which is followed by a request.
   const auto third = element_at(front, second->end);
   const bool is_last = second->end == whole->end || (third && (third->tag & 0xFEu) == 0xA0 && third->begin < front.size() &&
                                                      !has_tag(third->begin, integer));
@@ -361,8 +361,8 @@ std::optional<span> secret_in_base64(std::string_view text, std::size_t at) {
 }  // namespace
 
 std::optional<span> match_base64_key(const place& near) {
-  // "-----BEGIN " behind a multiple of three bytes, behind one more and behind two, with the place of the anchor in it, and the
-  // digits before that belong to these.
+  // "-----BEGIN " in base64 at the three possible byte offsets, with the position of the anchor in it and the number of digits
+  // before it.
   struct front {
     std::string_view digits;
     std::size_t offset;
@@ -387,12 +387,12 @@ std::optional<span> match_percent_key(const place& near) {
 }
 
 std::optional<span> match_base64_der(const place& near) {
-  // The version behind a head of two, three or four bytes, or the name of an algorithm.
+  // The version after a header of two, three or four bytes, or the name of an algorithm.
   constexpr std::array<std::size_t, 3> offsets{4, 6, 8};
   for (const auto offset : offsets) {
     if (near.at < offset || near[near.at - offset] != 'M' || !begins_anew(near, near.at - offset)) continue;
     const auto begin = near.at - offset;
-    // Behind a digit only where a patch has the sign of a line, so that no two keys share a byte of the text.
+    // A digit before it is accepted only if it is the sign of a patch line. So no two keys share a byte of the text.
     const char before = begin == 0 ? '\0' : near[begin - 1];
     if ("+-/_"sv.find(before) != std::string_view::npos && sign_before(near.text, begin) == '\0') continue;
     near.count(2 * looked_at_most);
@@ -412,7 +412,7 @@ std::optional<span> match_base64_der(const place& near) {
 }
 
 std::optional<span> match_der(const place& near) {
-  // The anchor stands right behind the head of a key, or in the name of its algorithm.
+  // The anchor is directly after the header of a key, or in the name of its algorithm.
   constexpr std::size_t farthest = 13;
   near.count(2 * farthest);
   for (std::size_t back = 2; back <= std::min(farthest, near.at); ++back) {

@@ -141,7 +141,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-/// Of Slack: any letter in the front, and a digit in the body.
+/// Slack: any letter in the prefix, and a digit in the body.
 std::optional<span> match_slack(const place& near) {
   if (near[near.at + 4] != '-' && near[near.at + 4] != '.') return std::nullopt;
   if (!begins_anew(near, near.at)) return std::nullopt;
@@ -154,7 +154,7 @@ std::optional<span> match_slack(const place& near) {
   return span{near.at + 5, size == looked_at_most ? near.uncut(kind::credential, end) : end};
 }
 
-/// Behind the front of a URL: so many names, and what is secret.
+/// After the beginning of a URL: `ids` path segments with ids, then the secret.
 std::optional<span> match_segments(const place& near, std::size_t begin, std::size_t ids, std::size_t least) {
   auto at = begin;
   for (std::size_t i = 0; i < ids; ++i) {
@@ -193,7 +193,7 @@ std::optional<span> match_teams_hook(const place& near) {
   return span{begin, near[end] == '/' ? end + 1 + near.run(kind::word, end + 1, 1) : end};
 }
 
-/// Fourteen characters, a dot and 64 digits.
+/// Airtable: fourteen characters, a dot and 64 hexadecimal digits.
 std::optional<span> match_airtable(const place& near) {
   constexpr std::size_t dot = 17;
   if (near[near.at + dot] != '.' || !begins_anew(near, near.at)) return std::nullopt;
@@ -213,7 +213,7 @@ std::optional<span> match_sendgrid(const place& near) {
   return span{begin, begin + first + 1 + second};
 }
 
-/// The number of a bot, a colon and 35 characters, of which the first two are always the same.
+/// Telegram: the number of a bot, a colon and 35 characters, of which the first two are always the same.
 std::optional<span> match_telegram(const place& near) {
   auto digits = near.at + 1;
   while (digits > 0 && near[digits - 1] >= '0' && near[digits - 1] <= '9' && near.at + 1 - digits < 16) --digits;
@@ -225,7 +225,7 @@ std::optional<span> match_telegram(const place& near) {
   return span{begin, begin + size};
 }
 
-/// The number of a user in base64, six characters and a signature.
+/// Discord: the number of a user in base64, six characters and a signature.
 std::optional<span> match_discord(const place& near) {
   if (!begins_anew(near, near.at)) return std::nullopt;
   const auto id = near.run(kind::word, near.at);
@@ -238,7 +238,7 @@ std::optional<span> match_discord(const place& near) {
   return span{begin, begin + time + 1 + size};
 }
 
-/// A header, two dots and what lies between and behind; an encrypted one has four.
+/// JWT: a header, a payload and a signature separated by two dots; an encrypted one has four dots.
 std::optional<span> match_jwt(const place& near) {
   if (!begins_anew(near, near.at)) return std::nullopt;
   const auto whole = near.from(near.at);
@@ -258,7 +258,7 @@ std::optional<span> match_jwt(const place& near) {
   return span{near.at + 3, near.at + size};
 }
 
-/// The name of the setting is all that tells these 40 characters.
+/// AWS: only the name of the setting identifies these 40 characters.
 std::optional<span> match_aws_secret(const place& near) {
   const bool has_separator = near[near.at + 1] == '_' || near[near.at + 1] == '-';
   constexpr std::size_t offset = 5;  // of "tAcc"
@@ -289,7 +289,7 @@ std::optional<span> match_azure_key(const place& near) {
   return std::nullopt;
 }
 
-/// Three characters, a digit, `Q~` and 31 to 34 more.
+/// Azure: three characters, a digit, `Q~` and 31 to 34 more characters.
 std::optional<span> match_azure_client(const place& near) {
   if (near.at < 3 || !begins_anew(near, near.at - 3)) return std::nullopt;
   const auto body = near.from(near.at + 3).substr(0, 35);
@@ -299,7 +299,7 @@ std::optional<span> match_azure_client(const place& near) {
   return span{near.at - 3, near.at + 3 + size};
 }
 
-/// A mark within a run of letters and digits, with so many before it.
+/// A marker within a run of letters and digits, with `before` characters before it.
 std::optional<span> match_marked(const place& near, std::size_t before, std::size_t least_behind) {
   if (near.at < before) return std::nullopt;
   const auto begin = near.at - before;
@@ -311,7 +311,7 @@ std::optional<span> match_marked(const place& near, std::size_t before, std::siz
 std::optional<span> match_azure_devops(const place& near) { return match_marked(near, 76, 8); }
 std::optional<span> match_azure_service(const place& near) { return match_marked(near, 52, 32); }
 
-/// The secret key of an account: a version and groups of letters and digits.
+/// 1Password: the secret key of an account, which consists of a version and groups of letters and digits.
 std::optional<span> match_account_key(const place& near) {
   if (!begins_anew(near, near.at)) return std::nullopt;
   const auto begin = near.at + 3;
@@ -333,7 +333,7 @@ std::optional<span> match_terraform(const place& near) {
   return span{begin, begin + size};
 }
 
-/// The signature of a URL that whoever has it may use.
+/// The signature of a URL that grants access to anyone who has it.
 std::optional<span> match_url_signature(const place& near) {
   if (near.at == 0 || (near[near.at - 1] != '?' && near[near.at - 1] != '&' && near[near.at - 1] != ';')) return std::nullopt;
   const auto begin = near.at + 4;
@@ -417,7 +417,7 @@ std::optional<span> match(const token_shape& shape, const place& near) {
   if (size < shape.least || (shape.most != 0 && size > shape.most)) return std::nullopt;
   const auto body = whole.substr(shape.front.size(), size);
   near.count(std::min(size, looked_at_most));
-  // A token whose check digits are right is one, however it looks.
+  // A token with correct check digits is real, even if it does not look random.
   const bool is_doubtful = shape.how_sure != doubt::none && !has_check_digits(body) &&
                            (shape.how_sure == doubt::drawn ? !is_random(body) : is_placeholder(body));
   if (is_doubtful) return std::nullopt;

@@ -11,41 +11,41 @@
 
 namespace hondana::secrets {
 
-/// How sure a token is, beyond its front and its length.
+/// The additional check that a token needs beyond its prefix and length.
 enum class doubt : std::uint8_t {
-  none,      ///< Nothing else begins like this.
-  stand_in,  ///< It may be a placeholder in documentation.
-  drawn,     ///< It must look as if a machine had drawn it.
+  none,      ///< None: nothing else begins like this.
+  stand_in,  ///< It must not be a placeholder in documentation.
+  drawn,     ///< It must look random.
 };
 
-/// One shape: a front, and so many bytes of a kind behind it, which are masked.
+/// A token pattern: a prefix, followed by bytes of one set, which are masked.
 struct token_shape {
-  anchor where;        ///< Four bytes of the front, or of what may follow it.
-  std::size_t offset;  ///< Of the anchor in the front.
+  anchor where;        ///< Four bytes of the prefix, or of what may follow it.
+  std::size_t offset;  ///< Position of the anchor in the prefix.
   std::string_view front;
   kind of;
   std::size_t least;
   std::size_t most;  ///< 0: any length.
   doubt how_sure;
-  std::string_view what;  ///< For people: whose it is.
+  std::string_view what;  ///< The provider, for people.
 };
 
 /// The table, for matching and for the documentation.
 [[nodiscard]] std::span<const token_shape> token_shapes() noexcept;
 
-/// What `shape` masks around `near`.
+/// The range that `shape` masks around `near`.
 [[nodiscard]] std::optional<span> match(const token_shape& shape, const place& near);
 
-/// Shapes that need more than a front and a length.
+/// Patterns that need more than a prefix and a length.
 struct special_shape {
   anchor where;
   matcher match;
   std::string_view what;
-  finder find = nullptr;  ///< Of shapes with several secrets, instead of `match`.
+  finder find = nullptr;  ///< For patterns with several secrets, instead of `match`.
 };
 [[nodiscard]] std::span<const special_shape> special_shapes() noexcept;
 
-/// Whether the last six characters of a GitHub or npm token's 36 are the CRC-32 of the 30 before, in base 62.
+/// Whether the last six of the 36 characters in a GitHub or npm token are the CRC-32 of the first 30, in base 62.
 [[nodiscard]] bool has_check_digits(std::string_view body) noexcept;
 
 }  // namespace hondana::secrets

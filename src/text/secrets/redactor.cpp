@@ -21,11 +21,11 @@
 namespace hondana::secrets {
 namespace {
 
-constexpr std::size_t least_front = 8;  // what is shorter has no secret in it
+constexpr std::size_t least_front = 8;  // shorter texts contain no secret
 
 bool is_control(char32_t code) noexcept { return code < 0x20 && !(code >= 0x08 && code <= 0x0D) && code != 0x1B; }
 
-/// UTF-8 that texts have, but for a character that the front cuts off.
+/// Whether this is UTF-8 without control characters, except for a character that is cut off at the end.
 bool is_plain(std::string_view front) noexcept {
   while (!front.empty()) {
     const auto one = ascii::first_character(front);
@@ -48,8 +48,8 @@ char32_t unit_at(std::string_view text, std::size_t at, width how) noexcept {
 
 bool is_private(char32_t code) noexcept { return (code >= 0xE000 && code <= 0xF8FF) || code >= 0xF0000; }
 
-/// Whether it has no more of what no text has, or few have, than one character in thirty. Of what is compressed or random,
-/// private characters tell: one in ten of its units of 16 bits is one.
+/// Whether at most one in thirty characters is invalid or rare in texts. Private-use characters exclude compressed and random
+/// data, where one in ten 16-bit units is one.
 bool may_be(std::string_view front, width how) noexcept {
   const auto bytes = bytes_of(how);
   std::size_t units = 0, wrong = 0;
@@ -64,7 +64,7 @@ bool may_be(std::string_view front, width how) noexcept {
   return wrong <= 1 || wrong * 30 <= units;
 }
 
-/// Such as a text of ASCII is written in.
+/// The UTF-16 byte order, if the text is evidently ASCII in UTF-16.
 std::optional<width> evident_width(std::string_view front) noexcept {
   const auto units = front.size() / 2;
   std::array<std::size_t, 2> zeros{};
@@ -76,8 +76,8 @@ std::optional<width> evident_width(std::string_view front) noexcept {
   return std::nullopt;
 }
 
-/// Whether eight bytes are characters of ASCII in a width, none of them NUL: a number of so many bits in each lane, of which
-/// `shift` say where in the lane its byte stands.
+/// Whether eight bytes are ASCII characters of a width, without NUL. `ones` has a 1 for each character; `shift` is the bit
+/// position of the ASCII byte in a character.
 constexpr bool is_ascii_in(std::uint64_t word, std::uint64_t ones, unsigned shift) noexcept {
   const auto bytes = ones * 0xFF << shift;
   if ((word & ~bytes) != 0) return false;
@@ -129,7 +129,7 @@ widths widths_of(std::string_view front) noexcept {
 }
 
 widths widths_within(std::string_view text) noexcept {
-  // Of a row of 23 bytes or more one of these words is a part.
+  // A row of at least 23 bytes contains one of these words.
   constexpr std::size_t stride = 16;
   widths out;
   for (std::size_t at = 0; at + sizeof(std::uint64_t) <= text.size(); at += stride) {
@@ -153,7 +153,7 @@ namespace {
 
 bool is_line_end(char byte) noexcept { return byte == '\n' || byte == '\r'; }
 
-/// Parameters whose values let somebody in.
+/// Parameters whose values grant access.
 bool is_telling(std::string_view name) {
   constexpr std::array<std::string_view, 25> names{"token",
                                                    "access_token",
@@ -195,13 +195,13 @@ std::vector<span> redactor::places::all() const {
 redactor::places redactor::look_at(std::string_view text) const {
   places out;
   secrets::find(text, how_, out.narrow);
-  // What is looked for is ASCII, so where there is no NUL it is not to be found in wider characters.
+  // All patterns are ASCII. Without NUL bytes, the text contains no ASCII in wider characters.
   if (text.find('\0') == std::string_view::npos) return out;
   const auto within = widths_within(text);
   for (const auto how : all_widths) {
     if (!widths_.has(how) && !within.has(how)) continue;
     std::vector<span> found;
-    // What shorter rows have would be found or not by where the text begins.
+    // Whether secrets in shorter rows are found would depend on where the text begins, so ignore them.
     secrets::find(narrowed(text, how), how_, found, widths_.has(how) ? 0 : row_bytes / bytes_of(how));
     if (found.empty()) continue;
     for (auto& one : found) one = {bytes_of(how) * one.begin, bytes_of(how) * one.end};
@@ -214,7 +214,7 @@ void redactor::find(std::string_view text, std::vector<span>& into) const { into
 
 void redactor::blot(std::span<char> text, const places& found) const noexcept {
   for (const auto& one : found.narrow) {
-    // NULs stay, since they may belong to wider characters that stand between.
+    // Keep NULs, because they may belong to wider characters in between.
     for (char& byte : text.subspan(one.begin, one.end - one.begin)) {
       if (!is_line_end(byte) && byte != '\0') byte = '*';
     }
@@ -285,7 +285,7 @@ std::string masked(std::string text, policy how) {
   return text;
 }
 
-/// As it would be in a file that says `name: text`; so headers and settings are known by what they are called.
+/// Masks the text as in a file with the line `name: text`, so that the name identifies headers and settings.
 std::string masked_in_member(std::string_view name, const std::string& text, policy how) {
   if (name.empty()) return masked(text, how);
   constexpr std::string_view between = ": ";
@@ -295,7 +295,7 @@ std::string masked_in_member(std::string_view name, const std::string& text, pol
   return masked(std::move(line), how).substr(name.size() + between.size());
 }
 
-/// `name`: of the member that this is, or an element of; empty for none. `is_secret`: every text in it.
+/// `name`: of the member that this value is, or is an element of; empty: none. `is_secret`: mask every text in it.
 value masked_value(const value& what, std::string_view name, policy how, bool is_secret) {
   if (const auto* text = what.as_string())
     return is_secret ? std::string(text->size(), '*') : masked_in_member(name, *text, how);
@@ -313,7 +313,7 @@ value masked_value(const value& what, std::string_view name, policy how, bool is
     const auto* const type = what.find("kty");
     const auto* const web_key = type == nullptr ? nullptr : type->as_string();
     for (const auto& [key, one] : *members) {
-      // Names that differ in their secrets only stay two.
+      // Names that differ only in their secrets must stay different.
       const auto shown = masked(key, how);
       auto unlike = shown;
       if (!names.insert(unlike).second) {

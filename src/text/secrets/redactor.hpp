@@ -17,33 +17,33 @@
 
 namespace hondana::secrets {
 
-/// Characters of more than one byte, all as wide as the others (a pair of surrogates counts as two).
+/// Encodings with characters of a fixed width of more than one byte (a surrogate pair counts as two).
 enum class width : std::uint8_t { utf16_le, utf16_be, utf32_le, utf32_be };
 inline constexpr std::array all_widths{width::utf16_le, width::utf16_be, width::utf32_le, width::utf32_be};
 
 [[nodiscard]] constexpr std::size_t bytes_of(width one) noexcept {
   return one == width::utf16_le || one == width::utf16_be ? 2 : 4;
 }
-/// Which byte of an ASCII character is not NUL.
+/// The index of the byte of an ASCII character that is not NUL.
 [[nodiscard]] constexpr std::size_t ascii_byte_of(width one) noexcept {
   return one == width::utf16_be ? 1 : one == width::utf32_be ? 3 : 0;
 }
 
-/// How much of the front of a source says how it is written.
+/// The number of bytes at the beginning of a source that determine its encoding.
 inline constexpr std::size_t front_bytes = 512;
 
-/// In what widths a text may be written, or a part of it: it may have bytes besides.
+/// The widths in which a text, or a part of it, may be encoded. It may also contain single bytes.
 class widths {
  public:
   void add(width one) noexcept { bits_ = static_cast<std::uint8_t>(bits_ | bit_of(one)); }
   [[nodiscard]] bool has(width one) const noexcept { return (bits_ & bit_of(one)) != 0; }
   [[nodiscard]] bool any() const noexcept { return bits_ != 0; }
-  /// Of the widest character.
+  /// The size of the widest character.
   [[nodiscard]] std::size_t most_bytes() const noexcept {
     return !any() ? 1 : has(width::utf32_le) || has(width::utf32_be) ? 4 : 2;
   }
 
-  /// Whether a mark says so, or NULs in half of the characters or more; else it is no more than possible.
+  /// A byte order mark or many NULs (in at least half of the characters) show the width; otherwise it is only possible.
   bool is_evident = false;
 
  private:
@@ -51,27 +51,27 @@ class widths {
   std::uint8_t bits_ = 0;
 };
 
-/// What the front says, by its byte order mark or by what it may be at all, which may be several: Japanese has NULs only where
-/// ASCII or an ideographic space stands, so there may be none in the front. What is plain UTF-8 there is taken for that.
+/// The widths that the beginning of a source indicates: by its byte order mark, or all that are possible. Several may be
+/// possible, because Japanese text has NULs only in ASCII and ideographic spaces. Plain UTF-8 has none.
 [[nodiscard]] widths widths_of(std::string_view front) noexcept;
 
-/// Of a row of ASCII in wider characters that is always found.
+/// Length in bytes of a row of ASCII in wider characters that is always found.
 inline constexpr std::size_t row_bytes = 24;
 
-/// In what widths a dozen characters of ASCII stand in a row somewhere in `text`, at a multiple of their bytes (UTF-16 also one
-/// byte off, as the other order): whatever the front says, a program may have appended what it writes otherwise.
+/// The widths in which at least a dozen ASCII characters are in a row in `text`. A row begins at a multiple of the character
+/// size; UTF-16 may also be one byte off, as the other byte order. Needed because a program may append text in another
+/// encoding.
 [[nodiscard]] widths widths_within(std::string_view text) noexcept;
 
-/// Its units as bytes, those that are no ASCII as one that nothing looks for.
+/// Its units as bytes; units that are not ASCII become a byte that no pattern contains.
 [[nodiscard]] std::string narrowed(std::string_view wide, width how);
 
-/// Of the widest characters: parts of a source begin with one when they begin so many bytes, times any number, behind it.
+/// The size of the widest characters. A part of a source must begin at a multiple of it.
 inline constexpr std::size_t unit_bytes = 4;
 
-/// Masks by one policy what is written in one way, or what may be written in several. Lengths stay as they are, and so do line
-/// ends. Wider characters that the front does not speak of are found, too, as far as a margin in bytes decides about them.
-/// Time: linear; what has no NUL is gone through once.
-/// Threads: immutable.
+/// Masks a text by a policy, in one or several possible encodings. Keeps lengths and line endings. Also finds wider characters
+/// that the beginning does not indicate, as far as a margin in bytes suffices. Time: linear; text without NUL is scanned once.
+/// Threads: any; immutable.
 class redactor {
  public:
   /// Masks nothing.
@@ -80,26 +80,25 @@ class redactor {
   redactor(policy how, std::string_view front) noexcept : how_(how), widths_(widths_of(front)) {}
 
   [[nodiscard]] bool is_on() const noexcept { return how_ != policy::none; }
-  /// So many bytes around a part decide about it.
+  /// The number of bytes on each side of a part that decide about it.
   [[nodiscard]] std::size_t around() const noexcept { return widths_.most_bytes() * margin; }
 
-  /// Where secrets are in `text`, which begins with the source or a multiple of `unit_bytes` behind its beginning.
+  /// Finds the secrets in `text`, which begins at a multiple of `unit_bytes` in the source.
   void find(std::string_view text, std::vector<span>& into) const;
-  /// Writes asterisks over all secrets in `text` and counts them.
+  /// Overwrites all secrets in `text` with asterisks and returns their number.
   std::size_t mask(std::span<char> text) const;
-  /// The same of a part of a source: what of `text` lies from `begin` up to `end`, with `around()` bytes more at either end, or
-  /// all that there is. A secret counts where it begins, and where `is_first` also when it began before. Bytes outside of the
-  /// part are left in any state.
+  /// Masks the part of `text` from `begin` to `end`. `text` must have `around()` more bytes on both sides, or reach to the end
+  /// of the source. Returns the number of secrets that begin in the part; with `is_first`, also of one that began before it.
+  /// Bytes outside the part are unspecified afterwards.
   std::size_t mask_part(std::span<char> text, std::size_t begin, std::size_t end, bool is_first) const;
 
  private:
-  /// Secrets in bytes, and in wider characters. A text of such characters may have others in it, such as a log that one program
-  /// began and another went on with.
+  /// Secrets in bytes, and in wider characters. A text may contain both, such as a log that two programs have written.
   struct places {
     std::vector<span> narrow;
     std::vector<std::pair<width, std::vector<span>>> wide;
 
-    /// In order and apart.
+    /// Sorted and disjoint.
     [[nodiscard]] std::vector<span> all() const;
   };
   [[nodiscard]] places look_at(std::string_view text) const;
@@ -109,17 +108,17 @@ class redactor {
   widths widths_;
 };
 
-/// A line for people, such as one of a log: by the policy for settings.
+/// Masks a line for people, such as one of a log, by the policy for settings.
 [[nodiscard]] std::string redact_text(std::string_view text);
 
-/// A URI for a log: what `redact_text` masks, any password, and what parameters with telling names have.
+/// Masks a URI for a log: everything that `redact_text` masks, any password, and values of parameters with telling names.
 [[nodiscard]] std::string redact_uri(std::string_view uri);
 
-/// What `_meta` says of content in which so many secrets were masked.
+/// The member of `_meta` for content with this number of masked secrets.
 [[nodiscard]] metadata facts_of(std::size_t masked);
 
-/// The same value with the secrets in its texts and in the names of its members masked, each by itself and, by the policy for
-/// settings, by the member that it stands in. What is no text stays as it is.
+/// Masks secrets in the texts and member names of a value: each by itself and, by the policy for settings, by the name of its
+/// member. Other values stay unchanged.
 [[nodiscard]] value redact_value(const value& what, policy how);
 
 }  // namespace hondana::secrets

@@ -13,9 +13,9 @@
 namespace hondana::secrets {
 namespace {
 
-constexpr std::size_t block_bytes = 64 * 1024;  // whose candidates are kept at once
+constexpr std::size_t block_bytes = 64 * 1024;  // candidates are collected for this much text at once
 
-/// Beginnings of the words that names of secret settings have.
+/// Beginnings of words in names of secret settings.
 constexpr std::array<anchor, 12> setting_anchors{"[pP][aA][sS][sS]",
                                                  "[sS][eE][cC][rR]",
                                                  "[tT][oO][kK][eE]",
@@ -29,7 +29,7 @@ constexpr std::array<anchor, 12> setting_anchors{"[pP][aA][sS][sS]",
                                                  "[sS][aA][lL][tT]",
                                                  "[pP][aA][sS][pP]"};
 
-/// The same in other languages, for the words that `secret_names.cpp` knows.
+/// The same in other languages, for the words in `secret_names.cpp`.
 constexpr std::array<anchor, 25> setting_anchors_abroad{
     "[wW][oO][rR][tT]",                                            // passwort, kennwort
     "[wW]\xC3[\x96\xB6][rR]",                                      // passwörter
@@ -62,7 +62,7 @@ struct settings_shape {
   anchor where;
   matcher match;
 };
-/// What files of programs have without a name that a separator follows.
+/// Patterns of secrets in files without names and separators.
 constexpr std::array file_shapes{
     settings_shape{"[sS][wW][oO][rR]", match_netrc},
     settings_shape{":[*]:[!-~]", match_pgpass},
@@ -76,17 +76,17 @@ constexpr std::array file_shapes{
     settings_shape{"[{]SSH", match_password_hash},
 };
 
-/// Of JSON web keys in YAML.
+/// `kty` of JSON web keys in YAML.
 constexpr anchor type_of_web_key = "kty[\"': ]";
 
-/// What stands behind an anchor.
+/// The matchers for an anchor.
 struct meanings {
   std::vector<const token_shape*> tokens;
   std::vector<matcher> others;
   std::vector<finder> finders;
 };
 
-/// Anchors and their meanings. Never destroyed: threads that are given up on may outlive `main`.
+/// Anchors and their matchers. Never destroyed, because detached threads may outlive `main`.
 class table {
  public:
   static const table& of_text() {
@@ -117,7 +117,7 @@ class table {
   }
 
   std::size_t find(std::string_view text, std::vector<span>& into) const {
-    // Short texts are many, and most have no candidate.
+    // Reuse the vector: there are many short texts, and most have no candidate.
     std::vector<candidate> for_once;
     auto* const kept = threads::own<std::vector<candidate>>();
     auto& places = kept != nullptr ? *kept : for_once;
@@ -160,7 +160,7 @@ class table {
   anchor_search search_{{}};
 };
 
-/// Whether the byte at `at` is one of so many of ASCII in a row, without NULs.
+/// Whether the byte at `at` is in a row of at least `least` ASCII characters without NUL.
 bool is_in_row(std::string_view text, std::size_t at, std::size_t least) noexcept {
   const auto is_ascii = [text](std::size_t place) { return static_cast<signed char>(text[place]) > 0; };
   auto begin = at;
@@ -203,7 +203,7 @@ constexpr auto settings_extensions = std::to_array<std::string_view>(
      "conf",  "cfg",     "cnf",        "config",        "tfvars", "rc",     "log",     "xml",   "plist",
      "sh",    "bash",    "zsh",        "fish",          "ksh",    "csh",    "ps1",     "bat",   "cmd",
      "envrc", "service", "dockerfile", "containerfile", "netrc",  "pgpass", "htpasswd"});
-/// Of whole names, however they go on behind a dot or a hyphen.
+/// Whole names, optionally followed by a dot or a hyphen and anything else.
 constexpr auto settings_names =
     std::to_array<std::string_view>({"dockerfile", "containerfile", "_netrc", "shadow", "docker-compose"});
 constexpr auto copy_extensions = std::to_array<std::string_view>(
@@ -219,7 +219,7 @@ bool is_number_or_date(std::string_view extension) noexcept {
   return !extension.empty() && extension.find_first_not_of("0123456789-_T:") == std::string_view::npos;
 }
 
-/// `log` of `app.log.1`, `app.log-20260101` and `app.log.bak~`.
+/// The name without marks of copies: `app.log.1`, `app.log-20260101` and `app.log.bak~` → `app.log`.
 std::string_view without_copy_mark(std::string_view name) noexcept {
   for (;;) {
     const auto before = name;

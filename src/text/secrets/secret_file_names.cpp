@@ -134,7 +134,7 @@ constexpr auto source_extensions = std::to_array<std::string_view>(
      "nim",  "php",    "pl",    "pm",   "proto", "py",  "pyi", "r",      "rb", "rs",  "rst", "s",  "scala",
      "scss", "svelte", "swift", "ts",   "tsx",   "vue", "zig", "cts",    "mts"});
 
-/// Matches one name; a pattern has a few `*` at most.
+/// Whether a name matches a pattern, which has at most a few `*`.
 bool matches(std::string_view pattern, std::string_view name) noexcept {
   const auto star = pattern.find('*');
   if (star == std::string_view::npos) return ascii::is_same(name, pattern);

@@ -7,15 +7,15 @@
 
 namespace hondana::secrets {
 
-/// Names a rule's pattern matches that are no secrets all the same.
+/// Exceptions: names that match a rule's pattern but are not secret.
 enum class spared : std::uint8_t {
   none,
   sources,          ///< Source code and documents, by the usual extensions: `parser.key.ts`, `kubeconfig.go`, `id_rsa.md`.
-  sources_and_pub,  ///< Those, and public keys: `id_rsa.pub`.
+  sources_and_pub,  ///< `sources`, and public keys: `id_rsa.pub`.
 };
 
-/// One shape of name. `*` stands for any bytes but `/`; a pattern with `/` inside matches the end of a path; with a final `/`
-/// it is for folders (and so for everything below them), without one for everything else. Case does not matter.
+/// A name pattern. `*` matches any bytes except `/`. A pattern with `/` inside matches the end of a path. A pattern with `/` at
+/// its end matches folders, and so everything below them; without it, everything else. Ignores case.
 struct secret_rule {
   std::string_view pattern;
   std::string_view reason;
@@ -25,7 +25,7 @@ struct secret_rule {
 /// The whole table, for `hondana check` and the documentation.
 [[nodiscard]] std::span<const secret_rule> secret_rules() noexcept;
 
-/// The rule that matches the last segment (or segments) of `path`; null when none does. Ancestors are not looked at.
+/// The rule that matches the last segment (or segments) of `path`; null if there is none. Does not check parent folders.
 [[nodiscard]] const secret_rule* find_secret(std::string_view path, bool is_folder) noexcept;
 
 }  // namespace hondana::secrets

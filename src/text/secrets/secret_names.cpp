@@ -16,10 +16,10 @@ namespace {
 
 using word_list = std::span<const std::string_view>;
 
-/// Wherever they stand in a word.
+/// Anywhere in a word.
 constexpr auto telling_parts =
     std::to_array<std::string_view>({"password", "passwd", "passphrase", "passcode", "secret", "apikey"});
-/// At its end.
+/// At the end of a word.
 constexpr auto telling_ends =
     std::to_array<std::string_view>({"token", "tokens", "credential", "credentials", "pwd", "pass", "masterauth"});
 constexpr auto telling_words =
@@ -31,13 +31,13 @@ constexpr auto harmless_words = std::to_array<std::string_view>(
     {"bypass",  "compass",  "encompass", "surpass",  "trespass",   "overpass", "underpass", "multipass", "subpass",
      "prepass", "highpass", "lowpass",   "bandpass", "renderpass", "lastpass", "keepass",   "askpass",   "oldpwd",
      "monkey",  "donkey",   "turkey",    "whiskey",  "hockey",     "jockey",   "hotkey",    "hotkeys"});
-/// A key of one of these is one that opens something.
+/// Words before `key` that make it a secret key.
 constexpr auto words_before_key = std::to_array<std::string_view>(
     {"api",     "access",  "private", "secret",  "encryption", "decryption",  "signing",      "account", "master",
      "shared",  "storage", "service", "auth",    "app",        "application", "hmac",         "crypto",  "cipher",
      "session", "license", "licence", "webhook", "client",     "host",        "subscription", "admin",   "preshared",
      "deploy",  "ssh",     "tls",     "ssl",     "jwt",        "server",      "root",         "project", "user"});
-/// At the end of a name: it is of something about a secret.
+/// Last words of names that are about a secret, but are not secrets.
 constexpr auto about = std::to_array<std::string_view>(
     {"id",       "ids",        "file",     "files",    "path",    "paths",  "dir",     "directory", "folder",   "url",
      "uri",      "name",       "names",    "type",     "ttl",     "length", "len",     "size",      "count",    "expires",
@@ -51,7 +51,7 @@ constexpr auto about_abroad = std::to_array<std::string_view>(
     {"datei",     "pfad",    "länge",  "laenge",   "richtlinie", "fichier", "chemin",  "longueur",
      "archivo",   "fichero", "ruta",   "longitud", "arquivo",    "caminho", "tamanho", "percorso",
      "lunghezza", "bestand", "lengte", "plik",     "sökväg",     "файл",    "путь",    "длина"});
-/// What words for a password or a secret key end in, in German, French, Spanish, Italian, Portuguese, Dutch, Swedish, Polish,
+/// Endings of words for a password or a secret key in German, French, Spanish, Italian, Portuguese, Dutch, Swedish, Polish,
 /// Russian, Japanese, Chinese and Korean.
 constexpr auto ends_abroad = std::to_array<std::string_view>(
     {"passwort",    "passwörter", "passwoerter",  "kennwort",     "kennwörter", "kennwoerter", "geheimnis",  "motdepasse",
@@ -60,12 +60,12 @@ constexpr auto ends_abroad = std::to_array<std::string_view>(
      "пароли",      "パスワード", "パスフレーズ", "暗証番号",     "秘密鍵",     "密码",        "密碼",       "口令",
      "密钥",        "密鑰",       "私钥",         "私鑰",         "비밀번호",   "암호",        "비밀키",     "개인키"});
 constexpr auto words_abroad = std::to_array<std::string_view>({"senha", "senhas", "haslo"});
-/// Two words after each other, of which one alone means too much.
+/// Pairs of consecutive words, each of which alone would match too much.
 constexpr auto pairs_abroad = std::to_array<std::string_view>(
     {"de_passe", "palavra_passe", "clave_privada", "clave_api", "chave_privada", "chave_api", "chiave_privata", "chiave_api",
      "clé_privée", "cle_privee", "clé_api", "cle_api", "privater_schlüssel", "privater_schluessel", "geheimer_schlüssel",
      "geheimer_schluessel", "geheime_sleutel"});
-/// Before `tokens` these count pieces of text.
+/// Words before `tokens` that make it a count of text tokens.
 constexpr auto before_counted = std::to_array<std::string_view>(
     {"max", "min", "num", "total", "prompt", "completion", "output", "input", "context", "new", "stop"});
 constexpr auto digest_words =
@@ -74,20 +74,20 @@ constexpr auto digest_words =
 
 bool is_listed(std::string_view word, word_list list) { return std::find(list.begin(), list.end(), word) != list.end(); }
 
-/// Letters of ASCII, of Latin-1 and of Cyrillic, and Ł.
+/// Lower-cases ASCII, Latin-1 and Cyrillic letters, and Ł.
 char32_t in_lower_case(char32_t code) noexcept {
   const bool is_capital = (code >= 0xC0 && code <= 0xDE && code != 0xD7) || (code >= 0x410 && code <= 0x42F);
   return is_capital ? code + 0x20 : code == 0x141 ? 0x142 : ascii::lower(code);
 }
 
-/// Letters, digits, and characters beyond ASCII but for punctuation.
+/// Whether this is a letter, a digit, or a character beyond ASCII that is not punctuation.
 bool is_part_of_word(char32_t code) noexcept {
   if (code < 0x80) return ascii::is_letter(static_cast<char>(code)) || (code >= '0' && code <= '9');
   return code >= 0xC0 && (code < 0x2000 || code > 0x206F) && (code < 0x3000 || code > 0x3004) &&
          (code < 0x3008 || code > 0x3020) && code != 0x30FB;
 }
 
-/// In small letters, without the numbers at their ends.
+/// The words of a name in lower case, without trailing digits.
 std::vector<std::string> words_in(std::string_view name) {
   std::vector<std::string> out;
   std::string word;
@@ -97,11 +97,11 @@ std::vector<std::string> words_in(std::string_view name) {
     word.clear();
   };
   bool follows_small = false;  // or a digit
-  bool follows_wide = false;   // of an East Asian script, which has no blanks between words
+  bool follows_wide = false;   // after an East Asian character; these scripts have no blanks between words
   while (!name.empty()) {
     const auto one = ascii::first_character(name);
     name.remove_prefix(one.bytes);
-    // Of letters that are written as two characters the mark is left out; wide ones are as narrow ones.
+    // Drop combining marks, and turn full-width characters into ASCII.
     if (one.code >= 0x300 && one.code <= 0x36F) continue;
     const auto code = one.code > 0xFF00 && one.code < 0xFF5F ? one.code - 0xFEE0 : one.code;
     const bool is_part = one.is_well_formed && is_part_of_word(code);
@@ -135,14 +135,14 @@ telling told_by_word(std::string_view word, std::string_view before) {
   return is_listed(word, weakly_telling_words) ? telling::weak : telling::nothing;
 }
 
-/// The last word says that the value is about a secret. What Vault calls a secret id is one itself.
+/// Whether the last word says that the value is only about a secret. Exception: Vault's secret id is itself a secret.
 bool is_about_secret(const std::vector<std::string>& words) {
   const std::string_view last = words.back();
   if (!is_listed(last, about)) return is_listed(last, about_abroad);
   return last != "id" || words.size() < 2 || words[words.size() - 2] != "secret";
 }
 
-/// Whether some of these are called a password or a secret key in a language that is not English.
+/// Whether some words mean a password or a secret key in a language other than English.
 bool tell_abroad(const std::vector<std::string>& words) {
   std::string pair;
   for (const auto& word : words) {
@@ -158,7 +158,7 @@ bool tell_abroad(const std::vector<std::string>& words) {
 
 telling told_by(std::string_view name) {
   const auto words = words_in(name);
-  // The folder a shell is in.
+  // `PWD`: the current folder of a shell.
   if (words.empty() || (words.size() == 1 && words.front() == "pwd") || is_about_secret(words)) return telling::nothing;
   auto most = telling::nothing;
   std::string_view before;

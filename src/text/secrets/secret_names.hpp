@@ -6,25 +6,25 @@
 
 namespace hondana::secrets {
 
-/// How sure a name makes that its value is a secret.
+/// How sure it is, by the name, that a value is a secret.
 enum class telling : std::uint8_t {
-  nothing,  ///< It says nothing about that, or says that it is about a secret: `PATH`, `TOKEN_TTL`, `PASSWORD_FILE`.
+  nothing,  ///< The name says nothing, or is only about a secret: `PATH`, `TOKEN_TTL`, `PASSWORD_FILE`.
   weak,     ///< By a word that has other meanings, too: `KEY`, `AUTH`, `SEED`.
-  strong,   ///< `DB_PASSWORD`, `githubToken`, `API_KEY`, `SECRETKEYBASE`.
+  strong,   ///< `DB_PASSWORD`, `githubToken`, `API_KEY`, `SECRETKEYBASE`
 };
 
-/// Words are parted by what is neither letter nor digit of any script, and where a capital follows a small letter or a digit.
-/// Words for passwords are known in a dozen languages. Stricter than the policy for settings, since nobody needs the value of
-/// such a variable to know how a program is set up.
+/// Classifies a name. Words end at characters that are neither letters nor digits in any script, and at a capital after a
+/// lower-case letter or a digit. Knows words for passwords in a dozen languages. Stricter than the policy for settings, because
+/// such values are rarely needed to understand a program's setup.
 [[nodiscard]] telling told_by(std::string_view name);
 
-/// Whether it says in another language than English that its value is a password: `passwort`, `contraseña`, `パスワード`.
+/// Whether the name means a password in a language other than English: `passwort`, `contraseña`, `パスワード`.
 [[nodiscard]] bool says_password_abroad(std::string_view name);
 
-/// Whether it says that its value is about something, and not the thing itself: `file`, `TOKEN_TTL`, `userName`.
+/// Whether the name means a property of a thing and not the thing itself: `file`, `TOKEN_TTL`, `userName`.
 [[nodiscard]] bool says_about(std::string_view name);
 
-/// Whether it says that its value names a version of something by a digest: `GIT_COMMIT`, `IMAGE_DIGEST`.
+/// Whether the name means a version given as a digest: `GIT_COMMIT`, `IMAGE_DIGEST`.
 [[nodiscard]] bool says_digest(std::string_view name);
 
 }  // namespace hondana::secrets

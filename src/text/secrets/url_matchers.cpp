@@ -16,7 +16,7 @@
 namespace hondana::secrets {
 namespace {
 
-constexpr std::size_t longest_header = 1024;  // of which only what stands before the value is looked at
+constexpr std::size_t longest_header = 1024;  // limit for the part of a header before its value
 
 bool ends_authority(char byte) noexcept { return byte == '/' || byte == '?' || byte == '#'; }
 bool ends_url(char byte) noexcept {
@@ -28,7 +28,7 @@ bool are_digits(std::string_view what) noexcept {
   return std::all_of(what.begin(), what.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-/// Whether what follows a scheme is no prose about it.
+/// Whether the text after a scheme is not prose about it.
 bool is_no_prose(std::string_view what) noexcept {
   const bool has_other = std::any_of(what.begin(), what.end(), [](char c) { return !ascii::is_letter(c); });
   const bool has_capital = std::any_of(what.begin() + 1, what.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
@@ -43,7 +43,7 @@ std::string_view without_leading(std::string_view what, std::string_view bytes) 
 }  // namespace
 
 std::optional<span> match_url_password(const place& near) {
-  const auto begin = near.at + 4;  // behind "x://"
+  const auto begin = near.at + 4;  // after "x://"
   const auto rest = near.from(begin).substr(0, looked_at_most);
   std::size_t end = 0;
   std::size_t authority_end = std::string_view::npos;
@@ -56,13 +56,13 @@ std::optional<span> match_url_password(const place& near) {
     if (!ends_authority(rest[end]) || authority_end != std::string_view::npos) continue;
     authority_end = end;
     if (at_sign != std::string_view::npos) break;
-    // Some write a password with a slash in it as it is; but behind a host and its port there is a path.
+    // Some people write a slash in a password without encoding it. After a host and a port, though, a slash begins the path.
     const auto colon = rest.substr(0, end).find(':');
     if (colon == std::string_view::npos || rest.front() == '[' || are_digits(rest.substr(colon + 1, end - colon - 1))) break;
   }
   near.count(2 * end);
   if (at_sign == std::string_view::npos) {
-    // One that is longer than is looked at.
+    // A password longer than the limit.
     const auto colon = rest.find(':');
     if (end < looked_at_most || authority_end != std::string_view::npos || colon == std::string_view::npos) return std::nullopt;
     const auto user_end = near.uncut(kind::user, begin + end);
@@ -100,7 +100,7 @@ std::optional<span> match_authorization(const place& near) {
     has_scheme = true;
     break;
   }
-  if (rest.starts_with("Credential=")) {  // AWS: what is secret is the signature
+  if (rest.starts_with("Credential=")) {  // AWS: the signature is the secret
     const auto signature = rest.substr(0, 512).find("Signature=");
     if (signature == std::string_view::npos) return std::nullopt;
     rest.remove_prefix(signature + 10);
@@ -132,7 +132,7 @@ std::optional<span> match_key_header(const place& near) {
 
 namespace {
 
-/// Whether the cookie called so opens a session, or is a token.
+/// Whether the cookie with this name is a session id or a token.
 bool is_session(std::string_view name) {
   const auto has_part = [name](std::string_view part) {
     return std::search(name.begin(), name.end(), part.begin(), part.end(),
@@ -173,7 +173,7 @@ void find_cookies(std::string_view text, std::size_t at, known_runs& runs, std::
 
 namespace {
 
-/// Whether `text` begins with `name=`, blanks allowed, for a name that connection strings have.
+/// Whether `text` begins with `name=`, blanks allowed, for a name from connection strings.
 bool begins_with_part(std::string_view text, std::span<const std::string_view> names) noexcept {
   return std::any_of(names.begin(), names.end(), [text](auto name) {
     return begins_with(text, name) && without_leading(text.substr(name.size()), " ").starts_with('=');
@@ -184,7 +184,7 @@ constexpr std::array<std::string_view, 17> part_names{
     "server", "host",   "hostaddr", "port",        "user",    "user id",         "userid",          "username", "uid",
     "dbname", "driver", "database", "data source", "sslmode", "initial catalog", "connect_timeout", "dsn"};
 
-/// Whether the word before `at` is a part of a connection string whose parts have blanks between them.
+/// Whether the word before `at` is part of a connection string whose parts are separated by blanks.
 bool follows_part(const place& near, std::size_t at) noexcept {
   constexpr std::size_t longest_part = 64;
   auto begin = at;
@@ -198,7 +198,7 @@ bool follows_part(const place& near, std::size_t at) noexcept {
   return begins_with_part(near.text.substr(begin, end - begin), part_names);
 }
 
-/// Whether an even number of backslashes stands before `at`.
+/// Whether the character at `at` is not escaped: an even number of backslashes precedes it.
 bool is_unescaped(std::string_view text, std::size_t at) noexcept {
   std::size_t count = 0;
   while (count < at && text[at - 1 - count] == '\\') ++count;
@@ -208,11 +208,11 @@ bool is_unescaped(std::string_view text, std::size_t at) noexcept {
 enum class in_string : std::uint8_t {
   no,
   yes,
-  nested,   ///< In one within another, whose quotes are escaped.
-  unknown,  ///< The line began too far before.
+  nested,   ///< In a string within another one, with escaped quotes.
+  unknown,  ///< Unknown: the line begins too far before.
 };
 
-/// Whether `at` stands in a string in quotes that was opened on its line, as far as that can be seen.
+/// Whether `at` is inside a quoted string that was opened on its line, as far as that is visible.
 in_string string_around(const place& near, std::size_t at) noexcept {
   std::size_t quotes = 0;
   std::optional<std::size_t> nearest;
@@ -223,7 +223,7 @@ in_string string_around(const place& near, std::size_t at) noexcept {
     if (!nearest) nearest = begin - 1;
   }
   near.count(at - begin);
-  // What opens a string stands behind what separates values.
+  // The beginning of a string follows a separator of values.
   const auto opens = [&near](std::size_t quote) {
     while (quote > 0 && (near[quote - 1] == ' ' || near[quote - 1] == '\\')) --quote;
     return quote > 0 && std::string_view(":,[{=(+").find(near[quote - 1]) != std::string_view::npos;
@@ -234,7 +234,7 @@ in_string string_around(const place& near, std::size_t at) noexcept {
   return opens(*nearest) ? in_string::yes : in_string::no;
 }
 
-/// The brace that ends what is in braces; two of them are one of the value.
+/// The closing brace of a value in braces; two braces mean one in the value.
 std::size_t closing_brace(std::string_view rest) noexcept {
   for (auto end = rest.find('}'); end != std::string_view::npos; end = rest.find('}', end + 2)) {
     if (end + 1 >= rest.size() || rest[end + 1] != '}') return end;
@@ -242,7 +242,7 @@ std::size_t closing_brace(std::string_view rest) noexcept {
   return std::string_view::npos;
 }
 
-/// Whether a string ends in it, and more values follow; or only the brace does.
+/// Whether the line looks like JSON: a string ends in it and further values follow, or it ends with a string.
 bool looks_like_json(std::string_view line) noexcept {
   if (line.ends_with('"') || line.find("\",\"") != std::string_view::npos) return true;
   for (auto colon = line.find("\":"); colon != std::string_view::npos; colon = line.find("\":", colon + 2)) {
@@ -254,14 +254,14 @@ bool looks_like_json(std::string_view line) noexcept {
   return false;
 }
 
-/// Whether a part's value is in braces, in which ODBC has it quoted; two of them begin a template.
+/// Whether a value begins with braces, which quote values in ODBC. Two braces begin a template.
 bool begins_with_braces(std::string_view rest, in_string where) noexcept {
   if (!rest.starts_with('{') || rest.starts_with("{{")) return false;
   const auto end = closing_brace(rest);
   if (end == std::string_view::npos) return false;
   const char behind = end + 1 < rest.size() ? rest[end + 1] : '\0';
   const auto line = rest.substr(0, end);
-  // The brace may be one of the JSON that it stands in.
+  // The brace may be one of surrounding JSON.
   bool is_behind_string = where == in_string::unknown && looks_like_json(line);
   for (auto quote = line.find('"'); quote != std::string_view::npos; quote = line.find('"', quote + 1)) {
     const bool is_end = where == in_string::nested || (where == in_string::yes && is_unescaped(line, quote));
@@ -276,7 +276,7 @@ bool begins_with_braces(std::string_view rest, in_string where) noexcept {
 
 std::optional<span> match_connection_password(const place& near) {
   const bool is_long = ascii::lower(near[near.at]) == 's';
-  const auto offset = is_long ? 3u : 0u;  // of "swor" in "password", and of "pwd"
+  const auto offset = is_long ? 3u : 0u;  // of "swor" in "password"; "pwd" begins with its anchor
   if (near.at < offset) return std::nullopt;
   const auto name_at = near.at - offset;
   const auto name = std::string_view(is_long ? "password" : "pwd");
@@ -291,10 +291,10 @@ std::optional<span> match_connection_password(const place& near) {
   const bool is_apart = follows_part(near, name_at);
   const bool is_first = before != name_at || (begins_anew(near, name_at) && front != '_' && front != '-');
   if (front != ';' && !is_first && !is_apart) return std::nullopt;
-  // In JSON and in programs a quote may be escaped.
+  // In JSON and in programs, a quote may be escaped.
   const bool is_escaped = rest.size() > 1 && rest[0] == '\\' && rest[1] == '"';
   const auto quoted = is_escaped ? rest.substr(1) : rest;
-  // Not one that ends the string of a program.
+  // It must not be the end of a string in a program.
   const bool opens = quoted.size() > 1 && (quoted[0] == '\'' || quoted[0] == '"') &&
                      std::string_view(is_escaped ? " ;,.+)&|\\" : " ;,.+)&|").find(quoted[1]) == std::string_view::npos;
   const bool is_braced = rest.starts_with('{') && begins_with_braces(rest, string_around(near, name_at));
@@ -305,23 +305,23 @@ std::optional<span> match_connection_password(const place& near) {
   const auto ends = [&](std::size_t at) {
     const char byte = rest[at];
     if (static_cast<unsigned char>(byte) < ' ') return true;
-    // What ends the string that all of it stands in, or was opened by the same.
+    // The end of the surrounding string, or the closing quote of the value.
     if (byte == '\\' && at + 1 < rest.size() && rest[at + 1] == '"' && (quote == '\0' || is_escaped)) return true;
     if (is_braced) return at + 1 == end_of_value;
     if (quote != '\0') return byte == quote;
     return byte == '"' || byte == '\'' || byte == '`' || byte == (is_apart ? ' ' : ';');
   };
   const auto is_pair = [&](char second) { return size + 1 < rest.size() && rest[size] == '\\' && rest[size + 1] == second; };
-  // Of two backslashes neither is the escape of what comes behind them.
+  // A doubled backslash does not escape the next character.
   while (size < rest.size() && !ends(size)) size += is_pair('\\') ? 2 : 1;
   near.count(2 * size);
   const auto value = rest.substr(0, size);
-  // What is first is a part only where others follow, or where all of it is in quotes.
+  // The first part counts only if other parts follow, or if the whole string is quoted.
   const bool is_quoted = quote == '\0' && (front == '"' || front == '\'' || front == '`') && size < rest.size() &&
                          (rest[size] == front || is_pair(front)) && value.find(' ') == std::string_view::npos;
   const auto behind = without_leading(rest.substr(size), is_braced ? "}; " : "; ");
   if (front != ';' && !is_apart && !is_quoted && !begins_with_part(behind, part_names)) {
-    // With blanks between its parts the next one is not behind a semicolon.
+    // If blanks separate the parts, the next one does not follow a semicolon.
     const auto blank = value.find(' ');
     if (blank == std::string_view::npos || value.substr(0, blank).ends_with(',') ||
         !begins_with_part(without_leading(value.substr(blank), " "), part_names))
@@ -329,7 +329,7 @@ std::optional<span> match_connection_password(const place& near) {
     size = blank;
   }
   const auto begin = static_cast<std::size_t>(rest.data() - near.text.data());
-  // What is to be filled in has a name, without what braces are for.
+  // A placeholder to be filled in is a name, without the characters that need braces.
   const auto inside = value.substr(0, size);
   if (is_braced ? is_name(inside) && inside.find_first_of("\"\\;") == std::string_view::npos : is_template(inside))
     return std::nullopt;

@@ -79,7 +79,7 @@ dictionary::~dictionary() {
 }
 
 result<void> dictionary::load(const std::string& folder) {
-  // Where a folder is named, nobody's configuration adds to it.
+  // With an explicit folder, ignore MeCab's configuration files.
   std::array<std::string, 5> words{"mecab", "-r", "/dev/null", "-d", folder};
   std::array<char*, 5> arguments{};
   for (std::size_t i = 0; i < words.size(); ++i) arguments[i] = words[i].data();
@@ -128,7 +128,8 @@ const mecab_node_t* dictionary::bench::words_of(std::string_view sentence) {
 
 namespace {
 
-/// By the part of speech. Endings, helpers and what joins words are not indexed; pronouns and nouns that stand for others are.
+/// The index value of a word by its part of speech. Endings, auxiliaries and conjunctions are not indexed. Pronouns and
+/// dependent nouns are indexed, but have little value in queries.
 worth worth_of(std::string_view feature, std::string_view base) noexcept {
   const auto kind = column_of(feature, 0);
   const auto finer = column_of(feature, 1);
@@ -142,7 +143,7 @@ worth worth_of(std::string_view feature, std::string_view base) noexcept {
   return kind == "接頭詞" ? worth::full : worth::none;
 }
 
-/// Whether there is more than marks of repetition and length.
+/// Whether the word has more than iteration and length marks.
 bool has_letters(std::string_view word) noexcept {
   while (!word.empty()) {
     const auto c = ascii::first_character(word);
@@ -154,7 +155,7 @@ bool has_letters(std::string_view word) noexcept {
   return false;
 }
 
-/// サーバー and サーバ are one word: a long vowel at the end of four katakana or more is dropped.
+/// Treats サーバー and サーバ as one word: drops a long vowel mark at the end of four or more katakana.
 std::string_view without_last_length(std::string_view word) noexcept {
   constexpr std::string_view length = "ー";
   if (word.size() < 4 * length.size() || word.substr(word.size() - length.size()) != length) return word;
@@ -166,7 +167,7 @@ std::string_view without_last_length(std::string_view word) noexcept {
   return word.substr(0, word.size() - length.size());
 }
 
-/// What one thread cuts with.
+/// The state that one thread needs.
 struct cutting_bench {
   explicit cutting_bench(const dictionary& by) : japanese(by) {}
   dictionary::bench japanese;
@@ -222,7 +223,7 @@ class by_mecab final : public tokenizer {
   std::string description_;
 };
 
-/// Where Debian has dictionaries: the one that is chosen there, and ipadic.
+/// Debian's dictionary folders: the selected one, and ipadic.
 constexpr std::array<const char*, 2> usual_folders = {"/var/lib/mecab/dic/debian", "/var/lib/mecab/dic/ipadic-utf8"};
 
 }  // namespace

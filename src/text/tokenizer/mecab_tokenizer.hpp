@@ -11,7 +11,7 @@
 
 namespace hondana::tokenizer {
 
-/// Of the C interface of MeCab 0.996. The library stays loaded.
+/// Functions of the C interface of MeCab 0.996. The library stays loaded.
 struct mecab_library {
   decltype(&mecab_strerror) strerror = nullptr;
   decltype(&mecab_destroy) destroy = nullptr;
@@ -26,30 +26,32 @@ struct mecab_library {
   decltype(&mecab_parse_lattice) parse_lattice = nullptr;
 };
 
-/// Loads a library by its name. Errors: source_unavailable, saying what to install.
+/// Loads a library by its name. Errors: source_unavailable, with what to install.
 [[nodiscard]] result<mecab_library> load_mecab_library(const char* name = "libmecab.so.2");
 
+/// A loaded MeCab dictionary. Threads: any; each thread needs its own `bench`.
 class dictionary {
  public:
-  /// A folder, or empty: what MeCab's own configuration says. Errors: source_unavailable, also for one that is not in UTF-8 or
-  /// whose words are not described as ipadic does.
+  /// `folder`: the dictionary; empty: the one in MeCab's own configuration. Errors: source_unavailable, also if the dictionary
+  /// is not UTF-8 or does not have the columns of ipadic.
   [[nodiscard]] static result<std::shared_ptr<const dictionary>> open(const mecab_library& library, const std::string& folder);
   dictionary(const dictionary&) = delete;
   dictionary& operator=(const dictionary&) = delete;
   ~dictionary();
 
-  /// `UTF-8-392127-102` for each of its files: charset, words and version.
+  /// `UTF-8-392127-102` for each of its files: charset, number of words and version.
   [[nodiscard]] const std::string& id() const noexcept { return id_; }
   [[nodiscard]] const std::string& folder() const noexcept { return folder_; }
 
-  /// What a thread needs of its own to cut.
+  /// The analysis state of one thread.
   class bench {
    public:
     explicit bench(const dictionary& by);
     bench(const bench&) = delete;
     bench& operator=(const bench&) = delete;
     ~bench();
-    /// The words of a sentence, which must outlive them, linked by `next`; good until the next call. Null: it cannot be cut.
+    /// The words of a sentence, linked by `next`. `sentence` must outlive them; valid until the next call. Null: the analysis
+    /// failed.
     [[nodiscard]] const mecab_node_t* words_of(std::string_view sentence);
 
    private:
@@ -69,7 +71,7 @@ class dictionary {
   std::string folder_{};
 };
 
-/// A member of what a dictionary says of a word: its columns are separated by commas. Empty: there is none.
+/// A column of a word's features, which are separated by commas. Empty: there is none.
 [[nodiscard]] std::string_view column_of(std::string_view feature, std::size_t which) noexcept;
 
 }  // namespace hondana::tokenizer

@@ -13,18 +13,18 @@
 
 namespace hondana::tokenizer {
 
-/// Where a text comes from. Queries leave out what would find everything, and never all that they have.
+/// The purpose of the words. Queries leave out words that would match everything, unless no other word is left.
 enum class purpose : std::uint8_t { index, query };
 
-/// One word of a text, in the form that is compared: folded as `language::folded`, Latin words stemmed.
+/// A word in the form for comparison: folded as by `language::folded`, Latin words stemmed.
 struct token {
   std::string text{};
-  std::size_t begin = 0;   ///< Of the word as it is written, in bytes of the text,
-  std::size_t end = 0;     ///< and where it ends.
-  bool is_prefix = false;  ///< Of queries: whatever begins with this fits (a word of one or two characters among trigrams).
+  std::size_t begin = 0;   ///< Position of the word in the original text, in bytes.
+  std::size_t end = 0;     ///< End of the word in the original text.
+  bool is_prefix = false;  ///< In queries: matches every word with this prefix (one or two characters with trigrams).
 };
 
-/// Cuts texts into words. Deterministic: the same text and `id()` always give the same tokens. Threads: any, several at once.
+/// Splits texts into words. Deterministic: the same text and `id()` always give the same tokens. Threads: any, several at once.
 class tokenizer {
  public:
   tokenizer() = default;
@@ -32,28 +32,31 @@ class tokenizer {
   tokenizer& operator=(const tokenizer&) = delete;
   virtual ~tokenizer() = default;
 
-  /// In the order of the text, a name before its parts. Malformed UTF-8 separates words. At most one token a character of the
-  /// folded text; none is longer than 256 bytes, of longer words only their beginning (again every 64 KiB). Time: linear.
+  /// The tokens in text order, a name before its parts. Time: linear. Malformed UTF-8 separates words. At most one token for
+  /// each character of the folded text; a token has at most 256 bytes. Of longer words only the beginning is a token (again
+  /// every 64 KiB).
   ///
-  /// Words of letters and digits are stemmed by Porter's second English stemmer, in whatever language they are, unless they
-  /// have digits. Names joined by `_` and `.` (`max_bytes`, `main.cpp`, `1.2.3`) are tokens as a whole and by their parts, and
-  /// so are CamelCase words, whose parts have two characters or more. Hangul words become pairs of characters; Thai, Lao,
-  /// Khmer and Burmese become triples, shorter at the end.
+  /// Words of letters and digits are stemmed by Porter's second English stemmer, in any language, unless they contain digits.
+  /// Names joined by `_` and `.` (`max_bytes`, `main.cpp`, `1.2.3`) and CamelCase words are tokens as a whole, and so are their
+  /// parts. Parts of CamelCase words have at least two characters. Hangul words become pairs of characters; Thai, Lao, Khmer
+  /// and Burmese become triples, shorter at the end.
   [[nodiscard]] virtual std::vector<token> tokens_of(std::string_view text, purpose what_for) const = 0;
-  /// Which one it is, with all that its tokens depend on (version of this code, dictionary and its size): what was indexed by
-  /// another must be indexed anew. For machines: `words-1 ipadic-…`.
+  /// Identifies everything that tokens depend on: the version of this code, and the dictionary with its size. An index from a
+  /// tokenizer with another id must be built again. Not for people: `words-1 ipadic-…`.
   [[nodiscard]] virtual const std::string& id() const noexcept = 0;
   /// For people: `MeCab with /var/lib/mecab/dic/debian (ipadic)`.
   [[nodiscard]] virtual const std::string& description() const noexcept = 0;
 };
 
-/// Japanese by MeCab, whose library and dictionary are loaded here; base forms, without particles, auxiliaries and marks;
-/// compound nouns by their parts, and a long vowel at the end of four katakana or more dropped (サーバー is サーバ). Chinese,
-/// too, goes through it. `folder`: the dictionary; empty: MeCab's own configuration, else Debian's folders. It must be ipadic
-/// in UTF-8. Errors: source_unavailable, saying what to install.
+/// The tokenizer that splits Japanese and Chinese with MeCab; loads its library and dictionary. Returns base forms, without
+/// particles, auxiliaries and marks. Splits compound nouns into parts, and drops a long vowel mark at the end of four or more
+/// katakana (サーバー → サーバ).
+/// `folder`: the dictionary, ipadic in UTF-8; empty: MeCab's own configuration, otherwise Debian's folders. Errors:
+/// source_unavailable, with what to install.
 [[nodiscard]] result<std::shared_ptr<const tokenizer>> words_by_mecab(const std::string& folder = {});
-/// Japanese and Chinese by overlapping runs of three characters, one at every character, shorter at the end of a run; all else
-/// as above. A query of one or two characters is a prefix, a longer one all its runs of three. Needs nothing.
+/// The tokenizer that splits Japanese and Chinese into overlapping runs of three characters, one at each character, shorter at
+/// the end of a run. A query of one or two characters is a prefix; a longer one consists of all its runs of three. Treats other
+/// scripts like `words_by_mecab`. Has no dependencies.
 [[nodiscard]] std::shared_ptr<const tokenizer> words_by_trigrams();
 
 }  // namespace hondana::tokenizer

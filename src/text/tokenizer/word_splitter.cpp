@@ -26,7 +26,7 @@ void found::add(std::string text, std::size_t begin, std::size_t end, worth is, 
     while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0) == 0x80) --most;
     text.resize(most);
   }
-  // The end is that of the last character, which may be folded to more than this word.
+  // The end is that of the last source character, which may fold to more than this word.
   const auto last = part_->source[end - 1];
   while (part_->source[end] == last) ++end;
   tokens_.push_back({std::move(text), source_of(begin), source_of(end), is_prefix});
@@ -123,14 +123,14 @@ bool is_japanese_stop_word(std::string_view base) noexcept {
 }
 
 enum class writing : std::uint8_t {
-  gap,       ///< Spaces, marks, symbols, and what is no character.
-  word,      ///< Letters and digits of scripts that write words.
+  gap,       ///< Spaces, marks, symbols, and malformed bytes.
+  word,      ///< Letters and digits of scripts that separate words.
   japanese,  ///< Han and kana.
-  hangul,    ///< Words with spaces, each with endings of its own.
+  hangul,    ///< Words separated by spaces, with endings attached.
   unspaced,  ///< Thai, Lao, Khmer, Myanmar.
 };
 
-/// Of a folded character.
+/// The class of a folded character.
 [[nodiscard]] writing writing_of(char32_t c) noexcept;
 
 namespace {
@@ -169,16 +169,16 @@ writing writing_of(char32_t c) noexcept {
   }
 }
 
-/// Cuts the word that begins at byte `at` of the folded part, and answers where it ends. `text` is the whole text as it is
-/// written.
+/// Adds the word that begins at byte `at` of the folded part, and returns its end. `text`: the whole original text.
 ///
-/// Names joined by `_` or `.` (snake_case, main.cpp, 1.2.3) are words as a whole, and their parts are, too; so are CamelCase
-/// words and their parts of two characters or more. An apostrophe belongs to the word only before a short ending ('s, 't).
+/// Names joined by `_` or `.` (snake_case, main.cpp, 1.2.3) are words as a whole, and so are their parts. The same applies to
+/// CamelCase words and their parts of at least two characters. An apostrophe belongs to the word only before a short ending
+/// ('s, 't).
 [[nodiscard]] std::size_t take_latin_word(found& into, std::string_view text, std::size_t at, stemmer& by);
 
 namespace {
 
-/// Where the letters and digits from here on end.
+/// The end of the letters and digits at `at`.
 std::size_t end_of_letters(std::string_view folded, std::size_t at) noexcept {
   while (at < folded.size()) {
     const auto c = ascii::first_character(folded.substr(at));
@@ -188,7 +188,7 @@ std::size_t end_of_letters(std::string_view folded, std::size_t at) noexcept {
   return at;
 }
 
-/// After an apostrophe at `at` with an ending of one or two letters: where that ends; else `at`.
+/// The end of an apostrophe with one or two letters at `at`; otherwise `at`.
 std::size_t end_of_ending(std::string_view folded, std::size_t at) noexcept {
   const auto rest = folded.substr(at);
   const std::size_t mark = rest.substr(0, 1) == "'" ? 1 : rest.substr(0, 3) == "\u2019" ? 3 : 0;
@@ -227,7 +227,7 @@ class word_cutter {
   }
 
  private:
-  /// Where a name goes on after `_` or one `.`, to its end.
+  /// The end of a name that continues after `_` or a single `.`.
   [[nodiscard]] std::size_t end_of_joined(std::size_t end) const noexcept {
     const auto folded = into_.folded();
     for (;;) {
@@ -251,7 +251,7 @@ class word_cutter {
   void take_part(std::size_t begin, std::size_t end) {
     const auto folded = into_.folded();
     add_word(folded.substr(begin, end - begin), begin, end);
-    // Only ASCII, which is as long folded as it was, shows where the parts are.
+    // Only ASCII text, which folding does not lengthen, shows where the parts begin.
     const auto from = into_.source_of(begin);
     const auto written = text_.substr(from, into_.source_of(end) - from);
     if (written.size() != end - begin || !ascii::is_same(written, folded.substr(begin, end - begin))) return;
@@ -280,10 +280,10 @@ std::size_t take_latin_word(found& into, std::string_view text, std::size_t at, 
 
 namespace {
 
-/// How much is folded at once: what that needs is nine times as much.
+/// The amount of text to fold at once. Folding needs nine times as much memory.
 constexpr std::size_t part_bytes = std::size_t{64} * 1024;
 
-/// Where a part that begins at `from` ends: after a space where there is one in its second half, and never in a character.
+/// The end of a part that begins at `from`: after a space if there is one in its second half, and never within a character.
 std::size_t end_of_part(std::string_view text, std::size_t from) noexcept {
   if (text.size() - from <= part_bytes) return text.size();
   const auto part = text.substr(from, part_bytes);
@@ -294,7 +294,7 @@ std::size_t end_of_part(std::string_view text, std::size_t from) noexcept {
   return end;
 }
 
-/// Where the run that begins at `at` ends, at most `longest_run` characters later.
+/// The end of the run that begins at `at`, at most `longest_run` characters later.
 std::size_t end_of_run(std::string_view folded, std::size_t at, writing which) noexcept {
   for (std::size_t count = 0; at < folded.size() && count < longest_run; ++count) {
     const auto c = ascii::first_character(folded.substr(at));

@@ -15,21 +15,21 @@
 
 namespace hondana::tokenizer {
 
-/// What a word is worth.
+/// The value of a word for search.
 enum class worth : std::uint8_t {
-  full,    ///< It says something.
-  little,  ///< It is indexed, but in queries it would find everything.
-  none,    ///< It is not indexed.
+  full,    ///< A meaningful word.
+  little,  ///< Indexed, but too common for queries.
+  none,    ///< Not indexed.
 };
 
 inline constexpr std::size_t longest_token = 256;
 
-/// Keeps words in the order of the text; at the end those that their purpose wants. Threads: one at a time.
+/// Collects words in text order, and finally selects those for the purpose. Threads: one at a time.
 class found {
  public:
   explicit found(purpose what_for) noexcept : what_for_(what_for) {}
 
-  /// The part of the text that is cut now: its folded form, and where it begins.
+  /// Sets the current part: its folded form, and its offset in the text.
   void begin_part(const language::folded_text& part, std::size_t offset) noexcept {
     part_ = &part;
     offset_ = offset;
@@ -38,9 +38,9 @@ class found {
   [[nodiscard]] std::size_t source_of(std::size_t byte) const noexcept { return offset_ + part_->source[byte]; }
   [[nodiscard]] bool is_query() const noexcept { return what_for_ == purpose::query; }
 
-  /// A word that is written in bytes [begin, end) of the folded part, which are not none.
+  /// Adds a word that covers bytes [begin, end) of the folded part, which must not be empty.
   void add(std::string text, std::size_t begin, std::size_t end, worth is = worth::full, bool is_prefix = false);
-  /// Of queries the words of full worth, or if there are none those of little, or else whatever there is.
+  /// Returns the words. For queries: those of full value; if there are none, those of little value; otherwise all.
   [[nodiscard]] std::vector<token> finish() &&;
 
  private:
@@ -48,13 +48,13 @@ class found {
   const language::folded_text* part_ = nullptr;
   std::size_t offset_ = 0;
   std::vector<token> tokens_{};
-  std::vector<worth> worths_{};  // Of queries alone.
+  std::vector<worth> worths_{};  // Only for queries.
 };
 
-/// Three characters at every one of bytes [begin, end) of the folded part, and the shorter ends: a text of any length is found
-/// by what it begins with. In queries the ends are left out, and a run of one or two characters is a prefix.
+/// Adds the trigrams that begin at each character in [begin, end) of the folded part. At the end, also adds shorter ones, so
+/// that any text is found by a prefix. In queries, leaves out the shorter ones; a run of one or two characters is a prefix.
 void add_trigrams(found& into, std::size_t begin, std::size_t end);
-/// Two characters at every one but the last; one that is alone as it is.
+/// Adds the bigrams that begin at each character except the last. A single character is added alone.
 void add_bigrams(found& into, std::size_t begin, std::size_t end);
 
 }  // namespace hondana::tokenizer
@@ -63,13 +63,13 @@ struct sb_stemmer;
 
 namespace hondana::tokenizer {
 
-/// Porter's second stemmer for English, for all words of Latin letters whatever their language: the same word always gives the
-/// same stem, in a text and in a query. Threads: one at a time.
+/// Porter's second stemmer for English, for Latin words of any language: the same word always has the same stem, in texts and
+/// in queries. Threads: one at a time.
 class stemmer {
  public:
   stemmer();
 
-  /// The stem of a folded word. Words with digits or joined by marks, and very long ones, stay as they are.
+  /// The stem of a folded word. Words with digits or joining marks, and very long words, stay unchanged.
   [[nodiscard]] std::string stem_of(std::string_view word);
 
  private:
@@ -79,15 +79,15 @@ class stemmer {
   std::unique_ptr<sb_stemmer, closing> porter_;
 };
 
-/// Whether a folded English word is one of those.
+/// Whether a folded English word is a stop word.
 [[nodiscard]] bool is_english_stop_word(std::string_view word) noexcept;
-/// Whether a Japanese base form is one of those; what its part of speech shows is not listed.
+/// Whether a Japanese base form is a stop word. Words that are recognized by their part of speech are not listed.
 [[nodiscard]] bool is_japanese_stop_word(std::string_view base) noexcept;
 
-/// How many characters without a space are cut as one: what comes after is cut for itself, so that time stays linear.
+/// The number of characters without a space that are processed as one run. Longer runs are divided, so that time stays linear.
 inline constexpr std::size_t longest_run = 2048;
 
-/// Cuts Japanese runs.
+/// Splits runs of Japanese.
 class japanese_cutter {
  public:
   japanese_cutter() = default;
@@ -95,19 +95,19 @@ class japanese_cutter {
   japanese_cutter& operator=(const japanese_cutter&) = delete;
   virtual ~japanese_cutter() = default;
 
-  /// Bytes [begin, end) of the folded part: Han and kana alone.
+  /// Adds the words in [begin, end) of the folded part, which contains only Han and kana.
   virtual void cut(found& into, std::size_t begin, std::size_t end) = 0;
 };
 
-/// Folds a text part by part and cuts it. Hangul words become pairs of characters, Thai and its like triples; Latin, Greek,
-/// Cyrillic and all others that have spaces are words.
+/// Folds a text part by part and splits it into words. Hangul words become pairs of characters, Thai and similar scripts
+/// triples; scripts with spaces (Latin, Greek, Cyrillic and others) become words.
 [[nodiscard]] std::vector<token> cut_text(std::string_view text, purpose what_for, japanese_cutter& japanese, stemmer& latin);
 
-/// Threads: any. What is lent must be given back before the pool goes.
+/// A pool of reusable objects. Threads: any. Leases must end before the pool is destroyed.
 template <class T>
 class pool {
  public:
-  /// One thing in use; given back at its end.
+  /// An object in use; returned to the pool on destruction.
   class lease {
    public:
     lease(pool& from, std::unique_ptr<T> what) noexcept : from_(&from), what_(std::move(what)) {}

@@ -29,7 +29,8 @@
 
 namespace hondana::transport::child {
 
-/// Threads: one at a time, but what `front` gave stays where it is until it is written or cleared.
+/// Messages that wait to be written. Threads: one at a time, but the view from `front` stays valid until it is written or
+/// cleared.
 class outbox {
  public:
   void add(std::string text, bool is_call) {
@@ -40,12 +41,12 @@ class outbox {
   }
   [[nodiscard]] bool empty() const noexcept { return waiting_.empty(); }
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
-  /// Of what is no request, above all answers to the program's own, and waits behind another message: one that is long says
-  /// nothing of its reader.
+  /// Bytes of messages other than requests, mainly answers to the program's own requests. Not counting the first message in the
+  /// queue: a long one does not mean that the program reads slowly.
   [[nodiscard]] std::size_t waiting_answers() const noexcept {
     return waiting_.empty() || waiting_.front().is_call ? other_bytes_ : other_bytes_ - waiting_.front().text.size();
   }
-  /// What is to be written next.
+  /// The bytes to write next.
   [[nodiscard]] std::string_view front() const { return std::string_view(waiting_.front().text).substr(written_); }
   void wrote(std::size_t count) {
     written_ += count;
@@ -66,7 +67,7 @@ class outbox {
   std::deque<message> waiting_;
   std::size_t bytes_ = 0;
   std::size_t other_bytes_ = 0;
-  std::size_t written_ = 0;  // of the first
+  std::size_t written_ = 0;  // of the first message
 };
 
 }  // namespace hondana::transport::child
@@ -80,7 +81,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds time_to_take{500};
 constexpr milliseconds time_to_say_why{500};
 constexpr milliseconds time_without_memory{500};
-/// Of our answers may wait before nothing more is read that would want another.
+/// Limit of waiting answers. Beyond it nothing is read, since that may be requests that need more answers.
 constexpr std::size_t most_unread = 4u << 20;
 constexpr milliseconds time_to_read_some{2'000};
 constexpr auto out_of_reach = "was lost, because the launcher, which starts programs, has ended; restart this process";
@@ -99,7 +100,8 @@ class child_channel final : public channel::channel {
   ~child_channel() override { close(milliseconds(0)); }
 
   void start() {
-    // Writing to a program that has gone must not end ours; no handler of the host's runs there.
+    // A write to a program that has ended must not raise SIGPIPE, and the application's signal handlers must not run on this
+    // thread.
     const executor::signals_blocked meanwhile;
     thread_ = std::thread([this] { run(); });
   }
@@ -108,7 +110,7 @@ class child_channel final : public channel::channel {
     const std::lock_guard lock(mutex_);
     if (is_closing_) return;
     const bool is_call = message.call != 0;
-    // What is no call is bounded by not reading on while too much of it waits.
+    // Other messages need no limit, because reading stops while too many of them wait.
     if (is_call && queue_.bytes() + message.text.size() > most_.queued_bytes) {
       overloaded_.push_back(message.call);
     } else {
@@ -119,7 +121,7 @@ class child_channel final : public channel::channel {
   }
   void abandon(hondana::channel::call_id call) override {
     calls_.abandon(call);
-    wake();  // its answer may be on its way
+    wake();  // its answer may be arriving
   }
   void end_connection(std::string why) override {
     const std::lock_guard lock(mutex_);
@@ -146,7 +148,7 @@ class child_channel final : public channel::channel {
 
  private:
   void wake() const {
-    // Full means that it is awake already.
+    // If the counter is full, a wake is pending already.
     (void)::eventfd_write(wake_.get(), 1);
   }
 
@@ -154,13 +156,13 @@ class child_channel final : public channel::channel {
     for (;;) {
       {
         const std::lock_guard lock(mutex_);
-        // Whoever takes nothing for a while takes no more.
+        // A program that accepts nothing for a while is not waited for.
         if (is_closing_ && (queue_.empty() || !running_.is_running() || clock::now() >= close_by_ ||
                             clock::now() >= std::max(closing_since_, last_written_) + time_to_take))
           break;
       }
       if (executor::without_throwing([this] { go_on(); })) continue;
-      // No memory, as a rule.
+      // Usually a lack of memory.
       const bool has_ended = running_.is_running() &&
                              executor::without_throwing([this] { end_run("wrote more than fits in memory, and was stopped"); });
       if (!has_ended) give_up_run();
@@ -183,7 +185,7 @@ class child_channel final : public channel::channel {
     }
   }
 
-  /// Ends the run when there is no memory to tell anybody; `go_on` tells later.
+  /// Ends the run if there is not enough memory to report it. `go_on` reports it later.
   void give_up_run() {
     owes_broken_ = true;
     executor::without_throwing([this] { running_.kill(); });
@@ -192,7 +194,7 @@ class child_channel final : public channel::channel {
       calls_.clear();
       queue_.clear();
     });
-    // A program that is started again and again must not keep a processor busy.
+    // A program that is restarted again and again must not occupy a processor.
     ::poll(nullptr, 0, monotonic_clock::poll_timeout(static_cast<int>(time_without_memory.count())));
   }
 
@@ -210,11 +212,11 @@ class child_channel final : public channel::channel {
     }
   }
 
-  /// False when there is nothing to start it for, or it may not be started yet.
+  /// Starts the program again. False if no message waits, or if the pause after quick ends is not over.
   bool start_anew() {
     {
       const std::lock_guard lock(mutex_);
-      misdeed_.clear();  // of a run that has ended already
+      misdeed_.clear();  // from a run that has ended already
       if (queue_.empty()) return false;
     }
     if (auto started = running_.start_anew(); !started) {
@@ -225,12 +227,12 @@ class child_channel final : public channel::channel {
     return true;
   }
 
-  /// What waits was meant for the run that has ended.
+  /// Drops the queue, which was meant for the ended run, and reports the failure.
   void tell_broken(failure why) {
     {
       const std::lock_guard lock(mutex_);
       queue_.clear();
-      calls_.clear();  // with the queue, so that what is sent from now on is neither lost nor forgotten
+      calls_.clear();  // under the same lock as the queue, so that later messages are neither lost nor forgotten
     }
     hears_.broken(std::move(why));
   }
@@ -268,7 +270,7 @@ class child_channel final : public channel::channel {
     }
     if (!misdeed.empty()) return end_run(misdeed);
     if (borne && clock::now() >= borne->borne_until) return end_run(borne->what);
-    // Negative numbers are passed over.
+    // poll() ignores negative descriptors.
     std::array<pollfd, 6> watched{{{wake_.get(), POLLIN, 0},
                                    {is_flooding || pause > milliseconds(0) ? -1 : running_.output(), POLLIN, 0},
                                    {pause_of_problems > milliseconds(0) ? -1 : running_.problems(), POLLIN, 0},
@@ -289,7 +291,8 @@ class child_channel final : public channel::channel {
     clock::time_point borne_until;
     const char* what;
   };
-  /// Of a program that takes nothing of what waits for it; with the mutex held.
+  /// A reason to stop the program, because it does not read its input or does not finish an answer; with its deadline. Requires
+  /// the mutex.
   std::optional<offence> offence_of(bool is_flooding) {
     if (!is_flooding) flooding_since_.reset();
     if (!queue_.empty() && running_.input() < 0)
@@ -315,11 +318,11 @@ class child_channel final : public channel::channel {
         if (queue_.empty()) return;
         next = queue_.front();
       }
-      // Only this thread takes from the queue.
+      // Only this thread removes messages from the queue.
       const auto count = ::write(running_.input(), next.data(), next.size());
       if (count < 0) {
         if (errno == EAGAIN || errno == EINTR) return;
-        // It may still answer what it was asked, or be about to end; what waits is given a moment.
+        // The program may still answer earlier requests, or be about to end, so the queue stays for a moment.
         running_.close_input();
         deaf_since_ = clock::now();
         return;
@@ -341,7 +344,7 @@ class child_channel final : public channel::channel {
     tell_broken(std::move(taken.error()));
   }
 
-  /// `misdeed`: empty when it ended by itself.
+  /// `misdeed`: why the program is stopped; empty: it ended by itself.
   void end_run(std::string_view misdeed) {
     auto how = running_.end(misdeed);
     lines_.end();
@@ -358,16 +361,16 @@ class child_channel final : public channel::channel {
   std::mutex mutex_;
   child::outbox queue_;
   std::vector<hondana::channel::call_id> overloaded_;
-  bool owes_broken_ = false;  // a run has ended and nobody was told
-  std::string misdeed_;       // for which the program is to be ended
+  bool owes_broken_ = false;  // a run has ended and was not reported
+  std::string misdeed_;       // why the program must be stopped
   bool is_closing_ = false;
   clock::time_point closing_since_{};
   clock::time_point close_by_{};
 
-  // Of the thread alone.
+  // Used only by the thread.
   clock::time_point last_written_{};
   child::run running_;
-  clock::time_point deaf_since_{};  // of a closed input
+  clock::time_point deaf_since_{};  // when its input was closed
   std::optional<clock::time_point> flooding_since_;
   child::messages lines_;
 

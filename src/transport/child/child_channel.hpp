@@ -12,16 +12,18 @@
 
 namespace hondana::transport {
 
-/// "stdio": one message a line. The program is started at once, so that one that is not there is known at once, and anew by the
-/// `send` after it has ended; one that keeps ending within five seconds is left alone for a while, and `broken` says so.
+/// Makes a channel of kind "stdio": one message per line. The program is started at once, so that a missing program is an
+/// immediate error. After it has ended, the next `send` starts it again. A program that repeatedly ends within five seconds is
+/// not restarted for a while, which `broken` reports.
 ///
-/// The first line of a run that is no message is told to `log`, the eleventh is the end of it, and how many there were is told
-/// then. Content whose message names no id in its first 64 KiB goes to its sink as it comes only while no other call is under
-/// way; otherwise it is held back until its id comes, beyond a MiB in a nameless file. A program that takes nothing is ended:
-/// when it has closed its input and something is to be sent, and when it does not read 4 MiB of answers to its own questions.
+/// The first line of a run that is not a message is logged. The eleventh ends the run, and the number of such lines is logged
+/// then. If a message has no id in its first 64 KiB, its content goes to a sink as it arrives only if a single call is pending.
+/// Otherwise it is held back until the id arrives: up to 1 MiB in memory, more in an unnamed file. A program that does not read
+/// is stopped. That is the case if it has closed its input and a message waits, or if it leaves 4 MiB of answers to its own
+/// requests unread.
 ///
-/// `hears` outlives the channel; `log` may be empty. Errors: as `program::start`; source_unavailable when no thread can be had.
-/// Spec: basic/transports/stdio, all revisions.
+/// `hears` must outlive the channel; `log` may be empty. Errors: those of `program::start`; source_unavailable if no thread can
+/// be started. Spec: basic/transports/stdio, all revisions.
 [[nodiscard]] result<std::unique_ptr<channel::channel>> start_child(const child_target& target, channel::listener& hears,
                                                                     const channel::limits& most,
                                                                     std::function<void(std::string_view)> log);

@@ -1,4 +1,4 @@
-/// Classifies lines of a child process: answers, messages, or not of the protocol.
+/// Classifies the output lines of a child process: answers, other messages, and lines that are not JSON-RPC.
 #include "transport/child/child_messages.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ constexpr std::size_t shown = 120;
 constexpr std::chrono::seconds time_to_finish{3};
 constexpr std::size_t bytes_to_finish = 256u << 20;
 constexpr std::size_t bytes_of_progress = 1u << 20;
-constexpr std::size_t cost_of_line = 256;  // also of an empty one, in bytes
+constexpr std::size_t cost_of_line = 256;  // bytes that each line counts in addition, even an empty one
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
@@ -34,7 +34,7 @@ void expected_calls::abandon(channel::call_id call) {
   const std::lock_guard lock(mutex_);
   const auto found = all_.find(call);
   if (found != all_.end()) found->second = {{}, true, found->second.is_lasting};
-  // A server that never answers what was given up must not fill us; who is forgotten here is only told of in the log.
+  // Limits the memory for calls that the server never answers. Later answers to forgotten calls are only logged.
   constexpr std::size_t most_abandoned = 10'000;
   if (all_.size() > most_abandoned) std::erase_if(all_, [](const auto& one) { return one.second.is_abandoned; });
 }
@@ -58,7 +58,7 @@ channel::content_sink expected_calls::sink_of(channel::call_id call) const {
   const std::lock_guard lock(mutex_);
   const auto found = all_.find(call);
   if (found == all_.end()) return {};
-  // Content of an answer that nobody wants is passed over, not kept.
+  // Content of an abandoned call is discarded, not stored.
   if (found->second.is_abandoned) return [](std::size_t, std::string_view) { return result<void>(); };
   return found->second.content;
 }
@@ -114,7 +114,7 @@ channel::content_sink messages::sink_for(const std::string& id) {
   const auto call = channel::call_named(id);
   auto sink = call ? calls_.sink_of(*call) : channel::content_sink();
   if (!sink || !intake_.is_holding()) return sink;
-  // What was held back comes all at once, for as long as its taker wants.
+  // The held content arrives at once, and the sink may take long, so each piece extends the timeout.
   return [this, call = *call, into = std::move(sink)](std::size_t item, std::string_view bytes) {
     if (calls_.waits(call)) hears_.progressed(call);
     return into(item, bytes);
@@ -134,7 +134,7 @@ std::optional<channel::content_sink> messages::late_sink() {
 
 void messages::tell_progress() {
   if (intake_.is_holding()) {
-    // It may be anybody's.
+    // It may belong to any of these calls.
     for (const auto call : calls_.all_that_wait()) hears_.progressed(call);
     return;
   }
@@ -170,15 +170,15 @@ result<void> messages::feed(std::string_view bytes) {
     if (start_.size() < shown) start_ += part.substr(0, shown - start_.size());
     is_empty_ = is_empty_ && std::all_of(part.begin(), part.end(), is_space);
     line_bytes_ += part.size();
-    // These may never come to an end of their line.
+    // Such a line may never end.
     if (is_empty_ || !calls_.newest()) count_bytes(0);
-    // The rest of a long answer that no caller waits for costs no more than reading it.
+    // Only reads the rest of a long answer that no caller waits for, without parsing it.
     const bool is_passed_over =
         unwanted_since_ && line_bytes_ - wanted_bytes_ > bytes_of_progress && call_of_line().has_value();
     if (!is_empty_ && !is_passed_over) {
       if (const auto fed = intake_.feed(part); !fed) {
         is_refused_ = true;
-        // It may never come to its end.
+        // The line may never end, so the call ends now.
         const auto call = has_guessed_ ? guess_ : call_of_line();
         if (call && settle(*call)) hears_.ended(*call, {.why = fed.error()});
       }
@@ -215,7 +215,7 @@ std::optional<messages::clock::time_point> messages::borne_until() {
 bool messages::is_unwanted() const {
   if (intake_.has_method()) return is_refused_;
   if (const auto call = has_guessed_ ? guess_ : call_of_line()) return !calls_.waits(*call);
-  // It may be the answer to any call that was made before it began.
+  // It may be the answer to any call made before the line began.
   return is_refused_ || (*newest_ != 0 && !calls_.waits_up_to(*newest_));
 }
 
@@ -244,7 +244,7 @@ result<void> messages::end_line() {
 result<void> messages::take(const result<std::string>& whole) {
   const auto call = call_of_line();
   if (has_guessed_ && call != guess_) {
-    // What went into a sink was somebody else's.
+    // The content that went to the sink belongs to another message.
     if (settle(*guess_))
       hears_.ended(*guess_,
                    {.why = {errc::broken_protocol, "the server sent content whose id does not belong to this request", {}}});
@@ -258,7 +258,7 @@ result<void> messages::take(const result<std::string>& whole) {
 
 result<void> messages::refuse(const failure& why) {
   auto call = call_of_line();
-  const bool is_json = why.code != errc::broken_protocol;  // as far as it came
+  const bool is_json = why.code != errc::broken_protocol;  // as far as it has arrived
   if (!call && is_json && !intake_.has_method()) call = calls_.only_one();
   if (call) {
     if (settle(*call)) hears_.ended(*call, {.why = why});

@@ -54,7 +54,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::size_t piece = 64u << 10;
-constexpr milliseconds quick_end{5'000};  // one that ends within this time did not get far
+constexpr milliseconds quick_end{5'000};  // a run that ends within this time counts as failed
 constexpr milliseconds first_pause{250};
 constexpr milliseconds longest_pause{5'000};
 constexpr milliseconds time_to_be_reaped{1'000};
@@ -122,7 +122,7 @@ void run::read_problems() {
   }
 }
 
-/// What it said before it ended.
+/// Reads the standard error that was written before the end.
 void run::read_last_problems() {
   const auto enough = clock::now() + time_for_last_words;
   while (now_.problems.is_open() && clock::now() < enough) {
@@ -135,7 +135,7 @@ void run::read_last_problems() {
 
 std::string run::end(std::string_view misdeed) {
   close_input();
-  // One that is out of reach is told of by `kill`.
+  // `kill` reports a program that cannot be signalled.
   if (!misdeed.empty()) static_cast<void>(now_.signal(SIGTERM));
   const auto how = now_.ended(clock::now() + time_to_be_reaped);
   if (!how) static_cast<void>(now_.signal(SIGKILL));
@@ -173,7 +173,7 @@ void run::kill() {
   now_ = process::program();
 }
 
-/// Reads on, since a program that cannot write cannot end.
+/// Keeps reading, because a program whose output is blocked cannot end.
 bool run::leave_until(clock::time_point until) {
   for (;;) {
     const auto left = std::chrono::duration_cast<milliseconds>(until - clock::now()).count();

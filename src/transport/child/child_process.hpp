@@ -19,15 +19,15 @@
 
 namespace hondana::transport::child {
 
-/// Lines for whoever wants them, and the last of them for the text that says how it all ended. Threads: one at a time.
+/// Splits standard error into lines. Stores the last ones for the message that reports the end. Threads: one at a time.
 class problem_lines {
  public:
-  /// `tell` outlives it and may be empty.
+  /// `tell` must outlive it and may be empty.
   explicit problem_lines(const std::function<void(std::string_view)>& tell) : tell_(tell) {}
 
   void feed(std::string_view bytes);
   void end_line();
-  /// "; it said: …", or nothing.
+  /// "; it said: …" with the last lines; empty if there are none.
   [[nodiscard]] std::string said() const;
   void clear();
 
@@ -37,18 +37,19 @@ class problem_lines {
   std::deque<std::string> last_;
 };
 
-/// Threads: one at a time.
+/// One process at a time, which can be started again. Threads: one at a time.
 class run {
  public:
   using clock = monotonic_clock;
 
-  /// `of` and `log` outlive it; `log` may be empty.
+  /// `of` and `log` must outlive it; `log` may be empty.
   run(const child_target& of, process::program first, const std::function<void(std::string_view)>& log);
 
-  /// Errors: as `process::program::start`; source_unavailable while one that keeps ending within five seconds is left alone.
+  /// Starts the program again. Errors: those of `process::program::start`; source_unavailable during the pause after repeated
+  /// ends within five seconds.
   result<void> start_anew();
   [[nodiscard]] bool is_running() const noexcept { return now_.is_running(); }
-  /// To be watched; -1 for what is closed.
+  /// Descriptors for poll; -1 if closed.
   [[nodiscard]] int input() const noexcept { return now_.input.get(); }
   [[nodiscard]] int output() const noexcept { return now_.output.get(); }
   [[nodiscard]] int problems() const noexcept { return now_.problems.get(); }
@@ -56,21 +57,23 @@ class run {
   [[nodiscard]] int launcher_ending() const noexcept { return now_.launcher_ending(); }
   void close_input() { now_.input = {}; }
 
-  /// The next bytes of its output; empty when none have come yet, nothing at the end. Valid until the next call of anything.
+  /// Reads from its output. Empty text: nothing has arrived yet; empty optional: end of output. Valid until the next call of
+  /// any function.
   [[nodiscard]] std::optional<std::string_view> read();
   void read_problems();
-  /// How long reading of its standard error must pause. It is read at up to two thousand lines a second.
+  /// How long reading of its standard error must pause. The limit is 2000 lines a second.
   [[nodiscard]] std::chrono::milliseconds pause_of_problems() const { return pace_.pause(); }
-  /// `ending` can be read: what the output holds now is all that it wrote, whoever else holds it open and writes to it.
+  /// Call when `ending` is readable. The bytes in the pipe now are the rest of its output, even if other processes hold the
+  /// pipe open and write to it.
   void notice_end();
   [[nodiscard]] bool has_ended() const noexcept { return rest_.has_value(); }
 
-  /// Its output or the program has ended, or it is ended for a `misdeed`; empty: it ended by itself. Gives the way it ended in
-  /// words, and what it said.
+  /// Ends the run after its output or the program has ended, or stops it. `misdeed`: why it is stopped; empty: it ended by
+  /// itself. Returns a text with how it ended, and its last lines of standard error.
   [[nodiscard]] std::string end(std::string_view misdeed);
-  /// Closes its input and waits, signals and waits, and kills. Spec: basic/transports/stdio#shutdown.
+  /// Closes its input and waits, sends SIGTERM and waits, and sends SIGKILL. Spec: basic/transports/stdio#shutdown.
   void leave(clock::time_point by);
-  /// Without a word, but of one that is out of reach and goes on.
+  /// Sends SIGKILL. Logs only if the program cannot be signalled and keeps running.
   void kill();
 
  private:
@@ -85,7 +88,7 @@ class run {
   problem_lines lines_;
   channel::unsolicited_limit pace_{std::chrono::seconds(10)};  // of its standard error
   clock::time_point began_;
-  std::optional<std::size_t> rest_;  // of the output, of a program that has ended
+  std::optional<std::size_t> rest_;  // unread bytes of the output, after the program has ended
   unsigned quick_ends_ = 0;
   std::string last_end_;
   clock::time_point not_before_{};

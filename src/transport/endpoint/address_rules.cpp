@@ -20,7 +20,7 @@ constexpr std::uint32_t ipv4_number(std::uint32_t a, std::uint32_t b, std::uint3
   return a << 24U | b << 16U | c << 8U | d;
 }
 
-/// Where clouds keep what machines log in with.
+/// Addresses of cloud metadata services, which give out credentials.
 constexpr std::array metadata_of_clouds{ipv4_number(169, 254, 169, 254), ipv4_number(169, 254, 170, 2),
                                         ipv4_number(169, 254, 170, 23),  ipv4_number(100, 100, 100, 200),
                                         ipv4_number(168, 63, 129, 16),   ipv4_number(192, 0, 0, 192)};
@@ -50,7 +50,7 @@ std::uint32_t ipv4_within(const ipv6_bytes& address, std::size_t at) noexcept {
   return ipv4_number(address[at], address[at + 1], address[at + 2], address[at + 3]);
 }
 
-/// The IPv4 address that an IPv6 one stands for.
+/// The IPv4 address that an IPv6 address contains.
 std::optional<std::uint32_t> carried_by(const ipv6_bytes& address) noexcept {
   if (begins(address, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff})) return ipv4_within(address, 12);
   if (begins(address, {0x00, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0})) return ipv4_within(address, 12);
@@ -65,7 +65,7 @@ std::optional<std::uint32_t> carried_by(const ipv6_bytes& address) noexcept {
 bool may_serve_ipv6(const ipv6_bytes& address) noexcept {
   if (const auto inner = carried_by(address)) return may_serve_ipv4(*inner);
   if (address[0] == 0xff || address == ipv6_bytes{} || is_among(metadata_of_clouds6, address)) return false;
-  // Link-local, and site-local, which has been given up.
+  // Link-local, and the deprecated site-local.
   return !(address[0] == 0xfe && address[1] >= 0x80);
 }
 

@@ -1,4 +1,4 @@
-/// An HTTP service from the configuration, such as an exporter or a collector of traces.
+/// An HTTP service from the configuration, such as an exporter or a trace collector.
 #include "transport/endpoint/endpoint.hpp"
 
 #include <algorithm>
@@ -31,12 +31,12 @@ using fields = std::vector<std::pair<std::string, std::string>>;
 /// `name=value&…`, both percent-encoded.
 [[nodiscard]] std::string form_of(const fields& query);
 
-/// `base` (whose own query stays in front) with `path` behind its path. Errors: invalid_argument for a path that does not begin
-/// with `/`, has dot segments, however they are escaped, or characters that a path has not; and for more than 8192 bytes.
+/// Appends `path` to the path of `base`, and `query` to its query. Errors: invalid_argument for a path that does not begin with
+/// `/`, has dot segments, also escaped ones, or invalid characters; and for URLs over 8192 bytes.
 [[nodiscard]] result<std::string> url_with(std::string_view base, std::string_view path, const fields& query);
 
-/// The one line of a file that holds a secret, without its end. Errors: as `disk::read_private`; invalid_argument for what is
-/// empty, longer than 16 KiB, several lines, or has control characters. Only the private texts name the path.
+/// Reads a secret from a file with one line. Errors: those of `disk::read_private`; invalid_argument for a file that is empty,
+/// has several lines or control characters, or is longer than 16 KiB. Only the private texts contain the path.
 [[nodiscard]] result<std::string> secret_in(const std::string& path, std::string_view setting);
 
 namespace {
@@ -48,7 +48,7 @@ bool is_in_paths(char c) noexcept {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || others.find(c) != others.npos;
 }
 
-/// Errors: as `url_with`.
+/// Errors: those of `url_with`.
 result<void> check_path(std::string_view path) {
   if (!path.starts_with('/') || !std::all_of(path.begin(), path.end(), is_in_paths))
     return fail(errc::invalid_argument, "the request path does not begin with / or has characters that must be escaped");
@@ -148,7 +148,7 @@ result<uri::host_port> place_in(const std::string& url) {
   return std::move(*where);
 }
 
-/// Errors: invalid_argument.
+/// Checks credentials, and that they do not go over plain http: to another machine. Errors: invalid_argument.
 result<void> check_secrets(const settings& from, const std::string& host, bool is_plain) {
   if (from.user.empty() != from.password_file.empty())
     return unfit("user and password_file are needed together; set both or neither");
@@ -172,7 +172,7 @@ result<void> check_secrets(const settings& from, const std::string& host, bool i
                ", where others can read it in transit; use https:, or set secrets_in_the_clear = true");
 }
 
-/// As libcurl reads them; the first in lower case only.
+/// Checks the variables that libcurl reads: of http_proxy only the lower-case form.
 bool has_environment_proxy(bool is_plain) {
   const auto is_set = [](const char* name) {
     const char* const value = std::getenv(name);
@@ -195,15 +195,15 @@ answer answer_of(const http::response_head& head) {
           .retry = http::parse_retry_after(head.retry_after, std::chrono::system_clock::now())};
 }
 
-/// Takes the body of one answer.
+/// Receives the body of one answer.
 class body_taker {
  public:
   body_taker(const request& what, const endpoint::sink& into, const std::string& origin) noexcept
       : what_(what), into_(into), origin_(origin) {}
 
-  /// False: no more is wanted; `stopped` says why, if it is an error.
+  /// Takes a piece of the body. False: stop reading; `stopped_` has the reason if it is an error.
   bool hear(const http::response_head& head, std::string_view piece) {
-    // Of a redirect that is followed nobody reads the body; a short one is let pass, so that the connection can be kept.
+    // The body of a redirect is skipped. A short one is read to its end, so that the connection can be reused.
     if (is_redirect(head.status)) return (skipped_ += piece.size()) <= http::max_error_body_bytes;
     const auto coding = ascii::in_lower_case(head.content_encoding);
     const auto take = [&](std::string_view unpacked) { return keep(head, unpacked); };
@@ -215,7 +215,7 @@ class body_taker {
     if (!done) return stop(done.error().code, done.error().public_text);
     return *done;
   }
-  /// Errors: of what was heard.
+  /// Errors: those of the body.
   result<void> finish() {
     if (!stopped_ && !is_cut_ && unpacking_ && !unpacking_->is_whole())
       stop(errc::broken_protocol, "its compressed answer is incomplete");
@@ -233,7 +233,7 @@ class body_taker {
   bool keep(const http::response_head& head, std::string_view piece) {
     size_ += piece.size();
     if (!head.is_success()) {
-      // Why a content is not given may be longer than what is wanted of it.
+      // The text of an error may be longer than the limit of the content.
       const auto most = into_ ? http::max_error_body_bytes : std::min(what_.most_bytes, http::max_error_body_bytes);
       bytes += piece.substr(0, most - std::min(most, bytes.size()));
       is_cut_ = size_ > most;
@@ -263,7 +263,7 @@ class body_taker {
   const endpoint::sink& into_;
   const std::string& origin_;
   std::optional<unpacker> unpacking_;
-  std::optional<failure> stopped_;  // by ourselves
+  std::optional<failure> stopped_;  // our own reason to stop
   std::size_t size_ = 0;
   std::size_t skipped_ = 0;
   bool is_cut_ = false;
@@ -281,7 +281,7 @@ struct endpoint::state {
   std::vector<std::unique_ptr<connection>> idle{};
   std::size_t busy = 0;
 
-  /// Errors: cancelled, timed_out, source_unavailable.
+  /// Takes an idle connection, or makes one. Errors: cancelled, timed_out, source_unavailable.
   result<std::unique_ptr<connection>> take(steady::time_point until, const std::stop_token& stop) {
     std::unique_lock lock(mutex);
     if (!monotonic_clock::wait_until(freed, lock, stop, until, [this] { return busy < most_at_once; }))
@@ -306,7 +306,7 @@ struct endpoint::state {
     }
     freed.notify_one();
   }
-  /// Errors: of paths, header fields and secret files.
+  /// Errors: those of paths, header fields and secret files.
   [[nodiscard]] result<connection::message> message_of(const request& what) const {
     const auto cannot = [&](const failure& why) {
       return cannot_ask(why.code, on.target.origin, why.public_text, why.private_text);
@@ -340,7 +340,7 @@ struct endpoint::state {
     }
     return out;
   }
-  /// Where a redirect leads. Errors: access_denied, broken_protocol.
+  /// The target of a redirect. Errors: access_denied, broken_protocol.
   [[nodiscard]] result<std::string> next_of(const std::string& url, const std::string& location) const {
     auto next = location.empty() ? std::nullopt : http::resolved(url, location);
     if (!next) return cannot_ask(errc::broken_protocol, on.target.origin, "it redirects without a valid Location");

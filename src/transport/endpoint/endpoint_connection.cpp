@@ -1,4 +1,4 @@
-/// One connection to a service: its requests, and bodies that arrive compressed.
+/// One connection to a service: its requests, and compressed bodies.
 #include "transport/endpoint/endpoint_connection.hpp"
 
 #include <dlfcn.h>
@@ -27,7 +27,7 @@ struct zlib_library {
   decltype(&::inflateEnd) end = nullptr;
 };
 
-/// Null: there is none. Never unloaded. Threads: any.
+/// Null if zlib is not installed. Never unloaded. Threads: any.
 const zlib_library* loaded_zlib() {
   static const zlib_library known = [] {
     zlib_library out{};
@@ -45,7 +45,7 @@ const zlib_library* loaded_zlib() {
   return known.init != nullptr && known.go_on != nullptr && known.reset != nullptr && known.end != nullptr ? &known : nullptr;
 }
 
-constexpr int gzip_only = 15 + 16;  // the largest window, and no other container
+constexpr int gzip_only = 15 + 16;  // the largest window, gzip format only
 constexpr std::size_t unpacked_window = 64u << 10;
 
 }  // namespace
@@ -54,7 +54,7 @@ struct unpacker::state {
   z_stream stream{};
   std::array<char, unpacked_window> window{};
   bool is_ready = false;
-  bool is_between = true;  // members
+  bool is_between = true;  // between two gzip members
 };
 
 unpacker::unpacker() : state_(std::make_unique<state>()) {
@@ -223,7 +223,7 @@ result<connection::head> connection::perform(const ground& on, const message& wh
 
 result<void> connection::wait_for_end(const ground& on, clock::time_point until, const std::stop_token& stop) {
   for (;;) {
-    // Before libcurl does anything: what was cancelled is not begun.
+    // Check this first: a cancelled request must not start.
     if (stop.stop_requested()) return cannot_ask(errc::cancelled, on.target.origin, "it was cancelled");
     int running = 0;
     curl().multi_perform(multi_, &running);

@@ -1,4 +1,4 @@
-/// One connection to a service: its requests, and bodies that arrive compressed.
+/// One connection to a service: its requests, and compressed bodies.
 #pragma once
 
 #include <sys/socket.h>
@@ -24,11 +24,11 @@
 
 namespace hondana::endpoint {
 
-/// Unpacks gzip piece by piece, several members one after the other too. libcurl would not say that one is cut off. Threads:
-/// one at a time.
+/// Decompresses gzip piece by piece, also with several members. libcurl is not used for this, because it does not report
+/// truncated data. Threads: one at a time.
 class unpacker {
  public:
-  /// Takes what was unpacked, at most 64 KiB at once. False: no more is wanted.
+  /// Receives decompressed data, at most 64 KiB at once. Returns false to stop.
   using taker = std::function<bool(std::string_view)>;
 
   unpacker();
@@ -36,10 +36,10 @@ class unpacker {
   unpacker(const unpacker&) = delete;
   unpacker& operator=(const unpacker&) = delete;
 
-  /// False when the taker wants no more. Errors: broken_protocol for what is no gzip; source_unavailable without memory or
-  /// zlib. The texts are without a subject: "it is no gzip".
+  /// Decompresses a piece. False if the taker stopped. Errors: broken_protocol for invalid gzip; source_unavailable without
+  /// memory or zlib. The texts begin with "its answer".
   [[nodiscard]] result<bool> take(std::string_view packed, const taker& to);
-  /// Everything that was begun has ended; also when there was nothing at all.
+  /// True if all members are complete, also if there are none.
   [[nodiscard]] bool is_whole() const noexcept;
 
  private:
@@ -47,15 +47,15 @@ class unpacker {
   std::unique_ptr<state> state_;
 };
 
-/// What is the same for all requests to a service.
+/// What all requests to a service share.
 struct ground {
   transport::http_client::checked_target target;
-  /// Each address that a socket is opened to, whatever a name was looked up to before.
+  /// Decides for each address that a socket connects to, at the time it is opened.
   std::function<bool(const sockaddr&)> admits;
-  std::string refusal;  ///< Why an address is not admitted.
+  std::string refusal;  ///< Error text for a rejected address.
 };
 
-/// libcurl's handles, which keep what stands between two requests. Threads: one at a time; blocks.
+/// A pair of libcurl handles, which keep the connection between two requests. Threads: one at a time; blocks.
 class connection {
  public:
   using clock = monotonic_clock;
@@ -64,21 +64,22 @@ class connection {
   struct message {
     std::string url{};
     std::vector<std::string> header_lines{};
-    std::optional<std::string> body{};  ///< Set: POSTed.
-    std::string user{}, password{};     ///< Basic, unless the user is empty.
+    std::optional<std::string> body{};  ///< If set, the request is a POST.
+    std::string user{}, password{};     ///< For Basic authentication; empty user: none.
     pace speed{};
   };
-  /// Takes a piece of the body; the head is there by then. False: no more is wanted, which is no error.
+  /// Receives a piece of the body, after the header. Returns false to stop reading, which is not an error.
   using body_hearer = std::function<bool(const head&, std::string_view)>;
 
-  /// Null: no memory.
+  /// Null if memory is short.
   [[nodiscard]] static std::unique_ptr<connection> make();
   ~connection();
   connection(const connection&) = delete;
   connection& operator=(const connection&) = delete;
 
-  /// After an error, or when no more was wanted, it is not used again. Errors: access_denied for an address that is not
-  /// admitted; timed_out; cancelled; source_unavailable; broken_protocol. "cannot call ORIGIN: WHY".
+  /// Sends a request. After an error, or if the callback stopped it, the connection must not be used again. Errors:
+  /// access_denied for a rejected address; timed_out; cancelled; source_unavailable; broken_protocol. The texts are "cannot
+  /// call ORIGIN: WHY".
   [[nodiscard]] result<head> perform(const ground& on, const message& what, const body_hearer& hears, clock::time_point until,
                                      const std::stop_token& stop);
 
@@ -86,7 +87,7 @@ class connection {
   connection(CURLM* multi, CURL* easy) noexcept : multi_(multi), easy_(easy) {}
   bool set_options(const ground& on, const message& what, curl_slist* lines, clock::time_point until);
   result<void> wait_for_end(const ground& on, clock::time_point until, const std::stop_token& stop);
-  /// When to look next whether it is too slow. Errors: timed_out when it is.
+  /// The time of the next check of the pace. Errors: timed_out if the answer is too slow.
   result<clock::time_point> look_at_pace(const ground& on, clock::time_point until);
   result<void> judge(const ground& on, CURLcode how) const;
   static std::size_t on_header(char* bytes, std::size_t one, std::size_t size, void* self) noexcept;
@@ -99,12 +100,12 @@ class connection {
   const body_hearer* hears_ = nullptr;
   transport::http_client::head_reader head_{};
   std::string error_text_ = std::string(CURL_ERROR_SIZE, '\0');
-  bool is_refused_ = false;  // an address
+  bool is_refused_ = false;  // an address was rejected
   bool is_head_too_long_ = false;
-  bool is_enough_ = false;  // the hearer's own end of it
+  bool is_enough_ = false;  // the callback stopped the request
   pace speed_{};
-  clock::time_point since_{};  // the request, and then the present while of its pace
-  std::size_t come_ = 0;       // bytes in that while
+  clock::time_point since_{};  // start of the request, or of the current interval of `pace`
+  std::size_t come_ = 0;       // bytes in the current interval
 };
 
 /// "cannot call ORIGIN: WHY".

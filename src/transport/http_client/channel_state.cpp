@@ -79,7 +79,7 @@ channel::ending ending_for(const response_head& head, std::string body, const st
 bool is_answer(std::string_view text, const std::optional<std::string>& id, channel::call_id call) {
   if (id != std::to_string(call)) return false;
   const auto message = json::document::parse(text);
-  // What claims to be the answer and is no JSON is for the one who waits for it.
+  // Malformed JSON with the id of the answer is passed on, so that the waiting call fails.
   return !message || is_answer_object(message->root(), call);
 }
 

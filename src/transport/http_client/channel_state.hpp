@@ -24,20 +24,20 @@
 
 namespace hondana::transport::http_client {
 
-/// What is known of the session with a server of an older revision. Threads: the loop's.
+/// The session with a legacy server. Threads: the loop's.
 struct session_state {
   std::optional<std::string> id{};
-  channel::header_fields fields{};  ///< Of each message.
+  channel::header_fields fields{};  ///< Header fields of each message.
   bool is_open = false;
 };
 
-/// Threads: the loop's, but for what says otherwise.
+/// State and callbacks that all exchanges of one channel share. Threads: the loop's, except where noted.
 struct conversation {
   conversation(loop& within, checked_target to, channel::listener& hears, const channel::limits& keeps,
                std::function<void(std::string_view)> logs)
       : target(std::move(to)), most(keeps), tokens(within, target.tokens), listener_(hears), log_(std::move(logs)) {}
 
-  /// The lines that say which session a message with these headers belongs to; those that it has itself are left out.
+  /// Header lines that name the session, for a message with these headers. Fields that the message itself has are left out.
   [[nodiscard]] std::vector<std::string> session_lines(const channel::header_fields& headers = {}) const;
 
   void received(channel::call_id call, std::string text) {
@@ -60,7 +60,7 @@ struct conversation {
     if (log_) log_(line);
   }
 
-  /// Before the attempt after `failures` failed ones: never less than `least`, doubling, with jitter.
+  /// Pause before the next attempt, after `failures` failed ones: exponential back-off with jitter, at least `least`.
   [[nodiscard]] std::chrono::milliseconds pause_after(int failures, std::chrono::milliseconds least);
 
   const checked_target target;
@@ -68,8 +68,8 @@ struct conversation {
   token_worker tokens;
   session_state session{};
   channel::unsolicited_limit unsolicited{};
-  std::atomic<std::size_t> queued_bytes{0};  ///< Threads: any.
-  std::atomic<bool> is_closed{false};        ///< The listener hears no more. Threads: any.
+  std::atomic<std::size_t> queued_bytes{0};  ///< Bytes of messages waiting to be sent. Threads: any.
+  std::atomic<bool> is_closed{false};        ///< No more callbacks to the listener. Threads: any.
 
  private:
   channel::listener& listener_;
@@ -77,21 +77,21 @@ struct conversation {
   std::minstd_rand random_{std::random_device{}()};
 };
 
-/// Until a stream that has ended is asked for again, where the server has not said when.
+/// Pause before reopening a stream that has ended, if the server has sent no `retry`.
 inline constexpr std::chrono::milliseconds usual_pause{1'000};
-/// The least pause, so that a server that says 0 is not asked all the time.
+/// Minimum pause, so that `retry: 0` does not cause a busy loop.
 inline constexpr std::chrono::milliseconds least_pause{50};
-/// Failed attempts to take a stream up again, one after another.
+/// Consecutive failed attempts to resume a stream, before giving up.
 inline constexpr int max_failed_attempts = 4;
 
-/// What an HTTP answer that is no success, or no answer to a call, means for it.
+/// Converts an HTTP error, or an answer that is not MCP, into the end of the call.
 [[nodiscard]] channel::ending ending_for(const response_head& head, std::string body, const std::string& url, bool had_session);
 
-/// Whether `text` is the answer to `call`; its id is known to be `id`.
+/// Whether `text` is the answer to `call`. `id`: the id in `text`, if known.
 [[nodiscard]] bool is_answer(std::string_view text, const std::optional<std::string>& id, channel::call_id call);
 
-/// Calls `start` with `message` on the loop's thread; its bytes count as queued until somebody takes them off
-/// `conversation::queued_bytes`. Where there is no room for them, the call ends as overloaded. Threads: any.
+/// Calls `start` with `message` on the loop's thread. The bytes of the message count in `conversation::queued_bytes` until its
+/// receiver subtracts them. If the limit is exceeded, the call ends as overloaded. Threads: any.
 template <class Start>
 void enqueue(loop& within, conversation& in, channel::outgoing message, Start start) {
   if (in.is_closed) return;
@@ -110,39 +110,39 @@ void enqueue(loop& within, conversation& in, channel::outgoing message, Start st
     });
     return;
   }
-  // A std::function must be copyable, a message need not be copied.
+  // A std::function must be copyable; the shared pointer avoids copying the message.
   auto held = std::make_shared<channel::outgoing>(std::move(message));
   if (!within.post([held, start = std::move(start)] { start(std::move(*held)); })) in.queued_bytes -= size;
 }
 
-/// At most 32 requests are with the server at once, subscriptions not counted. Notifications and answers never wait, since a
-/// request under way may be waiting for them; but requests do wait until the server has taken the first notification after
-/// the opening, without which some servers refuse them. Threads: the loop's.
+/// Decides when messages are sent. At most 32 requests are pending at the server, not counting subscriptions. Notifications and
+/// answers are sent at once, since a pending request may wait for them. Requests wait until the server has accepted the first
+/// notification after `initialize`, because some servers reject them before that. Threads: the loop's.
 class departures {
  public:
-  /// Names a message that has gone: a call's is its number, the others' are above all calls.
+  /// Identifies a sent message: the number of its call, or a number above all calls.
   using name = std::uint64_t;
   static constexpr name first_other = name{1} << 63U;
-  /// A server that does not answer a notification holds nobody up for longer.
+  /// Maximum wait for a server that does not answer the notification.
   static constexpr std::chrono::milliseconds longest_notice{2'000};
 
-  /// `go` begins a message; not called from inside a transfer.
+  /// `go` sends a message; it is not called from inside a transfer.
   departures(loop& within, conversation& in, std::function<void(name, channel::outgoing)> go);
   ~departures();
   departures(const departures&) = delete;
   departures& operator=(const departures&) = delete;
 
-  /// Lets it go, now or later.
+  /// Sends the message now or later.
   void add(channel::outgoing message);
-  /// The server has no more to do with it. May be called from inside a transfer.
+  /// The server has answered the request. May be called from inside a transfer.
   void answered(name of);
-  /// True when it was the notification that others wait for.
+  /// The exchange of the message has ended. True if it was the notification that requests wait for.
   bool over(name of);
-  /// Forgets one that waits.
+  /// Removes a waiting request.
   void drop(channel::call_id call);
-  /// Forgets all that wait, and those that have gone.
+  /// Removes all waiting requests, and forgets the sent ones.
   void clear();
-  /// The server has taken a notification since the last opening.
+  /// Whether the server has accepted a notification since the last `initialize`.
   [[nodiscard]] bool has_notified() const noexcept { return state_ == notice_state::taken; }
 
  private:
@@ -159,7 +159,7 @@ class departures {
   std::unordered_set<name> busy_;
   name others_ = 0;
   notice_state state_ = notice_state::none;
-  std::optional<name> notice_;  // under way, and others wait for it
+  std::optional<name> notice_;  // the notification in progress that requests wait for
   std::optional<loop::timer> patience_;
   std::optional<loop::timer> soon_;
 };

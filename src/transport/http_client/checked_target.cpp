@@ -1,4 +1,4 @@
-/// A checked `http_target`: URL, headers, proxy, and the certificates of both sides.
+/// A validated `http_target`: URL, headers, proxy, and the certificates of both sides.
 #include "transport/http_client/checked_target.hpp"
 
 #include <openssl/ssl.h>
@@ -22,14 +22,14 @@
 namespace hondana::transport::http_client {
 namespace {
 
-/// What servers say of certificates they do not take, as OpenSSL spells their alerts.
+/// OpenSSL's texts of the alerts with which servers reject client certificates.
 constexpr std::array<std::string_view, 6> refusals{"alert unknown ca",          "alert bad certificate",
                                                    "alert certificate expired", "alert certificate revoked",
                                                    "alert certificate unknown", "alert unsupported certificate"};
 
 bool says(const std::string& why, std::string_view what) { return why.find(what) != std::string::npos; }
 
-/// Of a server that has a word to say about our certificate; empty: it has none.
+/// The error text if a TLS alert is about our client certificate; otherwise empty.
 std::string fault_of_ours(const std::string& why, const std::string& origin, const identity& ours) {
   if (says(why, "alert certificate required"))
     return origin + " requires a client certificate and accepted none; give one (--cert FILE and --key FILE, or " +
@@ -37,13 +37,13 @@ std::string fault_of_ours(const std::string& why, const std::string& origin, con
   if (std::any_of(refusals.begin(), refusals.end(), [&why](std::string_view one) { return says(why, one); }))
     return origin + " rejected the client certificate " + (ours.certificate.empty() ? "that was sent" : ours.certificate) +
            "; check its issuer and its expiry date";
-  // All that a server of TLS 1.2 says when a certificate is missing.
+  // A server with TLS 1.2 sends only this alert if a certificate is missing.
   if (says(why, "alert handshake failure") && ours.certificate.empty())
     return origin + " ended the TLS handshake; it may require a client certificate (--cert FILE and --key FILE)";
   return {};
 }
 
-/// Refuses a server certificate without subjectAltName.
+/// Rejects a server certificate without subjectAltName.
 int verify(int is_fine, X509_STORE_CTX* about) {
   if (is_fine != 1 || X509_STORE_CTX_get_error_depth(about) != 0) return is_fine;
   if (crypto::names_hosts(X509_STORE_CTX_get0_cert(about))) return 1;
@@ -81,7 +81,7 @@ result<identity> check_identity(const http_target& target) {
 }
 
 bool use_identity(CURL* handle, const identity& what) {
-  // One that was built without OpenSSL has rules of its own.
+  // A libcurl without OpenSSL does not support this option.
   const auto taken = curl().easy_setopt(handle, CURLOPT_SSL_CTX_FUNCTION, &set_verification);
   bool is_set = taken == CURLE_OK || taken == CURLE_NOT_BUILT_IN || taken == CURLE_UNKNOWN_OPTION;
   const auto set = [&](CURLoption option, const char* value) {
@@ -108,7 +108,8 @@ std::optional<failure> failed_handshake(CURLcode how, const std::string& why, co
       }
       text = fault_of_ours(why, origin, ours);
       break;
-    // With TLS 1.3 the handshake is over for us when the server looks at our certificate.
+    // With TLS 1.3 our handshake is complete before the server checks our certificate, so its alert arrives during the first
+    // read or write.
     case CURLE_RECV_ERROR:
     case CURLE_SEND_ERROR:
       text = fault_of_ours(why, origin, ours);
@@ -154,7 +155,7 @@ using parsed_url = std::unique_ptr<CURLU, url_deleter>;
 constexpr std::size_t max_header_line_bytes = 16u << 10;
 constexpr std::size_t max_header_lines = 100;
 
-/// What each request says by itself.
+/// Header fields that the transport sets itself.
 constexpr std::array<std::string_view, 11> own_fields{
     "accept", "accept-encoding",   "connection",     "content-length",      "content-type", "expect", "last-event-id",
     "te",     "transfer-encoding", "mcp-session-id", "mcp-protocol-version"};
@@ -231,7 +232,7 @@ result<std::string> header_line(std::string_view name, std::string_view value) {
     return fail(errc::invalid_argument, "the header field \"" + std::string(name) + "\" has line breaks or control characters");
   if (name.size() + value.size() > max_header_line_bytes)
     return fail(errc::invalid_argument, "the header field \"" + std::string(name) + "\" is longer than 16 KiB");
-  // libcurl takes "Name:" for a wish to leave the field out.
+  // For libcurl, "Name:" removes the field; "Name;" sends it empty.
   if (value.empty()) return std::string(name) + ';';
   return std::string(name) + ": " + std::string(value);
 }
@@ -250,8 +251,8 @@ result<checked_target> check_target(const http_target& target) {
         errc::invalid_argument,
         "the server's URL contains a user name or password, which would appear in logs; send an Authorization header instead");
   curl().url_set(url.get(), CURLUPART_FRAGMENT, nullptr, 0);
-  // What is connected to is the URL written anew: a host whose percent signs stand for control characters reads differently
-  // then.
+  // The connection uses the normalized URL. A host with percent-encoded control characters would be parsed differently there,
+  // so compare the origins.
   out.url = part(url, CURLUPART_URL).value_or(std::string());
   out.origin = *origin;
   if (origin_of(out.url) != origin)
@@ -288,7 +289,7 @@ result<checked_target> check_target(const http_target& target) {
     if (out.proxy && !out.proxy->empty())
       return fail(errc::invalid_argument,
                   "a token is not sent over plain http: through a proxy, which could read it; use https:, or no proxy");
-    // Proxies of the environment are not meant for this.
+    // Do not use proxies of the environment: they could read the token.
     out.proxy.emplace();
   }
   HONDANA_TRY(auto ours, check_identity(target));

@@ -1,4 +1,4 @@
-/// libcurl, loaded on first use; its header lists, and errors whose own texts mislead.
+/// Loads libcurl on first use; header lists, and errors that libcurl reports in a misleading way.
 #include "transport/http_client/curl.hpp"
 
 #include <dlfcn.h>
@@ -14,7 +14,7 @@
 namespace hondana::transport::http_client {
 namespace {
 
-// The name of its interface, which has been the same since 2006.
+// The soname has not changed since 2006.
 constexpr const char* library_name = "libcurl.so.4";
 
 }  // namespace
@@ -67,7 +67,7 @@ result<curl_library> load_curl(const char* name) {
 result<const curl_library*> loaded_curl() {
   static std::atomic<const curl_library*> known{nullptr};
   if (const auto* const already = known.load(std::memory_order_acquire)) return already;
-  // One that failed is tried again: a process may be short of descriptors or memory for a while.
+  // Retried after a failure, which may be a temporary lack of descriptors or memory.
   static std::mutex one_at_a_time;
   const std::lock_guard lock(one_at_a_time);
   if (const auto* const already = known.load(std::memory_order_acquire)) return already;
@@ -86,13 +86,13 @@ const curl_library& curl() {
 
 namespace {
 
-constexpr int too_large = 100;  // CURLE_TOO_LARGE, which libcurl has since 8.6
+constexpr int too_large = 100;  // CURLE_TOO_LARGE, since libcurl 8.6
 
 }  // namespace
 
 bool has_too_long_line(CURL* handle, CURLcode how) noexcept {
   if (how == too_large) return true;
-  // Memory that is lacking before a byte has come is lacking indeed.
+  // Without a received byte, memory is really short.
   curl_off_t first_byte = 0;
   return how == CURLE_OUT_OF_MEMORY && curl().easy_getinfo(handle, CURLINFO_STARTTRANSFER_TIME_T, &first_byte) == CURLE_OK &&
          first_byte > 0;

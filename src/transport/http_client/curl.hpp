@@ -1,4 +1,4 @@
-/// libcurl, loaded on first use; its header lists, and errors whose own texts mislead.
+/// Loads libcurl on first use; header lists, and errors that libcurl reports in a misleading way.
 #pragma once
 
 #include <curl/curl.h>
@@ -13,8 +13,8 @@
 
 namespace hondana::transport::http_client {
 
-/// What is used of it, under its own names. It brings some thirty libraries with it (Kerberos, LDAP, SSH and what those need),
-/// which a server that asks nobody over HTTP should neither wait for nor keep in memory.
+/// The functions of libcurl that are used, under their own names. It is loaded dynamically because it depends on about thirty
+/// libraries (Kerberos, LDAP, SSH and others). A server that makes no HTTP requests neither loads them nor waits for them.
 struct curl_library {
   decltype(&::curl_global_init) global_init;
   decltype(&::curl_easy_init) easy_init;
@@ -43,12 +43,12 @@ struct curl_library {
   decltype(&::curl_free) free;
 };
 
-/// Loads the library of that name. Never unloaded. Threads: any. Errors: source_unavailable: there is none, it cannot be loaded
-/// now (the loader's words are private), or it is another library or too old.
+/// Loads the library of that name. Never unloads it. Threads: any. Errors: source_unavailable if it is missing, cannot be
+/// loaded now, or is another or an old library. The loader's error text is private.
 [[nodiscard]] result<curl_library> load_curl(const char* name);
-/// Loads libcurl with the first call that can. Errors: as `load_curl`; the next call tries again. Threads: any.
+/// Loads libcurl on the first successful call. Errors: those of `load_curl`; the next call tries again. Threads: any.
 [[nodiscard]] result<const curl_library*> loaded_curl();
-/// The same for whoever has something that it made, or has looked before.
+/// The loaded library. Precondition: `loaded_curl` has succeeded.
 [[nodiscard]] const curl_library& curl();
 
 struct frees_header_lines {
@@ -56,9 +56,9 @@ struct frees_header_lines {
 };
 using header_lines = std::unique_ptr<curl_slist, frees_header_lines>;
 
-/// Null when there is no memory.
+/// Null if memory is short.
 [[nodiscard]] inline header_lines header_lines_of(const std::vector<std::string>& lines) {
-  // Without this a long body waits a second for a "100 Continue" that few servers send.
+  // Otherwise a long body waits one second for "100 Continue", which few servers send.
   header_lines out(curl().slist_append(nullptr, "Expect:"));
   for (const auto& line : lines) {
     curl_slist* const longer = out ? curl().slist_append(out.get(), line.c_str()) : nullptr;
@@ -69,11 +69,11 @@ using header_lines = std::unique_ptr<curl_slist, frees_header_lines>;
   return out;
 }
 
-/// A transfer that ended before its head was complete did so because a header line is longer than libcurl takes (100 KiB),
-/// which older versions call a lack of memory.
+/// Whether a transfer failed before the end of the header because a header line exceeds libcurl's limit (100 KiB). Older
+/// versions report this as out of memory.
 [[nodiscard]] bool has_too_long_line(CURL* handle, CURLcode how) noexcept;
 
-/// The other side answered a TLS greeting with what is no TLS. `why`: libcurl's text.
+/// Whether the peer answered a TLS handshake with something else. `why`: libcurl's error text.
 [[nodiscard]] bool speaks_no_tls(CURLcode how, std::string_view why) noexcept;
 
 }  // namespace hondana::transport::http_client

@@ -1,4 +1,4 @@
-/// Fetches an `https:` resource directly, without trusting who named it.
+/// Fetches an `https:` resource directly from a URL that is not trusted.
 #include "transport/http_client/direct_fetch.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 constexpr int max_hops = 5;
 constexpr const char* home = "it resolves to this machine or a private network, which is never fetched from directly";
 
-/// One GET after another, until there is one that is no redirect.
+/// Sends GET requests and follows redirects, until the first other answer.
 class direct_fetch {
  public:
   direct_fetch(const fetch_limits& most, const channel::content_sink& sink, const std::stop_token& stop,
@@ -48,11 +48,11 @@ class direct_fetch {
   const channel::content_sink& sink_;
   guarded_request request_;
   fetched out_{};
-  std::optional<failure> stopped_;  // by ourselves
+  std::optional<failure> stopped_;  // our own reason to stop
 };
 
 bool direct_fetch::take_body(std::string_view bytes) {
-  // Of redirects and errors nobody reads the body.
+  // The bodies of redirects and errors are not read.
   if (!judge_status()) return false;
   out_.size += bytes.size();
   if (out_.size > most_.bytes) {

@@ -9,7 +9,7 @@ namespace hondana::transport::http_client {
 namespace {
 
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
-/// No known field has a longer name.
+/// The longest known field name. Bytes.
 constexpr std::size_t max_name_bytes = 5;
 
 std::size_t position_of(char wanted, std::string_view in, std::size_t from) noexcept {
@@ -34,7 +34,7 @@ void event_decoder::feed(std::string_view bytes) {
 }
 
 void event_decoder::consume(std::string_view bytes) {
-  // Each of the two is looked for only beyond where it was found last, so that many short lines are not searched again.
+  // Each search starts where the last one ended, so that many short lines do not cost quadratic time.
   std::size_t line_feed = position_of('\n', bytes, 0);
   std::size_t carriage_return = position_of('\r', bytes, 0);
   std::size_t at = 0;
@@ -64,7 +64,7 @@ void event_decoder::consume(std::string_view bytes) {
 void event_decoder::take(std::string_view piece) {
   if (at_ == place::name) {
     const auto colon = position_of(':', piece, 0);
-    // One byte more than any name has tells that it is none.
+    // One byte more than the longest known name is enough to recognize an unknown field.
     name_ += piece.substr(0, std::min(colon, max_name_bytes + 1 - std::min(name_.size(), max_name_bytes + 1)));
     if (colon == piece.size()) return;
     piece.remove_prefix(colon + 1);
@@ -197,7 +197,7 @@ void event_messages::data(std::string_view type, std::string_view piece) {
   noise_ -= std::min(noise_, piece.size());
   event_bytes_ += piece.size();
   if (!has_begun_) {
-    // Some servers prime a stream with an empty line.
+    // Some servers start a stream with an empty line.
     piece.remove_prefix(std::min(piece.find_first_not_of(" \t\n"), piece.size()));
     if (piece.empty()) return;
     has_begun_ = true;

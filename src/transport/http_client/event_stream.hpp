@@ -16,41 +16,42 @@
 
 namespace hondana::transport::http_client {
 
-/// Reads `text/event-stream`. Data is handed on as it comes and never kept, so that an event of any length costs nothing; the
-/// rest of an event is kept up to the caps below. Threads: one at a time.
-/// Spec: HTML Living Standard 9.2.6, basic/transports#streamable-http.
+/// Parses `text/event-stream`. Data is passed on as it arrives and not stored, so that events may have any length. Other fields
+/// are stored up to the limits below. Threads: one at a time. Spec: HTML Living Standard 9.2.6,
+/// basic/transports#streamable-http.
 class event_decoder {
  public:
-  /// A longer id cannot be sent back: the stream then counts as one without ids.
+  /// A longer id cannot be sent back. The stream is then treated as one without ids.
   static constexpr std::size_t max_id_bytes = 1024;
-  /// A longer name belongs to an event that nobody here knows, and is told cut off.
+  /// A longer type is unknown in any case, and is truncated.
   static constexpr std::size_t max_type_bytes = 64;
-  /// Longer pauses are cut to this.
+  /// A longer `retry` is reduced to this.
   static constexpr std::chrono::milliseconds max_retry{3'600'000};
 
+  /// Receives the events.
   class hearer {
    public:
     hearer() = default;
     hearer(const hearer&) = delete;
     hearer& operator=(const hearer&) = delete;
     virtual ~hearer() = default;
-    /// A piece of the data of the present event; lines are joined by line feeds. `type`: the event's as far as it has been
-    /// named yet; empty means `message`.
+    /// A piece of the data of the current event; lines are joined by line feeds. `type`: the event's type as far as it is
+    /// known; empty means `message`.
     virtual void data(std::string_view type, std::string_view piece) = 0;
-    /// The event with the data told since the last one is complete. Not told of events without a data field.
+    /// The current event is complete. Not called for events without a data field.
     virtual void event(std::string_view type) = 0;
   };
 
-  /// `tell` outlives the decoder.
+  /// `tell` must outlive the decoder.
   explicit event_decoder(hearer& tell) noexcept : tell_(tell) {}
 
   void feed(std::string_view bytes);
-  /// What follows comes from a new connection: an event that was not complete is forgotten, ids and pauses are kept.
+  /// Starts a new connection: discards an incomplete event, and keeps id and `retry`.
   void restart() noexcept;
 
-  /// Of the last complete event that named one, or none did; empty: none to go on from.
+  /// Id for resuming after the last complete event; empty: the stream cannot be resumed.
   [[nodiscard]] const std::string& last_id() const noexcept { return last_id_; }
-  /// How long to wait before connecting again, if the server has said so.
+  /// Pause before reconnecting, if the server has sent one.
   [[nodiscard]] std::optional<std::chrono::milliseconds> retry() const noexcept { return retry_; }
 
  private:
@@ -71,7 +72,7 @@ class event_decoder {
   place at_ = place::name;
   field field_ = field::data;
   std::string name_;
-  std::string value_;  // of a field that is not data
+  std::string value_;  // of fields other than data
   bool is_value_too_long_ = false;
   bool has_data_ = false;
   std::string type_;
@@ -80,7 +81,7 @@ class event_decoder {
   std::optional<std::chrono::milliseconds> retry_;
 };
 
-/// Hears what a stream of events holds. `id`: the message's own as JSON text, as far as it is known.
+/// Receives the messages of an event stream. `id`: the message's id as JSON text, if it is known.
 class message_hearer {
  public:
   message_hearer() = default;
@@ -88,16 +89,17 @@ class message_hearer {
   message_hearer& operator=(const message_hearer&) = delete;
   virtual ~message_hearer() = default;
   virtual void message(std::string text, const std::optional<std::string>& id) = 0;
-  /// A message could not be taken, and is skipped.
+  /// A message was unusable and is skipped.
   virtual void spoiled(failure why, const std::optional<std::string>& id) = 0;
-  /// An event that is no message, cut to 8 KiB.
+  /// An event that is not a message, truncated to 8 KiB.
   virtual void other(std::string_view type, std::string_view data);
 };
 
-/// Events without a name or of the name `message` are messages; those without data only carry ids. Threads: one at a time.
+/// Turns events into messages. Events without type or of type `message` are messages; events without data only carry ids.
+/// Threads: one at a time.
 class event_messages final : public event_decoder::hearer {
  public:
-  /// When a message turns out to be unusable: at once, as far as its id is known then, or at its end.
+  /// When to report an unusable message: immediately, if necessary without its id, or at its end.
   enum class when_spoiled : std::uint8_t { at_once, at_end };
 
   event_messages(message_hearer& tell, channel::routed_intake intake, when_spoiled when);
@@ -106,16 +108,16 @@ class event_messages final : public event_decoder::hearer {
     noise_ += bytes.size();
     decoder_.feed(bytes);
   }
-  /// Bytes since the last call of this that belong to no message: comments, other events, malformed messages.
+  /// Bytes since the last call that belong to no valid message: comments, other events, malformed messages.
   [[nodiscard]] std::size_t take_noise() noexcept { return std::exchange(noise_, 0); }
-  /// As `event_decoder::restart`.
+  /// See `event_decoder::restart`.
   void restart();
   [[nodiscard]] const event_decoder& decoder() const noexcept { return decoder_; }
-  /// How much data there has been in all events so far.
+  /// Data bytes of all events so far.
   [[nodiscard]] std::uint64_t data_bytes() const noexcept { return data_bytes_; }
-  /// The id of the message that is coming, once known.
+  /// The id of the current message, once known.
   [[nodiscard]] std::optional<std::string> coming_id() const { return intake_.id(); }
-  /// Whether the message that is coming is held back until its id is known.
+  /// Whether the current message is held back until its id is known.
   [[nodiscard]] bool is_holding() const noexcept { return intake_.is_holding(); }
 
  private:
@@ -132,7 +134,7 @@ class event_messages final : public event_decoder::hearer {
   failure why_{};
   std::string other_;
   std::size_t noise_ = 0;
-  std::size_t event_bytes_ = 0;  // of the message that is coming
+  std::size_t event_bytes_ = 0;  // of the current message
   std::uint64_t data_bytes_ = 0;
 };
 

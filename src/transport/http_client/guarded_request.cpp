@@ -1,4 +1,4 @@
-/// One HTTP request to a URL that a stranger may have named, with rules for the addresses it may reach.
+/// One HTTP request to an untrusted URL, with rules for the addresses that it may reach.
 #include "transport/http_client/guarded_request.hpp"
 
 #include <algorithm>
@@ -43,7 +43,7 @@ std::size_t guarded_request::on_body(char* bytes, std::size_t one, std::size_t s
   return request.hears_({bytes, one * size}) ? one * size : CURL_WRITEFUNC_ERROR;
 }
 
-/// Checked here and not before, so that a name that leads elsewhere the second time gains nothing.
+/// Checks the address when the socket is opened, so that a second DNS answer has no effect.
 curl_socket_t guarded_request::open_socket(void* self, curlsocktype, curl_sockaddr* to) noexcept {
   auto& request = *static_cast<guarded_request*>(self);
   const auto& under = request.under_;
@@ -78,7 +78,7 @@ result<void> guarded_request::set_options(CURL* easy, curl_slist* lines, const p
   set(CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(under_.connect_time.count()));
   if (!under_.uses_environment || !under_.proxy.empty()) {
     set(CURLOPT_PROXY, under_.proxy.c_str());
-    // no_proxy of the environment would lead past a proxy, and past the look at the address.
+    // no_proxy of the environment would bypass the proxy and the check of the address.
     set(CURLOPT_NOPROXY, "");
   }
   set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
@@ -96,7 +96,7 @@ result<void> guarded_request::set_options(CURL* easy, curl_slist* lines, const p
 
 result<void> guarded_request::perform(const parts& what) {
   HONDANA_TRY(loaded_curl());
-  // The multi handle goes last: the other one must have left it.
+  // The multi handle must be destroyed last, after the easy handle is removed from it.
   const std::unique_ptr<CURLM, multi_deleter> multi(has_curl() ? curl().multi_init() : nullptr);
   const std::unique_ptr<CURL, easy_deleter> easy(multi ? curl().easy_init() : nullptr);
   const auto lines = header_lines_of(what.header_lines);
@@ -134,7 +134,7 @@ result<void> guarded_request::judge(CURL* easy, CURLcode how, const std::string&
   const std::string why = error_text_[0] != '\0' ? error_text_.c_str() : curl().easy_strerror(how);
   if (is_head_too_long_ || (!head_.is_complete() && has_too_long_line(easy, how)))
     return cannot(errc::broken_protocol, url, "its header fields are larger than 64 KiB");
-  // The hearer's own end of it.
+  // A write error here means that the callback wants no more data.
   if (head_.is_complete() && (how == CURLE_OK || how == CURLE_WRITE_ERROR)) return {};
   if (is_refused_ && !head_.is_complete()) return cannot(errc::access_denied, url, under_.refusal);
   if (speaks_no_tls(how, why))

@@ -1,4 +1,4 @@
-/// One HTTP request to a URL that a stranger may have named, with rules for the addresses it may reach.
+/// One HTTP request to an untrusted URL, with rules for the addresses that it may reach.
 #pragma once
 
 #include <sys/socket.h>
@@ -19,40 +19,39 @@
 
 namespace hondana::transport::http_client {
 
-/// Sends requests one after the other, each on a connection of its own, and follows no redirect. Threads: one at a time;
-/// blocks.
+/// Sends requests one after another, each on a new connection. Does not follow redirects. Threads: one at a time; blocks.
 class guarded_request {
  public:
   using clock = monotonic_clock;
 
   struct rules {
     const char* doing = "fetch";    ///< For errors: "cannot fetch URL: …".
-    const char* schemes = "https";  ///< As libcurl names them: "http,https".
-    /// Each address that a socket is opened to, whatever the name has been looked up to before; empty: `is_public`. Not asked
-    /// behind a proxy, whose business addresses are.
+    const char* schemes = "https";  ///< In libcurl's form: "http,https".
+    /// Decides for each address that a socket connects to, at the time it is opened; empty: `is_public`. Not called with a
+    /// proxy, which is responsible for addresses itself.
     std::function<bool(const sockaddr&)> admits{};
-    std::string refusal{};          ///< What an address that is not admitted is said to be.
+    std::string refusal{};          ///< Error text for a rejected address.
     std::string authorities{};      ///< A PEM file of certificates to trust instead of the system's.
-    std::string certificate{};      ///< A PEM file to show; empty: none.
+    std::string certificate{};      ///< A PEM file with the client certificate; empty: none.
     std::string key{};              ///< A PEM file with its key; empty: it is in the same file.
-    std::string proxy{};            ///< Empty: none, whatever the environment says,
-    bool uses_environment = false;  ///< unless this is set, for what any address is admitted for.
+    std::string proxy{};            ///< Empty: no proxy, unless `uses_environment` is set.
+    bool uses_environment = false;  ///< Use the proxies of the environment. Only for hosts where any address is allowed.
     std::chrono::milliseconds connect_time{10'000};
-    std::chrono::milliseconds time{30'000};  ///< For all requests together, from the construction on,
-    bool is_for_each_wait = false;           ///< or for each wait for more.
+    std::chrono::milliseconds time{30'000};  ///< Timeout of all requests together, from the construction on.
+    bool is_for_each_wait = false;           ///< `time` limits each wait for more data instead.
   };
   struct parts {
     std::string url{};
     std::vector<std::string> header_lines{};
-    std::optional<std::string> body{};  ///< Set: it is POSTed.
+    std::optional<std::string> body{};  ///< If set, the request is a POST.
   };
-  /// Takes a piece of the body; the head is there by then. False: no more is wanted, which is no error.
+  /// Receives a piece of the body, after the header. Returns false to stop reading, which is not an error.
   using body_hearer = std::function<bool(std::string_view)>;
 
   guarded_request(rules under, body_hearer hears, std::stop_token stop)
       : under_(std::move(under)), hears_(std::move(hears)), stop_(std::move(stop)) {}
 
-  /// Errors: access_denied for an address that is not admitted; timed_out; cancelled; source_unavailable; broken_protocol.
+  /// Sends a request. Errors: access_denied for a rejected address; timed_out; cancelled; source_unavailable; broken_protocol.
   [[nodiscard]] result<void> perform(const parts& what);
   /// Of the last answer.
   [[nodiscard]] const response_head& head() const noexcept { return head_.head(); }
@@ -74,7 +73,7 @@ class guarded_request {
   clock::time_point last_sign_ = begin_;
   head_reader head_{};
   std::string error_text_ = std::string(CURL_ERROR_SIZE, '\0');
-  bool is_refused_ = false;  // an address
+  bool is_refused_ = false;  // an address was rejected
   bool is_head_too_long_ = false;
 };
 

@@ -1,4 +1,4 @@
-/// The channel of Streamable HTTP, with its GET stream and the end of its session.
+/// The channel for Streamable HTTP, with its GET stream and the end of its session.
 #include "transport/http_client/http_channel.hpp"
 
 #include <algorithm>
@@ -22,7 +22,8 @@
 
 namespace hondana::transport::http_client {
 
-/// One DELETE, whatever its outcome: servers need not take it. Threads: the loop's. Spec: basic/transports#session-management.
+/// Sends one DELETE and ignores the result, since servers need not support it. Threads: the loop's. Spec:
+/// basic/transports#session-management.
 class session_end final : public answer_hearer {
  public:
   session_end(loop& within, conversation& in, std::function<void()> over)
@@ -43,11 +44,12 @@ class session_end final : public answer_hearer {
   transfer transfer_;
 };
 
-/// The GET stream of a session, asked for again whenever it ends. Servers need not offer it. Destruction closes it. Threads:
-/// the loop's. Spec: basic/transports#listening-for-messages-from-the-server.
+/// The GET stream of a session. Reopens the stream whenever it ends; servers need not offer one. Destruction closes it.
+/// Threads: the loop's. Spec: basic/transports#listening-for-messages-from-the-server.
 class server_stream final : public answer_hearer, public message_hearer {
  public:
-  /// `lost`: the session has ended, or a stream that was there cannot be had again. The last thing heard; may destroy this.
+  /// `lost`: called if the session has ended, or if the stream cannot be reopened. It is the last callback and may destroy this
+  /// object.
   server_stream(loop& within, conversation& in, std::function<void(failure)> lost);
   ~server_stream() override;
 
@@ -69,12 +71,12 @@ class server_stream final : public answer_hearer, public message_hearer {
   std::unique_ptr<transfer> transfer_;
   std::optional<loop::timer> timer_;
   response_head head_{};
-  bool is_stream_ = false;   // the present answer
-  bool is_resumed_ = false;  // it was asked for what came after the last event
-  bool was_open_ = false;    // once
-  bool has_heard_ = false;   // something on the present connection
+  bool is_stream_ = false;   // the current answer is an event stream
+  bool is_resumed_ = false;  // the request had a Last-Event-ID
+  bool was_open_ = false;    // at least one stream was opened
+  bool has_heard_ = false;   // bytes arrived on the current connection
   bool had_session_ = false;
-  std::size_t ignored_ = 0;  // bytes of an answer that is no stream
+  std::size_t ignored_ = 0;  // body bytes of an answer that is not a stream
   int failures_ = 0;
 };
 
@@ -138,13 +140,13 @@ void server_stream::spoiled(failure why, const std::optional<std::string>&) {
 void server_stream::finished(result<void> how) {
   const auto least = std::max(least_pause, events_.decoder().retry().value_or(usual_pause));
   if (is_stream_) {
-    // One that is closed as soon as it is opened, again and again, is asked for less and less often, but never given up.
+    // If the server closes each new stream at once, the pauses grow, but the client never gives up.
     failures_ = has_heard_ ? 0 : failures_ + 1;
     return again(in_.pause_after(failures_, least));
   }
   auto why = how || head_.status != 0 ? ending_for(head_, {}, in_.target.url, had_session_) : channel::ending{};
   if (head_.status == 0 && !how) why.why = std::move(how.error());
-  // A server without such a stream may say 404 as well as 405.
+  // A server without this stream may answer 404 instead of 405.
   if (why.session_has_ended && was_open_) return give_up(std::move(why.why));
   const bool is_passing = head_.status == 0 || head_.status == 408 || head_.status == 429 || head_.status >= 500;
   const bool is_worth_it =
@@ -208,8 +210,9 @@ class streamable_http final : public channel::channel {
       stream_.reset();
       if (!has_session) return;
       stream_ = std::make_unique<server_stream>(*loop_, in_, [this](failure why) { lose_session(std::move(why)); });
-      // Some servers serve the stream only when they have taken a notification. While one is under way the stream would need
-      // a connection of its own, and calls, which go as soon as it is taken, would overtake it: what they cause would be lost.
+      // Some servers accept the stream only after a notification. While that is in progress, the stream would need a connection
+      // of its own. Calls, which are sent right after the notification, would overtake it, and their notifications would be
+      // lost. So the stream waits for it.
       const auto patience = departures_.has_notified() ? std::chrono::milliseconds(0) : departures::longest_notice;
       opening_ = loop_->after(patience, [this] { open_stream(); });
     });
@@ -226,7 +229,7 @@ class streamable_http final : public channel::channel {
       auto has_left = left.get_future();
       loop_->post([this, &left] { leave(left); });
       has_left.wait_for(time);
-      // Before the promise goes: the thread may still want to keep it.
+      // Stop the thread before `left` is destroyed, since it may still set the promise.
       loop_->stop();
     }
     loop_->stop();
@@ -275,7 +278,7 @@ class streamable_http final : public channel::channel {
     in_.broken(std::move(why));
   }
 
-  /// The end: what has no answer goes out, then the session is ended.
+  /// Closes the session: waits for pending notifications and answers, then sends DELETE.
   void leave(std::promise<void>& left) {
     in_.tokens.close();
     drop_calls();
@@ -295,7 +298,7 @@ class streamable_http final : public channel::channel {
 
   const std::unique_ptr<loop> loop_;
   conversation in_;
-  // The loop's thread only.
+  // Only for the loop's thread.
   departures departures_;
   std::unordered_map<departures::name, std::unique_ptr<exchange>> exchanges_;
   std::unique_ptr<server_stream> stream_;

@@ -12,23 +12,24 @@
 
 namespace hondana::transport::http_client {
 
-/// Streamable HTTP, in all revisions ("http"): each message is a POST of its own, whose exchange brings what the server has
-/// to say about it. At most 32 requests are with the server at once, subscriptions not counted; the others wait.
+/// A channel for Streamable HTTP ("http"), all revisions. Each message is a POST, and its exchange carries the answer and
+/// related messages. At most 32 requests are pending at the server, not counting subscriptions; the others wait.
 ///
-/// `broken` means that the server has ended the session, or that the stream for what it sends by itself cannot be had again:
-/// the session is then forgotten, and calls under way with it. Connections that fail end single calls only.
+/// `broken` is called if the server ended the session, or if the stream for its own messages cannot be reopened. The session is
+/// then forgotten, and pending calls end. A failed connection ends only its own call.
 ///
-/// `hears` outlives the channel. `log` may be empty, and hears what cannot be told otherwise; threads: the channel's.
-/// Errors: invalid_argument for a target that cannot be; source_unavailable when no thread can be had.
-/// Spec: basic/transports#streamable-http.
+/// `hears` must outlive the channel. `log` gets errors that no callback reports; it may be empty. Threads: the channel's.
+/// Errors: invalid_argument for an invalid target; source_unavailable if no thread can be started. Spec:
+/// basic/transports#streamable-http.
 [[nodiscard]] result<std::unique_ptr<channel::channel>> make_http(const http_target& target, channel::listener& hears,
                                                                   const channel::limits& most,
                                                                   std::function<void(std::string_view)> log);
 
-/// HTTP with SSE, of revision 2024-11-05 ("http+sse"): one stream, opened by the first `send`, brings all messages of the
-/// server, the first event saying where ours go. A POST that fails ends its call; the end of the stream is `broken`.
+/// A channel for HTTP+SSE of revision 2024-11-05 ("http+sse"). The first `send` opens one stream, which carries all messages of
+/// the server. Its first event contains the URL for POST requests. A failed POST ends its call; the end of the stream calls
+/// `broken`.
 ///
-/// Otherwise as `make_http`. Spec: 2024-11-05 basic/transports#http-with-sse.
+/// Otherwise like `make_http`. Spec: 2024-11-05 basic/transports#http-with-sse.
 [[nodiscard]] result<std::unique_ptr<channel::channel>> make_http_sse(const http_target& target, channel::listener& hears,
                                                                       const channel::limits& most,
                                                                       std::function<void(std::string_view)> log);

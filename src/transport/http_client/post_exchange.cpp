@@ -1,4 +1,4 @@
-/// One message to a Streamable HTTP server, and all that comes back for it.
+/// The exchange for one message to a Streamable HTTP server: the POST, its answer, and resumed streams.
 #include "transport/http_client/post_exchange.hpp"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 namespace hondana::transport::http_client {
 namespace {
 
-/// How long a stream may stay open behind its answer; ending it by itself keeps the connection usable.
+/// How long a stream may stay open after the answer. If the server ends it, the connection can be reused.
 constexpr std::chrono::milliseconds time_to_leave{1'000};
 
 }  // namespace
@@ -41,7 +41,7 @@ void exchange::begin() {
   for (const auto& [name, value] : message_.headers) {
     auto line = header_line(name, value);
     if (!line) {
-      // Not at once: nothing is told from inside `send`, and the exchange is not in its table yet.
+      // Later, because `send` must not call back, and the exchange is not in its table yet.
       timer_ = loop_.after(std::chrono::milliseconds(0), [this, why = std::move(line.error())] { end(why); });
       return;
     }
@@ -61,7 +61,7 @@ bool exchange::answered(const response_head& head) {
   }
   if (message_.is_opening && head.is_success()) take_session(head);
   mode_ = mode_for(head);
-  // A stream that answers nothing would stay open for nobody.
+  // A stream without an answer to expect would stay open for nothing.
   return !spoiled_ && !(mode_ == mode::ignoring && head.media_type() == "text/event-stream");
 }
 
@@ -77,7 +77,7 @@ void exchange::take_session(const response_head& head) {
   }
 }
 
-/// An answer with another id, which should not be here, gives its content to nobody.
+/// Passes content to the sink only if the message has the id of this call.
 channel::routed_intake exchange::intake() const {
   if (!message_.content) return {in_.most, channel::content_sink()};
   return {in_.most,
@@ -135,7 +135,7 @@ bool exchange::body(std::string_view bytes) {
 }
 
 void exchange::take_events(std::string_view bytes) {
-  // Comments that only keep the connection alive bring the answer no nearer.
+  // Only data extends the timeout; keep-alive comments do not.
   const auto before = events_->data_bytes();
   events_->feed(bytes);
   if (events_->data_bytes() != before && !is_answered_) in_.progressed(message_.call);
@@ -207,7 +207,7 @@ void exchange::finish_json() {
 }
 
 void exchange::finish_stream(result<void> how) {
-  // A modern server keeps nothing to go on from, and content that has been given away cannot be taken back.
+  // Stateless servers cannot resume a stream. Content that was passed to the sink cannot be taken back.
   const bool is_legacy = message_.is_opening || in_.session.is_open;
   const auto& last_id = events_->decoder().last_id();
   if (!is_legacy || last_id.empty() || !is_field_value(last_id) || has_given_content_) {
@@ -274,7 +274,7 @@ void exchange::end(channel::ending how) {
   if (timer_) loop_.cancel(*std::exchange(timer_, std::nullopt));
   transfer_.reset();
   if (message_.call != 0) in_.ended(message_.call, std::move(how));
-  // The hook may destroy this exchange, and itself with it.
+  // The callback may destroy this exchange, and with it the callback itself.
   const auto over = std::move(hears_.over);
   over();
 }

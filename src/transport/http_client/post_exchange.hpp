@@ -1,4 +1,4 @@
-/// One message to a Streamable HTTP server, and all that comes back for it.
+/// The exchange for one message to a Streamable HTTP server: the POST, its answer, and resumed streams.
 #pragma once
 
 #include <cstddef>
@@ -20,14 +20,13 @@
 
 namespace hondana::transport::http_client {
 
-/// POSTs a message; with a server of an older revision it takes up, by GET, a stream that ended before the answer.
-/// Destruction ends it unheard. Threads: the loop's. Spec: basic/transports#sending-messages-to-the-server,
-/// #resumability-and-redelivery.
+/// POSTs a message. With a legacy server, a stream that ends before the answer is resumed by GET. Destruction ends the exchange
+/// without callbacks. Threads: the loop's. Spec: basic/transports#sending-messages-to-the-server, #resumability-and-redelivery.
 class exchange final : public answer_hearer, public message_hearer {
  public:
   struct hooks {
-    std::function<void()> answered;  ///< The answer is here; what follows takes no time of the server's.
-    std::function<void()> over;      ///< The last thing heard; may destroy the exchange.
+    std::function<void()> answered;  ///< The answer has arrived; the request is no longer pending at the server.
+    std::function<void()> over;      ///< The last callback; may destroy the exchange.
   };
 
   exchange(loop& within, conversation& in, channel::outgoing message, hooks hears);
@@ -68,14 +67,14 @@ class exchange final : public answer_hearer, public message_hearer {
 
   mode mode_ = mode::nothing;
   bool is_resuming_ = false;
-  std::optional<std::string> session_id_;  // that this belongs to
+  std::optional<std::string> session_id_;  // the session of this message
   int failures_ = 0;
   response_head head_{};
   std::string error_body_;
   std::optional<failure> spoiled_;
   bool is_answered_ = false;
-  bool has_given_content_ = false;  // of a message that is not complete
-  bool has_heard_ = false;          // something on the present connection
+  bool has_given_content_ = false;  // of an incomplete message
+  bool has_heard_ = false;          // bytes arrived on the current connection
   std::unique_ptr<channel::routed_intake> intake_;
   std::unique_ptr<event_messages> events_;
 };

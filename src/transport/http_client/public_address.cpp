@@ -1,4 +1,4 @@
-/// Which addresses are public, so that a URL from a stranger may lead there.
+/// Which addresses are public, so that an untrusted URL may lead to them.
 #include "transport/http_client/public_address.hpp"
 
 #include <arpa/inet.h>
@@ -24,18 +24,18 @@ constexpr std::uint32_t ipv4(std::uint32_t a, std::uint32_t b, std::uint32_t c =
 constexpr std::array<ipv4_block, 16> special_blocks{{
     {ipv4(0, 0), 8},               // this network
     {ipv4(10, 0), 8},              // private
-    {ipv4(100, 64), 10},           // shared by carriers
+    {ipv4(100, 64), 10},           // shared by carriers (CGNAT)
     {ipv4(127, 0), 8},             // loopback
-    {ipv4(169, 254), 16},          // link-local, and metadata of clouds
+    {ipv4(169, 254), 16},          // link-local, with the metadata services of clouds
     {ipv4(172, 16), 12},           // private
     {ipv4(192, 0, 0), 24},         // protocol assignments
     {ipv4(192, 0, 2), 24},         // documentation
-    {ipv4(192, 88, 99), 24},       // relays of 6to4
+    {ipv4(192, 88, 99), 24},       // 6to4 relays
     {ipv4(192, 168), 16},          // private
     {ipv4(198, 18), 15},           // benchmarks
     {ipv4(198, 51, 100), 24},      // documentation
     {ipv4(203, 0, 113), 24},       // documentation
-    {ipv4(168, 63, 129, 16), 32},  // metadata of Azure, under a public number
+    {ipv4(168, 63, 129, 16), 32},  // metadata service of Azure, at a public address
     {ipv4(224, 0), 4},             // multicast
     {ipv4(240, 0), 4},             // reserved, broadcast
 }};
@@ -50,7 +50,7 @@ std::uint32_t ipv4_at(const ipv6& address, std::size_t at) noexcept {
   return ipv4(address[at], address[at + 1], address[at + 2], address[at + 3]);
 }
 
-/// In the host's byte order.
+/// In host byte order.
 std::optional<std::uint32_t> ipv4_of(const sockaddr& address) noexcept {
   if (address.sa_family != AF_INET) return {};
   sockaddr_in known{};
@@ -77,7 +77,7 @@ bool is_public_ipv4(std::uint32_t address) noexcept {
 bool is_public_ipv6(const ipv6& address) noexcept {
   if (starts_with(address, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff})) return is_public_ipv4(ipv4_at(address, 12));
   if (starts_with(address, {0x00, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0})) return is_public_ipv4(ipv4_at(address, 12));
-  // Only 2000::/3 has been given out.
+  // Only 2000::/3 has been allocated.
   if ((address[0] & 0xe0U) != 0x20) return false;
   if (starts_with(address, {0x20, 0x02})) return is_public_ipv4(ipv4_at(address, 2));
   if (starts_with(address, {0x20, 0x01, 0x0d, 0xb8})) return false;               // documentation

@@ -13,7 +13,7 @@
 namespace hondana::transport::http_client {
 namespace {
 
-/// "HTTP/1.1 200 OK", "HTTP/2 200"; 0 for anything else.
+/// "HTTP/1.1 200 OK" → 200, "HTTP/2 200" → 200; 0 for anything else.
 int status_in(std::string_view line) noexcept {
   const auto space = line.find(' ');
   if (space == std::string_view::npos) return 0;
@@ -54,7 +54,7 @@ head_reader::state head_reader::take(std::string_view line) {
     return state::reading;
   }
   if (line.empty()) {
-    // An informational answer is followed by another.
+    // Another header follows an informational answer (1xx).
     is_complete_ = head_.status >= 200 || head_.status == 101;
     return is_complete_ ? state::complete : state::reading;
   }
@@ -142,7 +142,7 @@ std::optional<std::chrono::milliseconds> parse_retry_after(std::string_view text
   if (!loaded_curl()) return std::nullopt;
   const auto then = curl().getdate(std::string(text).c_str(), nullptr);
   if (then < 0) return std::nullopt;
-  // In seconds: a date may lie further ahead than the clock's own unit reaches.
+  // In seconds, because a far date would overflow the unit of the clock.
   const std::chrono::seconds left(then - std::chrono::system_clock::to_time_t(now));
   return std::clamp(left, std::chrono::seconds(0), most);
 }
@@ -152,7 +152,7 @@ namespace {
 constexpr std::size_t most_challenges = 32;
 constexpr std::size_t most_parameters = 32;
 
-/// Goes through one field from left to right.
+/// Parses a header field from left to right.
 class field_cursor {
  public:
   explicit field_cursor(std::string_view text) : rest_(text) {}
@@ -170,7 +170,7 @@ class field_cursor {
     rest_.remove_prefix(1);
     return true;
   }
-  /// Empty: there is none.
+  /// A token; empty if there is none.
   std::string_view token() noexcept {
     std::size_t size = 0;
     while (size < rest_.size() && is_field_name(rest_.substr(size, 1))) ++size;
@@ -178,7 +178,7 @@ class field_cursor {
     rest_.remove_prefix(size);
     return out;
   }
-  /// What stands between quotes; nothing when they are never closed.
+  /// The contents of a quoted string; empty optional if it has no end.
   std::optional<std::string> quoted() {
     if (!skip('"')) return std::nullopt;
     std::string out;
@@ -190,7 +190,7 @@ class field_cursor {
     }
     return std::nullopt;
   }
-  /// `= value` behind a name; nothing, and the cursor where it was, when that is not what follows.
+  /// `= value` after a name. Otherwise empty, and the cursor does not move.
   std::optional<std::string> value() {
     const auto before = rest_;
     skip_spaces();
@@ -234,12 +234,12 @@ void read_field(std::string_view field, std::vector<auth_challenge>& into) {
     }
     if (value && is_inside && into.back().parameters.size() < most_parameters)
       into.back().parameters.emplace_back(ascii::in_lower_case(name), std::move(*value));
-    // A token68 ends here too: no scheme that is understood here has one.
+    // This also skips a token68, which no supported scheme has.
     at.skip_to_comma();
   }
 }
 
-/// Cut only afterwards, so that no part of the secret stays.
+/// Removes the secret before truncating, so that no part of it remains.
 std::string without(std::string_view said, std::string_view secret) {
   constexpr std::size_t longest_reason = 300;
   std::string out(said);

@@ -1,4 +1,4 @@
-/// Requests with small answers, to authorization servers and what they publish.
+/// Requests with small answers, for authorization servers and metadata.
 #include "transport/http_client/small_request.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ constexpr const char* not_public =
     "it resolves to this machine or a private network, where only hosts in the configuration are called";
 constexpr const char* not_loopback = "plain http: is allowed on this machine only; use https:";
 
-/// Of an origin, as `origin_of` spells it.
+/// The host of an origin, see `origin_of`.
 std::string host_in(std::string_view origin) {
   auto host = origin.substr(origin.find("://") + 3);
   host = host.substr(0, host.rfind(':'));
@@ -70,7 +70,7 @@ result<small_answer> call_guarded(const small_request& what, const call_guard& u
                                    [&host](const std::string& one) { return ascii::in_lower_case(one) == host; });
   const bool is_plain = origin->starts_with("http://");
   if (is_plain && !is_ours) return cannot_ask(errc::invalid_argument, "it is not an https: URL");
-  // Of a host that a stranger has named it must be known whether a proxy leads there: its address is looked at only here.
+  // For an untrusted host, a proxy of the environment must be known here, because addresses are checked only without a proxy.
   const auto proxy = under.proxy.empty() && under.uses_environment && !is_ours ? environment_proxy(host) : under.proxy;
   if (!is_ours && !proxy.empty() && leads_home(*origin)) return cannot_ask(errc::access_denied, not_public);
 
@@ -78,7 +78,7 @@ result<small_answer> call_guarded(const small_request& what, const call_guard& u
                                .schemes = is_plain ? "http" : "https",
                                .refusal = is_plain ? not_loopback : not_public,
                                .authorities = under.authorities,
-                               // A proxy would look the name up elsewhere.
+                               // A proxy would resolve the name on another machine.
                                .proxy = is_plain ? std::string() : proxy,
                                .uses_environment = under.uses_environment && is_ours && !is_plain,
                                .time = what.time};

@@ -1,4 +1,4 @@
-/// Requests with small answers, to authorization servers and what they publish.
+/// Requests with small answers, for authorization servers and metadata.
 #pragma once
 
 #include <chrono>
@@ -18,8 +18,8 @@ namespace hondana::transport::http_client {
 struct small_request {
   std::string url{};
   std::vector<std::pair<std::string, std::string>> headers{};
-  std::optional<std::string> body{};    ///< Set: it is POSTed; its Content-Type is among the headers.
-  std::size_t most_bytes = 256u << 10;  ///< Of the answer.
+  std::optional<std::string> body{};    ///< If set, the request is a POST; `headers` must contain its Content-Type.
+  std::size_t most_bytes = 256u << 10;  ///< Limit of the answer.
   std::chrono::milliseconds time{10'000};
 };
 
@@ -27,44 +27,44 @@ struct small_answer {
   int status = 0;
   std::string media_type{};  ///< In lower case, without parameters.
   std::string bytes{};
-  std::vector<std::string> challenges{};          ///< `WWW-Authenticate`, one element a field.
-  std::optional<std::chrono::seconds> max_age{};  ///< How long it may be kept, as it says itself.
+  std::vector<std::string> challenges{};          ///< `WWW-Authenticate`, one element for each field.
+  std::optional<std::chrono::seconds> max_age{};  ///< How long the answer may be cached, from its Cache-Control.
 };
 
-/// Where requests may lead.
+/// Which hosts requests may reach, and with what credentials.
 struct call_guard {
-  /// Hosts, without ports, that somebody on our side has named, so that they may be on private networks. Plain `http:` is for
-  /// those only, and only where their address is loopback.
+  /// Trusted hosts, without ports, which may be on private networks. Plain `http:` is allowed only for these, and only at
+  /// loopback addresses.
   std::vector<std::string> hosts{};
   std::string authorities{};  ///< A PEM file of certificates to trust instead of the system's.
-  std::string proxy{};        ///< As `fetch_limits::proxy`.
-  /// Without a proxy of its own: what https_proxy and no_proxy say.
+  std::string proxy{};        ///< See `fetch_limits::proxy`.
+  /// If `proxy` is empty, use https_proxy and no_proxy of the environment.
   bool uses_environment = false;
-  std::string certificate{};  ///< A PEM file, shown to `shown_to` only.
+  std::string certificate{};  ///< A PEM file with the client certificate, sent to `shown_to` only.
   std::string key{};          ///< A PEM file with its key; empty: it is in the same file.
-  std::string shown_to{};     ///< As `origin_of`.
+  std::string shown_to{};     ///< An origin, see `origin_of`.
 };
 
-/// The host of a URL in lower case, for `call_guard::hosts`; empty for what is no http or https URL.
+/// The host of a URL in lower case, for `call_guard::hosts`; empty unless it is an http or https URL.
 [[nodiscard]] std::string host_of(const std::string& url);
 
-/// The proxy that the environment (https_proxy, all_proxy, no_proxy) has for `https:` to this host in lower case; empty: none.
+/// The proxy that the environment (https_proxy, all_proxy, no_proxy) sets for `https:` to this host in lower case; empty: none.
 [[nodiscard]] std::string environment_proxy(std::string_view host);
 
-/// Whether a URL's host is this machine by its name: localhost, 127.0.0.0/8, ::1.
+/// Whether the URL's host is a name of this machine: localhost, 127.0.0.0/8, ::1.
 [[nodiscard]] bool is_on_this_machine(const std::string& url);
 
-/// GETs, or POSTs what `what` has. A host that is not among the guard's is reached by `https:` at public addresses only (see
-/// public_address.hpp), looked at when the socket is opened. No redirect is followed: it is the answer. Compression is not
-/// asked for.
+/// Sends one request. A host that `under` does not list is reached only by `https:` and at public addresses (see
+/// public_address.hpp), which is checked when the socket is opened. Redirects are not followed but returned. Does not request
+/// compression.
 ///
-/// Errors: invalid_argument for a URL that is not allowed or has a user name, and for header fields that would be more than a
-/// line; access_denied for an address that is not allowed; response_too_large; timed_out; cancelled; source_unavailable;
-/// broken_protocol. None of them holds the query of the URL, a header or the body. Threads: any; blocks.
+/// Errors: invalid_argument for a URL that is not allowed or has a user name, or for header fields with line breaks;
+/// access_denied for a forbidden address. Also response_too_large, timed_out, cancelled, source_unavailable and
+/// broken_protocol. No text contains the query, a header or the body. Threads: any; blocks.
 [[nodiscard]] result<small_answer> call_guarded(const small_request& what, const call_guard& under,
                                                 const std::stop_token& stop);
 
-/// The same with the guard bound to it; what tests put in its place.
+/// `call_guarded` with a bound guard; tests replace it.
 using small_caller = std::function<result<small_answer>(const small_request& what, const std::stop_token& stop)>;
 
 }  // namespace hondana::transport::http_client

@@ -1,4 +1,4 @@
-/// The channel of HTTP+SSE.
+/// The channel for HTTP+SSE.
 
 #include <algorithm>
 #include <cstddef>
@@ -25,11 +25,11 @@
 
 namespace hondana::transport::http_client {
 
-/// POSTs a message and hears whether it was taken. Destruction ends it unheard. Threads: the loop's.
+/// POSTs a message and reports whether the server accepted it. Destruction ends it without a callback. Threads: the loop's.
 /// Spec: 2024-11-05 basic/transports#http-with-sse.
 class delivery final : public answer_hearer {
  public:
-  /// `over`: nothing when the server has taken it. The last thing heard; may destroy the delivery.
+  /// Empty: the server accepted the message. It is the last callback and may destroy the delivery.
   using hook = std::function<void(std::optional<channel::ending>)>;
 
   delivery(loop& within, conversation& in, std::string url, channel::outgoing message, hook over);
@@ -76,7 +76,7 @@ void delivery::begin() {
 bool delivery::answered(const response_head& head) {
   head_ = head;
   release_queue();
-  // A stream here would stay open for nobody.
+  // A stream as the answer to a POST would stay open for nothing.
   return head.media_type() != "text/event-stream";
 }
 
@@ -103,7 +103,7 @@ using hondana::channel::call_id;
 using hondana::channel::content_sink;
 using hondana::channel::outgoing;
 
-/// 0 for what is no call's id.
+/// The call with this id; 0 if the id is not one of ours.
 call_id call_or_none(const std::optional<std::string>& id) { return id ? hondana::channel::call_named(*id).value_or(0) : 0; }
 
 class http_sse final : public channel::channel, public answer_hearer, public message_hearer {
@@ -157,7 +157,7 @@ class http_sse final : public channel::channel, public answer_hearer, public mes
         leave_if_done();
       });
       has_left.wait_for(time);
-      // Before the promise goes: the thread may still want to keep it.
+      // Stop the thread before `left` is destroyed, since it may still set the promise.
       loop_->stop();
     }
     loop_->stop();
@@ -235,18 +235,19 @@ class http_sse final : public channel::channel, public answer_hearer, public mes
   content_sink sink_of(const std::string& id) {
     const auto found = sinks_.find(call_or_none(id));
     if (found == sinks_.end() || !events_->is_holding()) return found == sinks_.end() ? content_sink() : found->second;
-    // What was held back comes all at once, for as long as its taker wants.
+    // The held content arrives at once, and the sink may take long, so each piece extends the timeout.
     return [this, call = found->first, into = found->second](std::size_t item, std::string_view bytes) {
       in_.progressed(call);
       return into(item, bytes);
     };
   }
-  /// Whose answer it is that has no id yet cannot be known; without any taker it is as well kept.
+  /// The sink for a message without an id so far. If no call has a sink, the message is stored in memory; otherwise it is held
+  /// back.
   [[nodiscard]] std::optional<content_sink> late_sink() const {
     return sinks_.empty() ? std::optional(content_sink()) : std::nullopt;
   }
 
-  // The stream.
+  // The callbacks of the stream.
 
   bool answered(const response_head& head) override {
     head_ = head;
@@ -268,7 +269,7 @@ class http_sse final : public channel::channel, public answer_hearer, public mes
 
   void tell_progress() {
     if (events_->is_holding()) {
-      // It may be anybody's.
+      // It may belong to any of these calls.
       for (const auto& [call, sink] : sinks_) in_.progressed(call);
     } else if (const auto call = call_or_none(events_->coming_id()); call != 0 && sinks_.contains(call)) {
       in_.progressed(call);
@@ -287,7 +288,7 @@ class http_sse final : public channel::channel, public answer_hearer, public mes
       return;
     }
     post_url_ = *to;
-    // Not from inside the transfer of the stream.
+    // Later, because this runs inside the transfer of the stream.
     flush_ = loop_->after(std::chrono::milliseconds(0), [this] {
       flush_.reset();
       while (!early_.empty()) {
@@ -324,7 +325,7 @@ class http_sse final : public channel::channel, public answer_hearer, public mes
     } else {
       why.why = {errc::source_unavailable, shown(in_.target.url) + " ended its event stream", {}, nullptr};
     }
-    // Calls that have not gone hear more of it than the connection's end.
+    // Calls that were not sent yet end with the precise reason; the others end with the connection.
     std::vector<call_id> told;
     for (const auto& one : early_) {
       in_.queued_bytes -= one.text.size();
@@ -355,7 +356,7 @@ class http_sse final : public channel::channel, public answer_hearer, public mes
 
   const std::unique_ptr<loop> loop_;
   conversation in_;
-  // The loop's thread only.
+  // Only for the loop's thread.
   std::unique_ptr<departures> departures_;
   std::unique_ptr<event_messages> events_;
   std::unique_ptr<transfer> stream_;
@@ -365,10 +366,10 @@ class http_sse final : public channel::channel, public answer_hearer, public mes
   std::optional<failure> wrong_;
   std::string post_url_;
   std::optional<loop::timer> flush_;
-  std::deque<outgoing> early_;  // before the address is known
+  std::deque<outgoing> early_;  // waiting for the URL for POST requests
   std::unordered_map<departures::name, std::unique_ptr<delivery>> deliveries_;
   std::map<call_id, content_sink> sinks_;
-  std::unordered_set<call_id> waiting_;  // for their answers
+  std::unordered_set<call_id> waiting_;  // calls without an answer so far
   std::promise<void>* left_ = nullptr;
 };
 

@@ -17,12 +17,12 @@
 namespace hondana::transport::http_client {
 namespace {
 
-/// For a source that has been asked to stop; after that its thread is left alone.
+/// How long to wait for a token source after a stop request. Then its thread is abandoned.
 constexpr std::chrono::milliseconds time_to_stop{2'000};
 
 }  // namespace
 
-/// A source that does not stop may come back when nobody is there any more.
+/// Link from the thread of a token source to its worker, which may be destroyed first.
 struct token_worker::way_back {
   std::mutex mutex;
   token_worker* to;  // guarded by mutex
@@ -86,7 +86,7 @@ void token_worker::close() {
   tell_soon();
 }
 
-/// Another request may have been refused with the same token before, and got a new one since.
+/// Another request with the same rejected token may have got a new one meanwhile.
 bool token_worker::has_better(const refused_token& why) const {
   const auto now = from_->token();
   return now && !now->empty() && *now != why.token;
@@ -100,7 +100,7 @@ void token_worker::run_first() {
     back->to->loop_.post([it = back->to, how = std::move(how)] { it->done(how); });
   };
   if (auto begun = pool_.submit(std::move(job), executor::clock::time_point::max()); !begun) {
-    // Without a thread there is none for the others either.
+    // Without a thread, the queued requests fail, too.
     for (auto& one : std::exchange(errands_, {})) end(std::move(one.waiting), tl::unexpected(begun.error()));
     tell_soon();
   }
@@ -122,7 +122,7 @@ void token_worker::end(waiters who, const result<void>& how) {
 }
 
 void token_worker::tell() {
-  // One who is told may make others forget what they wait for.
+  // A callback may remove other queued callbacks.
   while (!news_.empty()) {
     const auto one = std::move(news_.front());
     news_.pop_front();
@@ -142,13 +142,13 @@ namespace {
 
 constexpr int max_redirects = 5;
 constexpr long buffer_bytes = 64L << 10;
-/// Silent streams are asked whether the other side still lives after this many seconds.
+/// Seconds of silence before a TCP keep-alive probe.
 constexpr long keep_alive_seconds = 60;
-/// How many times in a row a request is sent again with another token.
+/// How many times in a row a request is repeated with a new token.
 constexpr int max_refusals = 3;
 
-/// Why a source had no token. What may pass by itself keeps its name, so that streams are taken up again; anything else takes
-/// somebody who mends it, and would only be asked again for another revision of the protocol.
+/// The failure of a token source. Temporary errors keep their code, so that streams are reopened later. All others become
+/// unauthorized, so that the caller does not retry with another protocol revision.
 failure without_token(const failure& why) {
   const bool is_passing = why.code == errc::source_unavailable || why.code == errc::timed_out || why.code == errc::overloaded ||
                           why.code == errc::cancelled;
@@ -181,7 +181,7 @@ result<void> transfer::send() {
     obtain({target_.url, 0, {}, {}, 0});
     return {};
   }
-  // Words that are not visible ASCII are no token, and might be more than a line.
+  // A token must be visible ASCII. Other characters could break the header line.
   token_ = token.value_or("");
   if (!std::all_of(token_.begin(), token_.end(), [](char c) { return c >= 0x21 && c <= 0x7e; }))
     return fail(errc::unauthorized, "the token for " + target_.origin + " has invalid characters; get another one");
@@ -198,7 +198,8 @@ void transfer::obtain(refused_token why) {
   });
 }
 
-/// The source does not know what the server has said, which is news to whoever has sent a token or cannot log in.
+/// Appends the server's reason, which the token source does not know. Skipped if no token was sent and the required scopes are
+/// known.
 failure transfer::with_reason(failure why) const {
   if (!is_refused_ || why.code != errc::unauthorized || (token_.empty() && why.scopes)) return why;
   if (const auto reason = reason_in(head_.head().challenges, refusal_, token_); !reason.empty())
@@ -233,7 +234,7 @@ result<void> transfer::set_options() {
     lines_.reset(longer);
     return true;
   };
-  // Without this a body of more than a megabyte waits a second for a "100 Continue" that few servers send.
+  // Otherwise a body over 1 MiB waits one second for "100 Continue", which few servers send.
   bool has_lines = add_line("Expect:");
   for (const auto& line : target_.header_lines) has_lines = has_lines && add_line(line.c_str());
   for (const auto& line : what_.header_lines) has_lines = has_lines && add_line(line.c_str());
@@ -250,7 +251,7 @@ result<void> transfer::set_options() {
   set(CURLOPT_SSL_VERIFYHOST, 2L);
   set(CURLOPT_NOSIGNAL, 1L);
   set(CURLOPT_NOPROGRESS, 1L);
-  // An abandoned lookup of a name must not hold up everything else.
+  // An abandoned name lookup must not block the thread.
   set(CURLOPT_QUICK_EXIT, 1L);
   set(CURLOPT_TCP_NODELAY, 1L);
   set(CURLOPT_TCP_KEEPALIVE, 1L);
@@ -292,7 +293,7 @@ void transfer::pause_reading(std::chrono::milliseconds time) {
   curl().easy_pause(handle_.get(), CURLPAUSE_RECV);
   paused_ = loop_.after(time, [this] {
     paused_.reset();
-    // libcurl hands on what it has buffered, which may start the next pause.
+    // libcurl passes on its buffered data here, which may start the next pause.
     if (handle_) curl().easy_pause(handle_.get(), CURLPAUSE_CONT);
   });
 }
@@ -329,13 +330,13 @@ bool transfer::take_header(std::string_view line) {
 }
 
 bool transfer::take_body(std::string_view bytes) {
-  // The body of a refusal is read, so that the connection can be used again, but not for long.
+  // The body of a rejection is read so that the connection can be reused, up to a limit.
   if (is_refused_) {
     if (bytes.size() > max_error_body_bytes - refusal_.size()) return false;
     refusal_ += bytes;
     return true;
   }
-  // The body of a redirect is for people.
+  // The body of a redirect is not used.
   if (!is_told_) return !is_redirect();
   is_enough_ = !tell_.body(bytes);
   return !is_enough_;
@@ -397,7 +398,7 @@ result<void> transfer::follow() {
   return {};
 }
 
-/// libcurl speaks of a host and a port here.
+/// The error for an unreachable Unix socket; libcurl's text names a host and port instead.
 failure transfer::no_socket() const {
   long number = 0;
   curl().easy_getinfo(handle_.get(), CURLINFO_OS_ERRNO, &number);

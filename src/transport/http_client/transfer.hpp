@@ -24,29 +24,29 @@
 
 namespace hondana::transport::http_client {
 
-/// Calls `token_source::obtain` on a thread of its own, once at a time. Those that were refused alike wait for one call, which
-/// is asked to stop when none of them waits any more. Threads: the loop's, or any after its end.
+/// Calls `token_source::obtain` on a thread of its own, one call at a time. Requests with the same rejection share one call. It
+/// gets a stop request when none of them waits any more. Threads: the loop's, or any after the loop has stopped.
 class token_worker {
  public:
   using name = std::uint64_t;
   using hook = std::function<void(const result<void>&)>;
 
-  /// `within` outlives it. `from` may be null: there are no tokens.
+  /// `within` must outlive it. `from` may be null: no tokens.
   token_worker(loop& within, std::shared_ptr<token_source> from);
-  /// Tells nothing more. Waits for a source that stops, but not long.
+  /// Makes no more callbacks. Waits for the source at most 2 s.
   ~token_worker();
   token_worker(const token_worker&) = delete;
   token_worker& operator=(const token_worker&) = delete;
 
-  /// Whether refused requests can be helped.
+  /// Whether new tokens can be obtained.
   [[nodiscard]] bool is_open() const noexcept { return from_ && !is_closed_; }
-  /// What to send now: empty for nothing; nothing when one must be obtained first.
+  /// The token to send now. Empty string: none. Empty optional: obtain one first.
   [[nodiscard]] std::optional<std::string> token() const { return from_ ? from_->token() : std::string(); }
-  /// Gets one that is better than `why.token`, and tells when there is one; never from inside the call.
+  /// Gets a token other than `why.token` and calls `over`, never from inside this call.
   name obtain(refused_token why, hook over);
-  /// Tells nothing more of it.
+  /// Cancels the callback.
   void forget(name which);
-  /// Stops what is under way; those that wait hear so, soon.
+  /// Stops the current call. The waiting requests get their callbacks with cancelled, later.
   void close();
 
  private:
@@ -72,7 +72,7 @@ class token_worker {
 
   loop& loop_;
   const std::shared_ptr<token_source> from_;
-  std::deque<errand> errands_;  // the first is under way
+  std::deque<errand> errands_;  // the first is in progress
   std::deque<news> news_;
   std::optional<loop::timer> telling_;
   name last_ = 0;
@@ -83,7 +83,7 @@ class token_worker {
 
 enum class verb : std::uint8_t { get, post, remove };
 
-/// What is asked for besides what the target says.
+/// A request, in addition to what the target specifies.
 struct http_request {
   verb what = verb::get;
   std::string url{};
@@ -91,7 +91,7 @@ struct http_request {
   std::string body{};
 };
 
-/// Hears how a request is answered. Threads: the loop's, and never from inside a call of the transfer.
+/// Receives an answer. Threads: the loop's, and never from inside a call of the transfer.
 class answer_hearer {
  public:
   answer_hearer() = default;
@@ -99,30 +99,30 @@ class answer_hearer {
   answer_hearer& operator=(const answer_hearer&) = delete;
   virtual ~answer_hearer() = default;
 
-  /// The head of the answer, once. False: that was all that is wanted, and `finished` comes next.
+  /// The header of the answer, once. Returns false to stop reading; `finished` comes next.
   virtual bool answered(const response_head& head) = 0;
-  /// False as above.
+  /// A piece of the body. Returns false to stop reading.
   virtual bool body(std::string_view bytes) = 0;
-  /// The end, as the last of all. The value: the answer is complete, or was not wanted further. Errors: source_unavailable,
-  /// timed_out, broken_protocol; unauthorized when no token was to be had, unless the source says that it may pass. May destroy
-  /// the transfer.
+  /// The last callback. Success: the answer is complete, or a callback returned false. Errors: source_unavailable, timed_out,
+  /// broken_protocol; unauthorized if no token can be obtained; temporary errors of the token source keep their code. May
+  /// destroy the transfer.
   virtual void finished(result<void> how) = 0;
 };
 
-/// Where there is a source of tokens, each request says one. When it is refused for it (401, or 403 for a lack of scopes), a
-/// better one is obtained, and the request sent again, at most three times; the answer that is told is the last.
+/// Sends one request, with a token if there is a token source. If the token is rejected (401, or 403 for missing scopes), gets
+/// a new one and repeats the request, at most three times. Only the last answer is reported.
 ///
-/// Destruction ends it unheard. Threads: the loop's, not inside `answered` and `body`. Spec: basic/authorization.
+/// Destruction ends it without callbacks. Threads: the loop's, not inside `answered` and `body`. Spec: basic/authorization.
 class transfer final : transfer_end {
  public:
-  /// `within`, `target`, `tokens` and `tell` outlive it.
+  /// `within`, `target`, `tokens` and `tell` must outlive it.
   transfer(loop& within, const checked_target& target, token_worker& tokens, answer_hearer& tell);
   ~transfer() override;
 
-  /// Begins the request; the outcome is told, later. Once.
+  /// Starts the request; the callbacks come later. Call it once.
   void begin(http_request what);
   [[nodiscard]] const http_request& request() const noexcept { return what_; }
-  /// Stops reading the answer for this time. May be called inside `answered` and `body`.
+  /// Pauses reading for this time. May be called inside `answered` and `body`.
   void pause_reading(std::chrono::milliseconds time);
 
  private:
@@ -140,11 +140,11 @@ class transfer final : transfer_end {
   void done(CURLcode how) override;
 
   [[nodiscard]] bool is_redirect() const noexcept;
-  /// Sets what to ask for next. Errors: broken_protocol for a redirect that is not followed.
+  /// Sets the next URL. Errors: broken_protocol for a redirect that is not followed.
   result<void> follow();
-  /// Whether the answer would be another one with a better token.
+  /// Whether a better token may change the answer.
   [[nodiscard]] bool is_refusal() const;
-  /// Sends the request with the token at hand, or gets one first. Errors: as `finished`.
+  /// Sends the request with the current token, or gets one first. Errors: those of `finished`.
   result<void> send();
   void obtain(refused_token why);
   result<void> perform();
@@ -159,19 +159,19 @@ class transfer final : transfer_end {
   token_worker& tokens_;
   answer_hearer& tell_;
   http_request what_;
-  std::string token_{};  // that is sent; empty: none
+  std::string token_{};  // the token that is sent; empty: none
   int refusals_ = 0;
-  int lacks_ = 0;  // of a token to send
+  int lacks_ = 0;  // attempts without a token to send
   std::optional<token_worker::name> obtaining_{};
   std::unique_ptr<CURL, easy_deleter> handle_;
   std::unique_ptr<curl_slist, list_deleter> lines_;
   std::string error_text_;
   head_reader head_;
-  bool is_told_ = false;    // that there is an answer
-  bool is_enough_ = false;  // the hearer wants no more of it
+  bool is_told_ = false;    // `answered` was called
+  bool is_enough_ = false;  // a callback wants no more of the answer
   bool is_too_long_ = false;
-  bool is_refused_ = false;  // the answer is not told
-  std::string refusal_;      // its body
+  bool is_refused_ = false;  // the answer is a rejection and not reported
+  std::string refusal_;      // the body of the rejection
   int redirects_ = 0;
   loop::timer failing_{};
   std::optional<loop::timer> paused_{};

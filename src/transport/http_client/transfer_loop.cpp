@@ -12,15 +12,15 @@
 namespace hondana::transport::http_client {
 namespace {
 
-/// Idle connections that are kept for the next request.
+/// Number of idle connections to keep.
 constexpr long kept_connections = 32;
-/// How long the loop sleeps when nothing is due; libcurl and `post` wake it before.
+/// Longest sleep without timers; libcurl and `post` wake the loop earlier.
 constexpr std::chrono::milliseconds longest_sleep{60'000};
 
 }  // namespace
 
 bool has_curl() {
-  // Never undone: other parts of the process may use libcurl as well.
+  // Never undone, because other parts of the process may use libcurl as well.
   static const bool is_ready = loaded_curl() && curl().global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
   return is_ready;
 }
@@ -50,7 +50,7 @@ bool loop::post(task what) {
     const std::lock_guard lock(mutex_);
     if (is_stopping_) return false;
     posted_.push_back(std::move(what));
-    if (posted_.size() > 1) return true;  // woken already
+    if (posted_.size() > 1) return true;  // already woken
   }
   curl().multi_wakeup(multi_);
   return true;
@@ -130,7 +130,7 @@ void loop::tell_of_ends() {
 }
 
 int loop::pause() const {
-  // A transfer that `done` has begun wants its first step at once; libcurl's own timer, which poll keeps to, says so.
+  // A transfer that was started in `done` needs no case here: libcurl's own timer wakes the poll.
   if (timers_.empty()) return static_cast<int>(longest_sleep.count());
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(timers_.begin()->first.first - clock::now());
   return static_cast<int>(std::clamp(left, std::chrono::milliseconds(0), longest_sleep).count());

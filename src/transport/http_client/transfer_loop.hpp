@@ -20,40 +20,40 @@
 
 namespace hondana::transport::http_client {
 
-/// Hears that a transfer has ended. Threads: the loop's.
+/// Reports the end of a transfer. Threads: the loop's.
 class transfer_end {
  public:
   transfer_end() = default;
   transfer_end(const transfer_end&) = delete;
   transfer_end& operator=(const transfer_end&) = delete;
   virtual ~transfer_end() = default;
-  /// The handle is out of the loop.
+  /// The handle has been removed from the loop.
   virtual void done(CURLcode how) = 0;
 };
 
-/// A `curl_multi` with its own thread, which goes on after an exception of a task or of `transfer_end::done`. All but `post`
-/// and `stop`: the loop's thread only, and not inside libcurl's callbacks.
+/// A `curl_multi` with its own thread, which survives exceptions of tasks and of `transfer_end::done`. Threads: `post` and
+/// `stop` as noted; all others only on the loop's thread, and not inside libcurl's callbacks.
 class loop {
  public:
   using task = std::function<void()>;
   using clock = monotonic_clock;
   using timer = std::pair<clock::time_point, std::uint64_t>;
 
-  /// Errors: source_unavailable when libcurl or a thread cannot be had.
+  /// Errors: source_unavailable if libcurl or a thread is not available.
   [[nodiscard]] static result<std::unique_ptr<loop>> start();
-  /// As `stop`.
+  /// See `stop`.
   ~loop();
   loop(const loop&) = delete;
   loop& operator=(const loop&) = delete;
 
-  /// Runs `what` on the thread, in the order of the calls. False, and then it never runs, after `stop`. Threads: any.
+  /// Runs `what` on the loop's thread, in the order of the calls. Returns false after `stop`; then it never runs. Threads: any.
   bool post(task what);
-  /// Runs what has been posted, then drops transfers and timers unheard, and ends the thread. Threads: any but the loop's.
+  /// Runs the posted tasks, drops transfers and timers without callbacks, and ends the thread. Threads: any except the loop's.
   void stop();
 
-  /// Begins a transfer. False when libcurl does not take it; then `end` is not told.
+  /// Starts a transfer. Returns false if libcurl rejects it; then `end` is not called.
   [[nodiscard]] bool add(CURL* handle, transfer_end& end);
-  /// Ends one unheard. Harmless when it has ended.
+  /// Ends a transfer without a callback. Does nothing if it has ended.
   void remove(CURL* handle);
   timer at(clock::time_point when, task what);
   timer after(std::chrono::milliseconds pause, task what) { return at(clock::now() + pause, std::move(what)); }
@@ -77,7 +77,7 @@ class loop {
   std::thread thread_;
 };
 
-/// Makes libcurl ready, once a process. False when it cannot be.
+/// Initializes libcurl once in the process. False if that fails.
 [[nodiscard]] bool has_curl();
 
 }  // namespace hondana::transport::http_client

@@ -47,7 +47,7 @@ resource_parts parts_of(std::string_view resource) {
   return {resource.substr(0, end), path};
 }
 
-/// What stands between quotation marks there: RFC 6750 has no way to escape.
+/// The text for a quoted parameter. RFC 6750 has no escapes, so quotes and invalid characters are replaced.
 std::string plain(std::string_view text) {
   std::string out(text);
   std::replace(out.begin(), out.end(), '"', '\'');
@@ -100,7 +100,7 @@ std::string challenge_line(std::string_view metadata, std::string_view error, st
   add("error", error);
   if (!error.empty()) add("error_description", description);
   add("scope", scope);
-  if (all.empty()) add("realm", "mcp");  // the scheme alone is no challenge
+  if (all.empty()) add("realm", "mcp");  // a scheme without parameters is not a valid challenge
   return "WWW-Authenticate: Bearer" + all + "\r\n";
 }
 

@@ -18,37 +18,37 @@
 
 namespace hondana::transport::http_server {
 
-/// Immutable. Threads: any.
+/// How the callers of a server are authenticated. Immutable. Threads: any.
 struct identification {
-  std::shared_ptr<authenticator> asked;  ///< Null: everybody is let in.
+  std::shared_ptr<authenticator> asked;  ///< Null: all callers are accepted.
   trusted_proxies proxies;
-  std::shared_ptr<executor::pool> pool;  ///< Where others are asked, bounded. Set together with `asked`.
+  std::shared_ptr<executor::pool> pool;  ///< Bounded pool for authentication that blocks. Set together with `asked`.
 };
 
-/// The token of `Authorization: Bearer`; nothing when there is none, or another scheme. Errors: what is wrong, in words that
-/// repeat nothing of it: several fields, or a token with characters that no token may have. Spec: RFC 6750 section 2.1.
+/// Returns the token of `Authorization: Bearer`; empty if there is none, or for another scheme. Errors: the reason, without any
+/// part of the token: repeated fields, or invalid characters. Spec: RFC 6750 section 2.1.
 [[nodiscard]] tl::expected<std::optional<std::string>, std::string_view> read_bearer(const request_head& head);
 
-/// What this server is called by the request at hand: "https://host:port".
+/// The URL of this server as the request names it: "https://host:port".
 [[nodiscard]] std::string called(bool is_secure, std::string_view host);
 
-/// Where the metadata is about what a client asks for at `path` ("/mcp", "/sse"). Spec: RFC 9728 section 3.1.
+/// The URL of the metadata for requests to `path` ("/mcp", "/sse"). Spec: RFC 9728 section 3.1.
 [[nodiscard]] std::string metadata_url(const protected_resource& what, std::string_view called, std::string_view path);
 
-/// The metadata about `path`, as JSON; nothing when there is nothing there. Empty: about the whole server.
-/// Spec: RFC 9728 sections 2 and 3.2.
+/// The metadata about `path`, as JSON; an empty path means the whole server. Empty optional: there is none. Spec: RFC 9728
+/// sections 2 and 3.2.
 [[nodiscard]] std::optional<std::string> metadata_text(const protected_resource& what, std::string_view called,
                                                        std::string_view path);
 
-/// The line `WWW-Authenticate: Bearer …` with CR LF. What the parameters cannot have is replaced. `metadata`: a URL; empty:
-/// none. Spec: RFC 6750 section 3, RFC 9728 section 5.1.
+/// The line `WWW-Authenticate: Bearer …` with CR LF. Characters that parameters do not allow are replaced. `metadata`: a URL;
+/// empty: none. Spec: RFC 6750 section 3, RFC 9728 section 5.1.
 [[nodiscard]] std::string challenge_line(std::string_view metadata, std::string_view error, std::string_view description,
                                          const std::vector<std::string>& scopes);
 
-/// Whether it is `owner`, by the same program, for which others of his do not speak.
+/// Whether `who` is the same identity as `owner`, with the same OAuth client.
 [[nodiscard]] bool is_same_caller(const caller& owner, const caller& who);
 
-/// Whether two callers, as seen now, see the same.
+/// Whether both callers have the same access filter now.
 [[nodiscard]] bool has_one_view(const caller& one, const caller& other);
 
 }  // namespace hondana::transport::http_server

@@ -1,4 +1,4 @@
-/// Serves one HTTP connection over a socket, in the clear or with TLS.
+/// Serves one HTTP connection over a socket, plain or with TLS.
 #include "transport/http_server/connection.hpp"
 
 #include <netinet/in.h>
@@ -32,7 +32,7 @@ byte_stream::attempt byte_stream::read_plainly(std::span<char> into) {
   return {count < 0 && tls::has_to_wait() ? progress::wants_input : progress::ended, 0};
 }
 
-/// What is short is put together: the kernel takes one piece faster than several.
+/// Short parts are copied together, because the kernel handles one part faster than several.
 byte_stream::attempt byte_stream::write_plainly(std::span<const std::string_view> parts) {
   std::array<iovec, most_parts> all;
   std::size_t used = 0;
@@ -62,7 +62,7 @@ byte_stream::attempt byte_stream::write_plainly(std::span<const std::string_view
   return {tls::has_to_wait() ? progress::wants_output : progress::failed, 0};
 }
 
-/// A record at a time: of the first that is not empty, and of the next where the first is short.
+/// Writes one TLS record, from the first part that is not empty and the next one.
 byte_stream::attempt byte_stream::write_secured(std::span<const std::string_view> parts) {
   std::array<std::string_view, 2> both;
   std::size_t used = 0;
@@ -75,16 +75,17 @@ byte_stream::attempt byte_stream::write_secured(std::span<const std::string_view
 byte_stream::progress byte_stream::finish() {
   if (tls_ && tls_->say_farewell() == progress::wants_output) return progress::wants_output;
   tls_.reset();
-  (void)::shutdown(socket_.get(), SHUT_WR);  // if the peer has gone, the next read says so
+  (void)::shutdown(socket_.get(), SHUT_WR);  // if the peer is gone, the next read reports it
   return progress::ended;
 }
 
 void byte_stream::close(bool is_cut_off) {
   if (is_cut_off) {
     const linger at_once{1, 0};
-    (void)::setsockopt(socket_.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);  // there is nobody left to tell
+    (void)::setsockopt(socket_.get(), SOL_SOCKET, SO_LINGER, &at_once,
+                       sizeof at_once);  // a reset shows the peer that the answer is incomplete
   } else if (tls_) {
-    (void)tls_->say_farewell();  // to whoever still has room for it
+    (void)tls_->say_farewell();  // sent only if the socket has space for it
   }
   tls_.reset();
   socket_ = disk::handle();
@@ -92,18 +93,18 @@ void byte_stream::close(bool is_cut_off) {
 
 namespace {
 
-// Reads before another connection has its turn.
+// Reads before the next connection's turn.
 constexpr int reads_in_a_row = 4;
-// Portions of a stream, likewise.
+// Portions of a stream before the next connection's turn.
 constexpr int portions_in_a_row = 64;
-// Buffers for pieces that a loop keeps: those used last are in its processor's cache.
+// Buffers for pieces that a loop keeps for reuse; recently used ones are in the processor's cache.
 constexpr std::size_t most_spares = 4;
 constexpr std::size_t least_spare = 64u << 10;
 constexpr std::size_t largest_spare = 1u << 20;
-// For the line before a chunk, which is written when its size is known.
+// Space for the line before a chunk, which is written when the size is known.
 constexpr std::size_t chunk_room = 24;
 
-/// Lanes want jobs that do not throw.
+/// Jobs of a thread pool must not throw.
 result<bool> pull_piece(outgoing& what) {
   try {
     return what.rest.pull(what.piece);
@@ -154,7 +155,7 @@ void connection::close_after(const std::exception& error) noexcept {
     close();
     log(std::string("an HTTP connection was closed: ") + error.what());
   } catch (const std::exception&) {
-    closed_ = true;  // there is no memory to close it in order; its destructor closes the socket
+    closed_ = true;  // not enough memory for an orderly close; the destructor closes the socket
   }
 }
 
@@ -162,10 +163,10 @@ void connection::start(bool is_welcome) {
   guarded([&] {
     const int on = stream_.descriptor();
     readiness_.open(on, *this);
-    // A socket that knows nothing of these, such as one of Unix, needs none of them. Answers are not held back:
+    // Errors are ignored: Unix sockets do not have these options. Send answers without delay:
     const int yes = 1;
     (void)::setsockopt(on, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-    // Without this a stream whose peer has silently gone stays open for a quarter of an hour.
+    // Otherwise a stream whose peer has silently disappeared stays open for 15 minutes.
     const int patience = static_cast<int>(dialogue_.patience().count());
     (void)::setsockopt(on, IPPROTO_TCP, TCP_USER_TIMEOUT, &patience, sizeof patience);
     if (!is_welcome) dialogue_.turn_away();
@@ -184,7 +185,7 @@ void connection::close() {
   if (closed_) return;
   closed_ = true;
   const auto self = shared_from_this();
-  // First what the loop's end waits for.
+  // First what the loop waits for when it ends.
   timer_.cancel();
   readiness_.close();
   loop_->connections.erase(self);
@@ -204,8 +205,8 @@ void connection::look() {
   if (!is_done) guarded([] {});
 }
 
-/// The short way for events on a stream that has been waiting: straight from the loop's own buffer into the socket. False when
-/// something is left for the long way.
+/// Fast path for events on an idle stream: directly from the loop's buffer into the socket. False: use the normal path for the
+/// rest.
 bool connection::send_events() {
   auto& text = loop_->events;
   text.assign(chunk_room, ' ');
@@ -229,7 +230,7 @@ bool connection::send_events() {
   return dialogue_.is_resting() && rest == message_stream::rest::none;
 }
 
-/// Writes, lets the dialogue go on, and waits for whatever it needs next.
+/// Writes, advances the dialogue, and waits for the next event that it needs.
 void connection::pump() {
   int turns = 0;
   do {
@@ -240,7 +241,7 @@ void connection::pump() {
     }
     if (closed_) return;
     if (++turns > portions_in_a_row) {
-      // Others have their turn before the rest.
+      // Other connections have their turn before the rest.
       loop_->io.post([self = shared_from_this()] { self->look(); });
       break;
     }
@@ -250,12 +251,12 @@ void connection::pump() {
     said_all_ = stream_.finish() != byte_stream::progress::wants_output;
     if (!said_all_) await_output();
   }
-  // What is there to be read would wake it again and again.
+  // Wait for input only if it can be read. Otherwise the unread input would wake the loop again and again.
   if (dialogue_.wants_input() && !reads_when_writable_) await_input();
   await_deadline();
 }
 
-/// True when all of the output has been taken; false when the rest must wait, or the peer has gone.
+/// True: the whole output was written. False: the rest must wait, or the peer is gone.
 bool connection::write() {
   const auto size = dialogue_.output().size();
   while (written_ < size) {
@@ -287,7 +288,7 @@ bool connection::write() {
 }
 
 void connection::ready(bool input, bool output) {
-  const auto self = shared_from_this();  // it may end here
+  const auto self = shared_from_this();  // this connection may end here
   if (output) awaits_output_ = false;
   if (input) awaits_input_ = false;
   if (output) {
@@ -298,11 +299,11 @@ void connection::ready(bool input, bool output) {
   if (input) guarded_alone([&] { read_together(self); });
 }
 
-/// Reads what is there, mostly a request, which is taken when the others have read.
+/// Reads what has arrived, usually one request. It is processed after the other connections have read.
 void connection::read_together(const std::shared_ptr<connection>& self) {
-  // TLS may have waited for input to write.
+  // TLS may have needed input in order to write.
   if (!dialogue_.wants_input()) return guarded([] {});
-  // Shaking hands takes long; what the others have read is answered before.
+  // A handshake takes long, so the requests that were read are answered first.
   if (stream_.is_shaking_hands()) {
     return loop_->io.post([self] { self->guarded([&self] { self->read(); }); });
   }
@@ -322,11 +323,11 @@ void connection::read() {
     if (got.how != byte_stream::progress::moved) return note_end(got.how);
     const executor::round now;
     dialogue_.receive(std::string_view(into.data(), got.bytes));
-    if (got.bytes < into.size()) return;  // waiting finds out what else there is
+    if (got.bytes < into.size()) return;  // poll reports whether there is more
   }
 }
 
-/// Nothing was read.
+/// Handles a read that returned no bytes.
 void connection::note_end(byte_stream::progress how) {
   switch (how) {
     case byte_stream::progress::moved:
@@ -342,7 +343,7 @@ void connection::note_end(byte_stream::progress how) {
   }
 }
 
-/// The peer may not have read yet why; closing at once would take that from it.
+/// Lets the peer read the answer before the connection closes.
 void connection::refuse_handshake() {
   const bool is_http = stream_.was_addressed_in_http();
   stream_.leave_tls();
@@ -358,7 +359,7 @@ void connection::await_output() {
   if (!std::exchange(awaits_output_, true)) readiness_.await_output();
 }
 
-/// Deadlines mostly move away; the timer runs on and looks again when it fires.
+/// Deadlines usually move into the future. The timer is not moved then, but checked when it fires.
 void connection::await_deadline() {
   const auto at = asked_with_ ? std::min(dialogue_.deadline(), looks_again_at_) : dialogue_.deadline();
   if (at >= timer_at_) return;
@@ -367,7 +368,7 @@ void connection::await_deadline() {
 }
 
 void connection::due() {
-  const auto self = shared_from_this();  // it may end here
+  const auto self = shared_from_this();  // this connection may end here
   timer_at_ = dialogue::clock::time_point::max();
   guarded([&] {
     const auto now = dialogue::clock::now();
@@ -378,7 +379,7 @@ void connection::due() {
 
 void connection::found_out(ticket of, authenticated found, const std::string& address) {
   guarded([&] {
-    // After its deadline another request may be under way, of somebody else.
+    // After the deadline another request, perhaps of another caller, may be in progress.
     if (dialogue_.is_identifying(of)) dialogue_.identified(of, settle(std::move(found), address));
   });
 }
@@ -400,7 +401,7 @@ result<void> connection::pull(std::shared_ptr<outgoing> what, ticket of) {
   const auto until = dialogue::clock::now() + engine_->current()->call_deadline;
   return lane->submit(
       [what = std::move(what), on = loop_, to = weak_from_this(), of] {
-        if (to.expired()) return;  // nobody is there to take it
+        if (to.expired()) return;  // the connection has ended
         auto more = pull_piece(*what);
         on->io.post([to, of, more = std::move(more)] {
           const auto there = to.lock();

@@ -1,4 +1,4 @@
-/// Serves one HTTP connection over a socket, in the clear or with TLS.
+/// Serves one HTTP connection over a socket, plain or with TLS.
 #pragma once
 
 #include <cstddef>
@@ -28,46 +28,46 @@
 
 namespace hondana::transport::http_server {
 
-/// Nothing here waits. Threads: its loop's.
+/// A socket, plain or with TLS. Never blocks. Threads: its loop's.
 class byte_stream {
  public:
   using progress = tls::progress;
   using attempt = tls::attempt;
 
-  /// `secured`: TLS over `with`; null: none.
+  /// `secured`: TLS over `with`; null: plain.
   byte_stream(disk::handle with, std::unique_ptr<tls::session> secured) : socket_(std::move(with)), tls_(std::move(secured)) {}
 
-  /// `into` has room for a record of TLS.
+  /// `into` must have space for one TLS record.
   [[nodiscard]] attempt read(std::span<char> into) {
     const auto out = tls_ ? tls_->read(into) : read_plainly(into);
     counters::traffic::here().received(counters::way::http, out.bytes);
     return out;
   }
-  /// Some of what is in `parts`, from the front, of which not all are empty and which are at most eight. What was tried and not
-  /// taken must be tried again.
+  /// Writes a part of `parts`, from the front. There are at most eight, and not all may be empty. The caller passes the rest
+  /// again.
   [[nodiscard]] attempt write(std::span<const std::string_view> parts) {
     const auto out = tls_ ? write_secured(parts) : write_plainly(parts);
     counters::traffic::here().sent(counters::way::http, out.bytes);
     return out;
   }
-  /// Nothing more is written: `wants_output` when this has to be tried again. What is read from here on is thrown away.
+  /// Closes the sending side; `wants_output` means: call it again. Input after that is discarded.
   [[nodiscard]] progress finish();
-  /// `is_cut_off`: so that the peer does not take what it has for all.
+  /// `is_cut_off`: reset the connection, so that the peer does not take an incomplete answer for a complete one.
   void close(bool is_cut_off);
 
-  /// Whether the handshake of TLS is under way.
+  /// Whether the TLS handshake is in progress.
   [[nodiscard]] bool is_shaking_hands() const noexcept { return tls_ && !tls_->has_shaken_hands(); }
-  /// That handshake failed since the peer speaks plain HTTP.
+  /// The handshake failed because the peer uses plain HTTP.
   [[nodiscard]] bool was_addressed_in_http() const noexcept { return tls_ && tls_->was_addressed_in_http(); }
-  /// Goes on in the clear, to tell such a peer.
+  /// Continues without TLS, to send an error to such a peer.
   void leave_tls() { tls_.reset(); }
 
   [[nodiscard]] bool is_secure() const noexcept { return tls_ != nullptr; }
-  /// As `tls::session::certificate`, and nothing without TLS.
+  /// See `tls::session::certificate`; empty without TLS.
   [[nodiscard]] std::optional<peer_certificate> certificate() const { return tls_ ? tls_->certificate() : std::nullopt; }
   /// Null without TLS.
   [[nodiscard]] tls::session* secured() noexcept { return tls_.get(); }
-  /// For waiting and for options.
+  /// For polling and socket options.
   [[nodiscard]] int descriptor() const noexcept { return socket_.get(); }
 
  private:
@@ -79,38 +79,37 @@ class byte_stream {
   std::unique_ptr<tls::session> tls_;
 };
 
-/// The process that has connected to a Unix socket; nothing when that cannot be told.
+/// The process that has connected to a Unix socket; empty if it is unknown.
 [[nodiscard]] std::optional<peer_process> process_behind(int descriptor);
 
-/// Threads: its loop's, from `start` on. Owned by its loop until it has ended.
+/// One connection of a client. Threads: its loop's, from `start` on. Owned by its loop until it has ended.
 ///
-/// Reads and writes are tried when the socket is ready, so that an idle connection owns no buffer.
+/// Reads and writes only when the socket is ready, so that an idle connection has no buffer.
 class connection final : public dialogue_host,
                          public rpc::follower,
                          public std::enable_shared_from_this<connection>,
                          private reactor::waiter {
  public:
-  /// `place` is let go when the connection is gone. `at`: where it arrived. `peer`: the client's address,
-  /// for the log.
+  /// `place` is released when the connection ends. `at`: where it was accepted. `peer`: the client's address, for the log.
   connection(std::shared_ptr<loop> on, byte_stream with, std::shared_ptr<void> place, std::shared_ptr<core> engine,
              std::shared_ptr<const limits> within, std::shared_ptr<const site> at, std::string peer);
   ~connection() override;
 
-  /// Begins to serve, or only tells the peer that there is no room.
+  /// Starts to serve. `is_welcome` false: only answers 503, because there are too many connections.
   void start(bool is_welcome);
-  /// Takes what has arrived, then ends as soon as no request is under way.
+  /// Processes the input that has arrived, and ends when no request is in progress.
   void drain();
-  /// Ends at once; what is under way is cancelled.
+  /// Ends immediately and cancels the request in progress.
   void close();
-  /// Takes what it has read.
+  /// Processes bytes that were read.
   void take(std::string_view bytes);
-  /// Sends what there is to send, when its loop has its turn. Threads: any.
+  /// Schedules `look` on the loop. Threads: any.
   void wake() override;
-  /// Sends it now.
+  /// Sends what its stream has now.
   void look();
-  /// From now on other authorities may vouch for clients: those of `now`.
+  /// The client authorities have changed: certificates must be valid for those of `now`.
   void judge_by(std::shared_ptr<const tls::context> now);
-  /// Where it arrived.
+  /// Where it was accepted.
   [[nodiscard]] const site& at() const noexcept { return dialogue_.at(); }
 
   [[nodiscard]] std::optional<identified> identify(const request_head& head, const verdict& about, ticket of) override;
@@ -132,13 +131,13 @@ class connection final : public dialogue_host,
   void log(std::string_view line) override;
 
  private:
-  /// Runs one event's work; an exception ends this connection and nothing else.
+  /// Runs the work of one event, then writes and waits. An exception ends only this connection.
   template <class Work>
   void guarded(Work work);
-  /// The same without writing and waiting afterwards.
+  /// The same without writing and waiting.
   template <class Work>
   void guarded_alone(Work work);
-  /// Closes after an exception, with a constant 503 where a request has no answer yet. Needs no memory.
+  /// Closes after an exception. If a request has no answer yet, sends a constant 503. Allocates no memory.
   void close_after(const std::exception& error) noexcept;
   [[nodiscard]] bool send_events();
   void pump();
@@ -154,7 +153,7 @@ class connection final : public dialogue_host,
   void await_deadline();
   [[nodiscard]] request_facts facts_about(const request_head& head) const;
   void take_as_is(request_facts facts);
-  /// What is done with what others have said of a request, if it is still under way.
+  /// Receives the result of `ask_others`, if the request is still in progress.
   using hears = void (connection::*)(ticket of, authenticated found, const std::string& address);
   [[nodiscard]] result<void> ask_others(request_facts facts, ticket of, hears then,
                                         executor::urgency how = executor::urgency::request);
@@ -171,14 +170,14 @@ class connection final : public dialogue_host,
   [[nodiscard]] plain_answer refuse_certificate() const;
   [[nodiscard]] plain_answer refuse_caller(challenge why) const;
   [[nodiscard]] plain_answer refuse_hasty(const failure& why) const;
-  /// A line in the log. `identity`: empty where it is not known.
+  /// Writes a line to the log. `identity`: empty if it is unknown.
   void note_refusal(int status, std::string_view identity, std::string_view why) const;
   [[nodiscard]] plain_answer refused(int status, std::string_view text, const challenge& why) const;
   [[nodiscard]] bool takes_tokens() const noexcept;
   [[nodiscard]] std::string challenge_for(std::string_view error, std::string_view description,
                                           const std::vector<std::string>& scopes) const;
   [[nodiscard]] rpc::facts facts_of(const rpc::http_headers& headers) const;
-  /// Carries `on` for a request, from the present event on or from `seen`.
+  /// Sends the stream `on` as the answer to a request, from the current event or from `seen`.
   void carry(std::shared_ptr<message_stream> on, ticket of, std::optional<event_id> seen = {});
   void let_go();
   [[nodiscard]] bool carry_on();
@@ -191,30 +190,30 @@ class connection final : public dialogue_host,
   std::shared_ptr<void> place_;
   std::shared_ptr<loop> loop_;
   byte_stream stream_;
-  reactor::readiness readiness_;  // of the stream
+  reactor::readiness readiness_;  // of `stream_`
   reactor::timer timer_;
   std::shared_ptr<core> engine_;
   const std::string peer_;
-  const std::optional<peer_process> process_;                                     // behind a Unix socket
-  caller who_;                                                                    // asks what is under way
-  dialogue::clock::time_point holds_until_ = dialogue::clock::time_point::max();  // as far as was told
-  std::unique_ptr<request_facts> asked_with_;  // by a stream of events, whose caller may have to be asked for again
+  const std::optional<peer_process> process_;                                     // for a Unix socket
+  caller who_;                                                                    // the caller of the request in progress
+  dialogue::clock::time_point holds_until_ = dialogue::clock::time_point::max();  // end of validity, from the authenticator
+  std::unique_ptr<request_facts> asked_with_;  // facts of an event stream's request, to authenticate its caller again
   dialogue::clock::time_point looks_again_at_ = dialogue::clock::time_point::max();
   std::optional<dialogue::clock::time_point> in_doubt_since_;
-  std::shared_ptr<const tls::context> judged_by_;  // what has not been looked at with these authorities yet
+  std::shared_ptr<const tls::context> judged_by_;  // new client authorities that the certificate was not checked with yet
   bool is_vouched_for_ = true;
   dialogue dialogue_;
-  std::shared_ptr<session::session> session_;  // of a request that stands for itself
+  std::shared_ptr<session::session> session_;  // of a stateless request
   std::shared_ptr<kept_session> paired_;       // ends with the connection
   std::shared_ptr<message_stream> carried_;
   message_stream::carriage carriage_ = 0;
   ticket carried_for_ = 0;
-  std::optional<rpc::delivery> ready_;  // an answer for which no stream was needed
+  std::optional<rpc::delivery> ready_;  // an answer that needs no stream
   std::size_t written_ = 0;             // of the dialogue's output
   dialogue::clock::time_point timer_at_ = dialogue::clock::time_point::max();
   bool awaits_input_ = false;
   bool awaits_output_ = false;
-  bool reads_when_writable_ = false;  // TLS has to write before it can read on
+  bool reads_when_writable_ = false;  // TLS must write before it can read
   bool said_all_ = false;
   bool closed_ = false;
 };

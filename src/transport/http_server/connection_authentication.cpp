@@ -1,4 +1,4 @@
-/// Authenticates the requests of a connection, and ends what outlasts the proof of its caller.
+/// Authenticates the requests of a connection, and ends streams whose caller is no longer authenticated.
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -23,14 +23,14 @@
 namespace hondana::transport::http_server {
 namespace {
 
-// How long metadata may be kept: it changes with the configuration.
+// How long clients may cache metadata. It changes with the configuration.
 constexpr std::string_view kept_for_a_while = "max-age=300";
 
 challenge nobody_can_say() {
   return {503, {}, "Service unavailable: the caller cannot be authenticated now. Retry later.", {}, std::chrono::seconds(1)};
 }
 
-/// Lanes want jobs that do not throw.
+/// Jobs of a thread pool must not throw.
 authenticated find_out(authenticator& by, const request_facts& of, std::chrono::steady_clock::time_point until,
                        const std::weak_ptr<core>& engine) {
   try {
@@ -43,7 +43,7 @@ authenticated find_out(authenticator& by, const request_facts& of, std::chrono::
   }
 }
 
-/// What an authenticator says with a status that admits nobody.
+/// The HTTP status for a rejection by an authenticator; unknown ones become 401.
 int refusing(int status) { return status == 403 || status == 503 ? status : 401; }
 
 std::string_view default_text(int status) {
@@ -65,21 +65,21 @@ std::optional<peer_process> process_behind(int descriptor) {
   return peer_process{peer.uid, peer.gid, peer.pid};
 }
 
-/// The one place where a request's surroundings become facts.
+/// The only function that derives facts from a request and its connection.
 request_facts connection::facts_about(const request_head& head) const {
   auto from = origin_of(head, peer_, stream_.is_secure(), loop_->callers->proxies);
   request_facts out;
   out.address = std::move(from.address);
   out.host = std::string(head.find("Host").first);
   out.is_secure = from.is_secure;
-  // A proxy's own process and certificate say nothing of its clients.
+  // The process and certificate of a proxy do not identify its clients.
   if (from.is_behind_proxy) return out;
   out.process = process_;
   out.certificate = stream_.certificate();
   return out;
 }
 
-/// Nobody is asked: the kernel's word counts over a Unix socket, and nothing anywhere else.
+/// Sets the caller without an authenticator: the user of the process for a Unix socket, otherwise anonymous.
 void connection::take_as_is(request_facts facts) {
   who_ = {"anonymous", std::move(facts.address), nullptr};
   if (facts.process)
@@ -89,10 +89,10 @@ void connection::take_as_is(request_facts facts) {
 std::optional<dialogue_host::identified> connection::identify(const request_head& head, const verdict& about, ticket of) {
   const auto& with = *loop_->callers;
   holds_until_ = dialogue::clock::time_point::max();
-  who_ = {};  // of the request before
+  who_ = {};  // of the previous request
   if (!has_good_certificate()) return tl::unexpected(refuse_certificate());
   auto facts = facts_about(head);
-  // Before anything is asked or checked: whoever has no token costs something, too.
+  // Before any authentication, because requests without a token cost time, too.
   if (const auto meter = engine_->current()->meter) {
     if (const auto granted = meter->arrived(facts.address); !granted) {
       session::request_figures::here().refused(granted.error().code);
@@ -147,7 +147,7 @@ dialogue_host::identified connection::refuse_malformed(std::string_view why) con
       refused(400, "Bad request: " + std::string(why) + ".", {400, "invalid_request", std::string(why), {}, {}}));
 }
 
-/// A client shows another one on another connection only.
+/// A client can present another certificate only on a new connection.
 plain_answer connection::refuse_certificate() const {
   auto out = refused(401,
                      "Unauthorized: the client certificate of this connection has expired, or is no longer trusted. Connect "
@@ -159,7 +159,7 @@ plain_answer connection::refuse_certificate() const {
 
 plain_answer connection::refuse_caller(challenge why) const {
   const int status = refusing(why.status);
-  // A client that has nothing yet is told what every request needs by now: the authenticator may be older than the rules.
+  // A 401 also lists the scopes that every request needs under the current rules, which may be newer than the authenticator.
   if (status == 401) {
     for (const auto& one : engine_->current()->gate->always()) {
       if (std::find(why.scopes.begin(), why.scopes.end(), one) == why.scopes.end()) why.scopes.push_back(one);
@@ -194,10 +194,10 @@ plain_answer connection::refuse_hasty(const failure& why) const {
           why.retry ? retry_after(*why.retry) : std::string()};
 }
 
-/// With the place of the metadata, when there is any.
+/// The challenge, with the URL of the metadata if there is any.
 std::string connection::challenge_for(std::string_view error, std::string_view description,
                                       const std::vector<std::string>& scopes) const {
-  // A scheme that cannot help would send clients looking for tokens that nobody gives.
+  // Without tokens, a Bearer challenge would make clients search for a token in vain.
   if (!takes_tokens()) return {};
   const auto metadata = loop_->callers->asked ? loop_->callers->asked->metadata() : nullptr;
   std::string url;
@@ -230,7 +230,7 @@ void connection::refused(int status) {
   const auto with = engine_->current();
   if (!with->audit) return;
   const auto* about = dialogue_.present();
-  // Who asks is known, or not, of this request only where it was to be found out.
+  // The caller is known only if this request had to be authenticated.
   caller who = about != nullptr && about->is_guarded ? who_ : caller();
   if (who.address.empty()) who.address = about != nullptr ? facts_about(dialogue_.head()).address : peer_;
   session::record_refusal(with->audit.get(), who, about != nullptr ? dialogue_.head().method : std::string_view(),
@@ -252,11 +252,11 @@ namespace {
 
 using clock = dialogue::clock;
 
-// However soon an authenticator wants to be asked again.
+// Minimum interval between two checks, even if the authenticator asks for less.
 constexpr std::chrono::seconds least_pause{1};
 
 clock::time_point by_this_clock(std::chrono::sys_seconds end) {
-  // So far away that it would overflow, it is as good as never.
+  // A time far in the future would overflow, so it becomes "never".
   constexpr std::chrono::hours far{24 * 365};
   const auto left = end - std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
   return left > far ? clock::time_point::max() : clock::now() + left + least_pause;
@@ -277,24 +277,24 @@ void connection::take_authorities(std::shared_ptr<const tls::context> now) {
   if (asked_with_ && carried_ && carried_->is_lasting() && !has_good_certificate()) end_lasting();
 }
 
-/// An event stream begins, which may go on for as long as anybody likes. The head that asked for it is still here.
+/// Called when an event stream begins, which may last for any time. The request's header is still available here.
 void connection::note_proof() {
   auto* const secured = stream_.secured();
   const auto end = secured != nullptr ? secured->certificate_end() : std::nullopt;
   looks_again_at_ = holds_until_;
   if (end) looks_again_at_ = std::min(looks_again_at_, by_this_clock(*end));
   in_doubt_since_.reset();
-  // One that ends after everybody who reads this may still lose its authority.
+  // A certificate without an early end may still lose its authority.
   if (!end && looks_again_at_ == clock::time_point::max()) return;
   const auto& head = dialogue_.head();
   asked_with_ = std::make_unique<request_facts>(facts_about(head));
   if (auto token = read_bearer(head)) asked_with_->bearer = std::move(*token);
-  // Authorities may have been replaced since the request came.
+  // The authorities may have been replaced since the request arrived.
   if (!has_good_certificate()) looks_again_at_ = clock::now();
 }
 
 void connection::look_again() {
-  // What answers a request is sent to its end.
+  // An answer to a request is sent completely.
   if (!carried_ || !carried_->is_lasting()) return asked_with_.reset();
   if (!has_good_certificate()) return end_lasting();
   const auto& by = loop_->callers->asked;
@@ -304,7 +304,7 @@ void connection::look_again() {
   }
   if (auto known = by->known(*asked_with_)) return hear_again(*known);
   looks_again_at_ = clock::time_point::max();  // `found_again` follows
-  // A flood of strangers shall not keep those from being asked about who are here already.
+  // Higher priority, so that a flood of unknown callers does not prevent the check of known ones.
   if (!ask_others(*asked_with_, carried_for_, &connection::found_again, executor::urgency::continuation)) {
     hear_again(tl::unexpected(challenge{503, {}, {}, {}, least_pause}));
   }
@@ -313,7 +313,7 @@ void connection::look_again() {
 void connection::hear_again(const authenticated& found) {
   const auto now = clock::now();
   const auto has_what_it_had = [this](const caller& who) {
-    // Rules that have changed since are told to the stream itself; a caller with other groups or claims opens another.
+    // Changed rules are handled by the stream itself. A caller with other groups or claims must open a new stream.
     return is_same_caller(who_, who) && engine_->current()->gate->has_scopes_of(who, who_.proof.get()) &&
            has_one_view(session::as_seen_now(who_, *engine_), session::as_seen_now(who, *engine_));
   };
@@ -325,7 +325,7 @@ void connection::hear_again(const authenticated& found) {
     }
     return;
   }
-  // An authorization server that is away for a moment ends nothing.
+  // A short outage of an authorization server does not end streams.
   if (!found && found.error().status == 503) {
     if (!in_doubt_since_) in_doubt_since_ = now;
     if (now - *in_doubt_since_ < dialogue_.patience_for_calls()) {
@@ -336,7 +336,7 @@ void connection::hear_again(const authenticated& found) {
   end_lasting();
 }
 
-/// The client comes back for it with what it has by then.
+/// Ends the event stream. The client may open it again with new credentials.
 void connection::end_lasting() {
   asked_with_.reset();
   dialogue_.drain();

@@ -1,4 +1,4 @@
-/// How many connections there may be: in all, from one address, and within the limit of descriptors.
+/// Limits for connections: in total, from one address, and by file descriptors.
 #include "transport/http_server/connection_limits.hpp"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ admission::entry admission::enter(const counted_address& from) {
     if (is_counted && --all->by_address[bits] == 0) all->by_address.erase(bits);
     all->left.notify_all();
   });
-  // Those being told count as well, so that no address can take all of that room either.
+  // Connections that get a 503 count as well, so that one address cannot occupy all of those either.
   if (is_one_too_many && counts_->by_address[from.bits] > cap + caps_.turned_away / 4) {
     return {welcome::closed, std::move(place)};
   }

@@ -1,4 +1,4 @@
-/// Passes messages of a connection to sessions, and carries their streams.
+/// Passes messages of a connection to sessions, and sends their streams.
 
 #include <utility>
 
@@ -13,7 +13,7 @@ rpc::delivery refuse_session(const failure& why) {
   return session::refuse(why.code == errc::overloaded ? 503 : 500, why.public_text, {});
 }
 
-/// Says in the log that a stream lost something.
+/// Returns a callback that logs dropped messages.
 std::function<void()> reporter(const std::shared_ptr<core>& engine) {
   return [engine] {
     const auto with = engine->current();
@@ -22,7 +22,7 @@ std::function<void()> reporter(const std::shared_ptr<core>& engine) {
   };
 }
 
-// Of a request that a token is not enough for; which scopes those are stands beside it.
+// The text of a challenge for missing scopes, which the challenge lists.
 constexpr std::string_view scopes_lack = "This needs more scopes than the token has";
 
 message_stream::form form_of(const rpc::http_headers& headers) {
@@ -30,7 +30,7 @@ message_stream::form form_of(const rpc::http_headers& headers) {
   return headers.accepts_json ? message_stream::form::either : message_stream::form::events;
 }
 
-/// The facts of a request, in what the loop's last one allocated for them.
+/// The facts of one request, in memory that the loop reuses.
 class lent_facts {
  public:
   lent_facts(loop& from, const caller& who, const rpc::http_headers& headers)
@@ -39,7 +39,7 @@ class lent_facts {
     lent_->http = headers;
   }
   ~lent_facts() {
-    lent_->who = caller();  // nothing of it is kept alive
+    lent_->who = caller();  // releases the caller's data
     lender_.spare_facts = std::move(lent_);
   }
   lent_facts(const lent_facts&) = delete;
@@ -72,7 +72,7 @@ void connection::forget() {
   if (const auto gone = std::exchange(session_, nullptr)) gone->close();
 }
 
-/// Hands the dialogue what its stream has next; false when there is nothing to do.
+/// Passes the next portion of the stream to the dialogue; false if there is none.
 bool connection::carry_on() {
   if (!dialogue_.wants_messages()) return false;
   if (ready_) {
@@ -113,7 +113,7 @@ void connection::hand_over(portion what) {
   if (what.what == kind::opening) note_proof();
   if (what.what == kind::answer && what.content.retry) fields += retry_after(*what.content.retry);
   const bool has_ended = is_last || what.what == kind::answer;
-  // An answer may be ready before the loop has heard of the end; nothing more should be sent on its connection.
+  // The answer may be ready before this loop knows of the shutdown. It must be the last one on its connection.
   if (what.what == kind::answer && loop_->reports->has_begun_to_stop()) dialogue_.drain();
   dialogue_.take(carried_for_, std::move(what), fields);
   if (!has_ended) return;
@@ -121,7 +121,7 @@ void connection::hand_over(portion what) {
   session_.reset();
 }
 
-/// A session that outlives its request. Its id is made here.
+/// Stores a session that outlives its request, under a new id.
 result<std::shared_ptr<kept_session>> connection::keep(kept_session::traits is, std::shared_ptr<session::session> what) {
   HONDANA_TRY(auto id, make_session_id());
   is.id = std::move(id);
@@ -154,7 +154,7 @@ void connection::receive(std::string_view message, const rpc::http_headers& head
   with->receive(std::string(message), std::move(facts), stream);
 }
 
-/// A request of the stateless era, or a handshake: a session for it alone, which ends with the connection.
+/// Handles a stateless request or a handshake: in a session of its own, which ends with the connection.
 void connection::receive_alone(std::string_view message, const rpc::http_headers& headers, ticket of) {
   const lent_facts lent(*loop_, who_, headers);
   const auto& facts = lent.get();
@@ -172,7 +172,7 @@ void connection::receive_alone(std::string_view message, const rpc::http_headers
   carry(stream, of);
   session_ = session::session::open(engine_);
   session_->receive(message, facts, stream, std::move(begun));
-  // A stream of changes that is asked for now would otherwise be open until the end, and then be cut off.
+  // During shutdown, a new stream of changes would stay open until it is cut off.
   if (loop_->reports->has_begun_to_stop() && session_) session_->finish();
 }
 
@@ -219,7 +219,7 @@ std::optional<rpc::delivery> connection::open_stream(const rpc::http_headers& he
   return std::nullopt;
 }
 
-/// What a session was opened with is what its own stream may tell.
+/// Answers 403: the stream of a session may contain everything that the scopes of its owner allow.
 void connection::refuse_lesser(const proof& shown, const rpc::http_headers& headers, ticket of) {
   const auto alone = std::make_shared<message_stream>(message_stream::traits{}, loop_->kept->room()->waiting);
   carry(alone, of);
@@ -231,7 +231,7 @@ void connection::refuse_lesser(const proof& shown, const rpc::http_headers& head
   alone->answer(std::move(what));
 }
 
-/// The session lives as long as this stream. Spec: 2024-11-05 basic/transports#http-with-sse.
+/// The session ends with this stream. Spec: 2024-11-05 basic/transports#http-with-sse.
 std::optional<rpc::delivery> connection::open_pair(ticket of) {
   kept_session::traits is;
   is.how = kept_session::manner::paired;

@@ -1,4 +1,4 @@
-/// Recent events of the streams of one session, replayed to clients whose connection broke.
+/// Stores recent events of a session's streams, to replay them after a lost connection.
 #include "transport/http_server/event_replay.hpp"
 
 #include <charconv>
@@ -8,7 +8,7 @@
 namespace hondana::transport::http_server {
 namespace {
 
-// What an event costs besides its text.
+// Memory of an event in addition to its text. Bytes.
 constexpr std::size_t event_overhead = 128;
 
 std::optional<std::uint64_t> read_number(std::string_view text) {
@@ -41,7 +41,7 @@ void replay::keep(const event_id& id, std::string_view message) {
   bytes_ += bytes;
 }
 
-/// Under the lock. Takes `bytes` from what all sessions share, giving up old events of this one for it.
+/// Requires the mutex. Takes `bytes` from the shared budget, and drops old events of this session if necessary.
 bool replay::make_room(std::size_t bytes) {
   if (bytes > cap_) return false;
   while (bytes_ + bytes > cap_) drop_oldest();

@@ -1,4 +1,4 @@
-/// Recent events of the streams of one session, replayed to clients whose connection broke.
+/// Stores recent events of a session's streams, to replay them after a lost connection.
 #pragma once
 
 #include <cstddef>
@@ -15,20 +15,21 @@
 
 namespace hondana::transport::http_server {
 
-/// Names one event of a session, and the stream it belongs to.
-/// Spec: 2025-11-25 basic/transports#resumability-and-redelivery.
+/// The id of an event: its stream within the session, and its number. Spec: 2025-11-25
+/// basic/transports#resumability-and-redelivery.
 struct event_id {
   std::uint64_t stream = 0;
-  std::uint64_t number = 0;  ///< In its stream; those after it have higher ones.
+  std::uint64_t number = 0;  ///< Increases within the stream.
 
   friend bool operator==(const event_id&, const event_id&) = default;
 };
 
 /// `STREAM-NUMBER`.
 [[nodiscard]] std::string to_text(const event_id& id);
+/// Parses `STREAM-NUMBER`; empty if it is malformed.
 [[nodiscard]] std::optional<event_id> read_event_id(std::string_view text);
 
-/// Keeps the latest events up to a cap of bytes; the oldest go first, whatever stream they belong to. Threads: any.
+/// Stores the latest events up to a limit of bytes. Drops the oldest first, of any stream. Threads: any.
 class replay {
  public:
   struct event {
@@ -36,14 +37,14 @@ class replay {
     std::shared_ptr<const std::string> message;
   };
 
-  /// `shared`: what all sessions together may keep.
+  /// `shared`: the budget of all sessions together.
   replay(std::size_t byte_cap, std::shared_ptr<byte_budget> shared);
 
-  /// Keeps an event, or not, when it is over the cap alone.
+  /// Stores an event, unless it exceeds the limit on its own.
   void keep(const event_id& id, std::string_view message);
-  /// The events of the same stream that are still there and came after `seen`, in order.
+  /// The stored events of the same stream after `seen`, in order.
   [[nodiscard]] std::vector<event> after(const event_id& seen) const;
-  /// Forgets the events of one stream.
+  /// Drops the events of one stream.
   void forget(std::uint64_t stream);
   void clear();
   [[nodiscard]] std::size_t bytes() const;

@@ -1,6 +1,6 @@
-/// Forwarded headers of proxies: the client behind them, and which proxies are trusted.
+/// Parses the forwarding headers of proxies: the client's address, and which proxies are trusted.
 ///
-/// Values come from the peer and are never trusted to be well-formed.
+/// Values come from the peer and may be malformed.
 #include "transport/http_server/forwarded.hpp"
 
 #include <arpa/inet.h>
@@ -21,7 +21,7 @@ namespace {
 using hops = std::vector<forwarded_hop>;
 
 constexpr std::string_view unknown = "unknown";
-// Names that hide an address end up in the log.
+// Obfuscated identifiers appear in the log.
 constexpr std::size_t longest_hidden_name = 64;
 constexpr std::size_t most_parameters = 16;  // of one hop
 constexpr unsigned all_bits = 128;
@@ -33,7 +33,7 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-/// As IPv6 has it, where IPv4 is mapped into; nothing for what is no literal address.
+/// The address as IPv6, with IPv4 mapped; empty if it is not a literal address.
 std::optional<std::array<unsigned char, 16>> bytes_of(const std::string& literal) {
   std::array<unsigned char, 16> out{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
   if (literal.find('\0') != std::string::npos) return std::nullopt;
@@ -53,7 +53,7 @@ bool is_port_number(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-/// `_` and then letters, digits, dots, hyphens and underscores.
+/// Whether it is an obfuscated identifier: `_` followed by letters, digits, dots, hyphens and underscores.
 bool is_hidden_name(std::string_view text) {
   const auto may_be = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
@@ -62,7 +62,7 @@ bool is_hidden_name(std::string_view text) {
          std::all_of(text.begin(), text.end(), may_be);
 }
 
-/// `192.0.2.1`, `[2001:db8::1]`, "unknown" or a hidden name, each with or without a port.
+/// Parses `192.0.2.1`, `[2001:db8::1]`, "unknown" or an obfuscated identifier, each with or without a port.
 std::optional<std::string> read_node(std::string_view text) {
   std::string_view port;
   if (text.starts_with('[')) {
@@ -90,7 +90,7 @@ std::optional<bool> read_scheme(std::string_view text) {
   return std::nullopt;
 }
 
-/// Cuts one value of `Forwarded` into its parameters.
+/// Splits one value of `Forwarded` into its parameters.
 class parameters {
  public:
   explicit parameters(std::string_view text) : rest_(text) {}
@@ -117,7 +117,7 @@ class parameters {
     }
     return out;
   }
-  /// True, and goes past it, when `sign` comes next.
+  /// Skips `sign` and returns true if it comes next.
   bool skip(char sign) {
     skip_blanks();
     if (!rest_.starts_with(sign)) return false;
@@ -151,7 +151,7 @@ class parameters {
   std::string_view rest_;
 };
 
-/// One proxy's word, up to the comma behind it or the end.
+/// Parses the entry of one proxy, up to the next comma or the end.
 std::optional<forwarded_hop> read_hop(parameters& from) {
   forwarded_hop out;
   std::vector<std::string_view> seen;
@@ -176,14 +176,15 @@ std::optional<forwarded_hop> read_hop(parameters& from) {
   return out;
 }
 
-/// The hop at which the trusted proxies end, from the nearest one outwards. `all` is not empty.
+/// The index of the first hop, from the nearest outwards, that is not a trusted proxy; 0 if all are. Precondition: `all` is not
+/// empty.
 std::size_t outermost(const hops& all, const trusted_proxies& proxies) {
   auto at = all.size() - 1;
   while (at > 0 && proxies.trusts(all[at].address)) --at;
   return at;
 }
 
-/// By X-Forwarded-Proto: in as many values as there are addresses, or in one.
+/// The scheme by X-Forwarded-Proto, which may have one value for each address, or one in all.
 std::optional<bool> scheme_of(const request_head& head, std::size_t at, std::size_t count) {
   const auto values = head.all_of("X-Forwarded-Proto");
   if (!values) return std::nullopt;
@@ -209,7 +210,7 @@ std::optional<hops> read_forwarded(std::string_view values) {
     if (from.is_at_end()) return out;
     if (!from.skip(',')) return std::nullopt;
   }
-  return std::nullopt;  // empty, or with nothing behind its last comma
+  return std::nullopt;  // empty, or nothing after its last comma
 }
 
 std::optional<hops> read_forwarded_for(std::string_view values) {
@@ -217,7 +218,7 @@ std::optional<hops> read_forwarded_for(std::string_view values) {
   for (auto rest = values;;) {
     const auto comma = rest.find(',');
     const auto text = trimmed(rest.substr(0, comma));
-    auto address = address_text(text, AF_INET6);  // without brackets, as most write it
+    auto address = address_text(text, AF_INET6);  // without brackets, as usual in this header
     if (!address) address = read_node(text);
     if (!address || out.size() == most_hops) return std::nullopt;
     out.push_back({std::move(*address), std::nullopt});

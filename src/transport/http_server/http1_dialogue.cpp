@@ -1,4 +1,4 @@
-/// One HTTP/1 connection as a state machine: how requests come in.
+/// The state machine of one HTTP/1 connection: requests.
 #include "transport/http_server/http1_dialogue.hpp"
 
 #include <algorithm>
@@ -80,7 +80,7 @@ std::size_t dialogue::advance(std::string_view bytes) {
   while (now_ == state::idle || now_ == state::heading || now_ == state::body) {
     const auto rest = bytes.substr(used);
     if (now_ == state::idle) {
-      // An empty line before a request is a leftover of old clients. Spec: RFC 9112 2.2.
+      // Old clients send an empty line before a request. Spec: RFC 9112 2.2.
       if (rest.starts_with("\r\n")) {
         used += 2;
         continue;
@@ -116,7 +116,7 @@ void dialogue::accept_head(std::size_t bytes_behind) {
   closes_ = !head.keep_alive || draining_;
   is_oversized_ = false;
   is_http_1_0_ = head.is_http_1_0;
-  // A head has one verdict.
+  // Equal headers have equal verdicts.
   verdict_ =
       parser_.is_repeated() && verdict_before_ ? std::move(verdict_before_) : std::make_unique<verdict>(decide(head, *site_));
   verdict_before_.reset();
@@ -140,12 +140,12 @@ void dialogue::identified(ticket of, dialogue_host::identified how) {
   advance_input();
 }
 
-/// What was decided about a request is done. `bytes_behind` its head have arrived.
+/// Executes the verdict of a request. `bytes_behind`: bytes that have arrived after the header.
 void dialogue::proceed(std::size_t bytes_behind) {
   const auto& head = parser_.head();
   if (verdict_->what == verdict::kind::answer) {
     if (!verdict_->stranger.empty()) host_.note_stranger(head, verdict_->stranger);
-    // It may also be a preflight, which is let pass.
+    // It may also be the success of a CORS preflight.
     verdict_->answer.status >= 400 ? send_refusal(std::move(verdict_->answer)) : send_plain(std::move(verdict_->answer));
   } else if (verdict_->what == verdict::kind::health || verdict_->what == verdict::kind::ready ||
              verdict_->what == verdict::kind::metrics) {
@@ -222,7 +222,7 @@ void dialogue::hand_in_oversized() {
   host_.refuse_oversized(verdict_->headers, ++ticket_);
 }
 
-/// A request whose head is all of it; a body that comes nevertheless ends the connection afterwards.
+/// Handles a request without body. If it has a body nevertheless, the connection closes after the answer.
 void dialogue::open_stream() {
   if (body_pending_) closes_ = true;
   enter(state::working);
@@ -311,7 +311,7 @@ void dialogue::refuse_plain_http() {
 
 void dialogue::next_request() {
   parser_.reset();
-  // The others are used up.
+  // Verdicts of other kinds have been moved from.
   if (verdict_ && verdict_->what == verdict::kind::message) verdict_before_ = std::move(verdict_);
   verdict_.reset();
   is_endless_ = false;

@@ -1,4 +1,4 @@
-/// One HTTP/1 connection as a state machine: how answers go out.
+/// The state machine of one HTTP/1 connection: answers.
 
 #include <algorithm>
 #include <cstddef>
@@ -11,13 +11,13 @@
 namespace hondana::transport::http_server {
 namespace {
 
-// Of content in memory, what is encoded and sent at a time.
+// Content in memory is encoded and sent in pieces of this size. Bytes.
 constexpr std::size_t full_piece = 192 * 1024;
 
 }  // namespace
 
 void dialogue::send_plain(plain_answer what) {
-  // What is left of the request would be taken for the next one.
+  // The unread rest of the request would be parsed as the next request.
   if (body_pending_ || what.is_last) closes_ = true;
   forget_body();
   const bool has_content = !what.content_type.empty();
@@ -119,7 +119,7 @@ void dialogue::sent_events(std::string_view rest) {
   enter(state::sending);
 }
 
-/// Sends text of an event stream at once.
+/// Sends text of an event stream.
 void dialogue::send_text(std::string what, bool is_last) {
   stream_ = std::make_shared<outgoing>();
   output_.body = std::move(what);
@@ -131,7 +131,7 @@ void dialogue::pull_next() {
   if (stream_->rest.lends_next()) return send_lent();
   if (stream_->piece.capacity() == 0) stream_->piece = host_.spare();
   stream_->piece.clear();
-  // What is in memory travels with the piece behind it, as long as it is not much.
+  // Content in memory is sent together with the next piece, up to a limit.
   while (!stream_->rest.next_lane()) {
     const auto more = stream_->rest.pull(stream_->piece);
     if (!more) return fail_stream(more.error());
@@ -145,7 +145,8 @@ void dialogue::pull_next() {
 void dialogue::pulled(ticket of, const result<bool>& more) {
   if (of != ticket_ || now_ != state::pulling) return;
   if (!more) return fail_stream(more.error());
-  // Content that ends at the edge of a piece has an empty one behind it, with which nothing would be sent or drained.
+  // The end of content may coincide with the end of a piece. The empty piece after it must not be sent, because nothing would
+  // be drained.
   if (*more && stream_->piece.empty()) return pull_next();
   send_piece(!*more);
 }
@@ -156,9 +157,9 @@ void dialogue::await_message() {
   enter(state::streaming);
 }
 
-/// A stream that waits may wait for hours, and there may be very many: it keeps nothing of its request.
+/// Releases the memory of the request, since a stream may wait for hours, and there may be many.
 void dialogue::rest() {
-  // Assigning an empty string would keep the memory.
+  // Assigning an empty string would not free the memory.
   std::string().swap(output_.head);
   std::string().swap(output_.body);
   std::string().swap(output_.tail);
@@ -167,14 +168,14 @@ void dialogue::rest() {
   parser_.rest();
 }
 
-/// Ends a stream that has no end of its own.
+/// Ends a stream without end.
 void dialogue::end_stream() {
   host_.forget();
   closes_ = true;
   send_text({}, true);
 }
 
-/// What is kept elsewhere is written from there, with the text on either side.
+/// Content that is shared with its owner is sent from there, without a copy, between the text before and after it.
 void dialogue::send_lent() {
   output_.body = stream_->rest.take_ready();
   auto lent = stream_->rest.take_lent();
@@ -199,7 +200,7 @@ void dialogue::send_piece(bool is_last) {
   lent_to_.left = output_.kept ? output_.kept->size() : 0;
   if (is_last) stream_.reset();
   enter(state::sending);
-  if (output_.empty()) drained();  // HTTP/1.0 ends by closing
+  if (output_.empty()) drained();  // HTTP/1.0 ends with the connection
 }
 
 void dialogue::fail_stream(const failure& why) {
@@ -239,7 +240,8 @@ void dialogue::set_body(std::string what) {
   set_sending_deadline();
 }
 
-/// Peers that take nothing hold a piece each. When all of them together hold too much, whoever holds more has less time.
+/// A peer that accepts nothing occupies one piece of memory. If all peers together exceed the limit, those that need more get
+/// less time.
 void dialogue::set_sending_deadline() {
   taken_ = 0;
   const auto held =
@@ -257,7 +259,7 @@ void dialogue::drained() {
   lent_to_.counted_by.reset();
   output_.tail.clear();
   if (stream_) {
-    // The next piece goes where this one was.
+    // The next piece reuses the memory of this one.
     output_.piece.clear();
     stream_->piece.swap(output_.piece);
   } else {

@@ -1,4 +1,4 @@
-/// The state of one I/O thread: its reactor, its connections, and what they share.
+/// The state of one I/O thread: its event loop, its connections, and what they share.
 #include "transport/http_server/io_loop.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace hondana::transport::http_server {
 namespace {
 
-// A third of a millisecond or so.
+// Connections for each turn; about 0.3 ms.
 constexpr std::size_t slice = 64;
 
 }  // namespace
@@ -56,8 +56,8 @@ void loop::take_turn(const std::shared_ptr<std::function<bool()>>& step) {
   try {
     has_more = (*step)();
   } catch (...) {
-    again();  // the rest is not to suffer
-    throw;    // and the loop says so
+    again();  // continue with the next step
+    throw;    // the loop logs it
   }
   if (has_more) again();
 }
@@ -65,7 +65,7 @@ void loop::take_turn(const std::shared_ptr<std::function<bool()>>& step) {
 void loop::answer_rings() {
   if (answered_ == answering_.size()) {
     answered_ = 0;
-    // What very many have used is given back.
+    // Free the memory that very many connections have used.
     std::vector<std::weak_ptr<connection>>().swap(answering_);
     const std::lock_guard lock(ringing_);
     if (rung_.empty()) {
@@ -76,7 +76,7 @@ void loop::answer_rings() {
   }
   const auto until = std::min(answering_.size(), answered_ + slice);
   while (answered_ < until) {
-    // Locked on the loop's own thread only, since whoever holds a connection last destroys it.
+    // Locked only on the loop's own thread, because the last owner of a connection destroys it.
     if (const auto there = answering_[answered_++].lock()) there->look();
   }
   io.post([this] { answer_rings(); });

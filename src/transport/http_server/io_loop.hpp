@@ -1,4 +1,4 @@
-/// The state of one I/O thread: its reactor, its connections, and what they share.
+/// The state of one I/O thread: its event loop, its connections, and what they share.
 #pragma once
 
 #include <array>
@@ -26,7 +26,8 @@ namespace hondana::transport::http_server {
 
 class connection;
 
-/// Shared with the outlets of its connections, which may answer after its thread has ended; such answers are dropped.
+/// One I/O thread. Shared with the streams of its connections, which may answer after the thread has ended; such answers are
+/// dropped.
 struct loop final : executor::turns {
   loop(std::shared_ptr<byte_budget> bodies_of_all, std::shared_ptr<byte_budget> unsent_of_all,
        std::shared_ptr<http_server::reports> reports_of_all, std::shared_ptr<sessions> sessions_of_all,
@@ -39,33 +40,33 @@ struct loop final : executor::turns {
     io.at_end_of_telling([this] { answer_arrivals(); });
   }
 
-  /// Has `who` look for what its stream has, soon. However many do so at once, the loop is told once, and looks after them in
-  /// slices between which requests have their turn. Threads: any; nothing is called, and no lock of a caller is taken.
+  /// Schedules `who->look()`. Many calls at once wake the loop only once, and connections are processed in groups, between
+  /// which requests have their turn. Threads: any; calls no callback and takes no lock of a caller.
   void ring(std::weak_ptr<connection> who);
 
   void take_turns(std::function<bool()> step) override;
 
-  /// Room to read into, for a record of TLS at least, until something is read again.
+  /// A buffer to read into, with space for at least one TLS record; valid until the next read.
   [[nodiscard]] std::span<char> room();
-  /// A connection has read `bytes` into the front of that room. It is given them when all connections of this turn have read:
-  /// what has to be found out for their answers is found out once, which is a system call less for each.
+  /// A connection has read `bytes` to the front of `room()`. They are processed when all connections of this turn have read, so
+  /// that the time is determined only once, which saves system calls.
   void arrived(std::shared_ptr<connection> at, std::size_t bytes);
 
-  // All loops' and thread-safe.
+  // Shared by all loops and thread-safe.
   const std::shared_ptr<byte_budget> bodies;
   const std::shared_ptr<byte_budget> unsent;
   const std::shared_ptr<http_server::reports> reports;
   const std::shared_ptr<sessions> kept;
   const std::shared_ptr<const identification> callers;
   reactor::reactor io;
-  // Only the loop's own thread touches what follows.
-  std::string events;                       // what a stream is being told
+  // Used only by the loop's own thread.
+  std::string events;                       // buffer for events
   std::vector<json::buffer> spares;         // for pieces of answers
-  std::unique_ptr<rpc::facts> spare_facts;  // of a request that is over
+  std::unique_ptr<rpc::facts> spare_facts;  // of a finished request, for reuse
   std::unordered_set<std::shared_ptr<connection>> connections;
 
  private:
-  /// What a connection has read.
+  /// Bytes that a connection has read.
   struct arrival {
     std::shared_ptr<connection> at;
     std::string_view bytes;
@@ -79,7 +80,7 @@ struct loop final : executor::turns {
   void answer_rings();
   void take_turn(const std::shared_ptr<std::function<bool()>>& step);
   std::vector<std::weak_ptr<connection>> answering_;  // taken from `rung_`
-  std::size_t answered_ = 0;                          // of those
+  std::size_t answered_ = 0;                          // number of processed ones
 
   std::mutex ringing_;
   std::vector<std::weak_ptr<connection>> rung_;

@@ -34,7 +34,7 @@ result<void> refuse_exposure(const std::string& where, const http_options& optio
   return {};
 }
 
-/// `HOST:PORT` with a literal address, or the path of a Unix socket.
+/// Opens the socket for reports: `HOST:PORT` with a literal address, or the path of a Unix socket.
 result<listening_socket> open_admin(const http_options& options) {
   if (options.inherited_admin >= 0) return listening_socket::inherited(options.inherited_admin);
   if (options.admin.starts_with('/')) return listening_socket::on_path(options.admin);
@@ -86,7 +86,7 @@ result<std::vector<place>> open_places(const http_options& options) {
     if (one) return all.push_back(std::move(*one));
     if (!first) first = std::move(one.error());
   };
-  // All inherited ones are taken over before any is complained about.
+  // Take over all inherited sockets before the first error is returned.
   for (const int one : options.inherited) add(make_place(listening_socket::inherited(one), offer, options));
   if (options.inherited.empty()) add(make_place(open_own(options), offer, options));
   if (has_admin && (!first || options.inherited_admin >= 0))
@@ -97,10 +97,10 @@ result<std::vector<place>> open_places(const http_options& options) {
 
 namespace {
 
-// Connections before the others have their turn.
+// Accepted connections before other events have their turn.
 constexpr int accepts_in_a_row = 64;
 
-/// Of accept(2): errors of the connection that was to be accepted, which are its own problem.
+/// Whether an error of accept(2) concerns only the connection, so that accepting can continue.
 bool is_the_peers(int error) noexcept {
   switch (error) {
     case ECONNABORTED:
@@ -151,13 +151,13 @@ void listener::accept() {
   try {
     if (!accept_some()) return timer_.set(reactor::clock::now() + pause_time_);
   } catch (...) {
-    readiness_.await_input();  // others are accepted all the same
+    readiness_.await_input();  // continue to accept others
     throw;
   }
   readiness_.await_input();
 }
 
-/// False: there is a shortage that has to pass.
+/// Accepts waiting connections. False: a resource is exhausted, retry later.
 bool listener::accept_some() {
   for (int i = 0; i < accepts_in_a_row; ++i) {
     peer_address from;
@@ -178,7 +178,7 @@ bool listener::accept_some() {
   return true;
 }
 
-/// Always false. The log is told once in a row.
+/// Logs a shortage once, until a connection is accepted again. Always returns false.
 bool listener::note_shortage(std::string_view why) {
   if (!std::exchange(is_short_, true)) log_("cannot accept connections for now: " + std::string(why));
   return false;

@@ -19,26 +19,26 @@
 
 namespace hondana::transport::http_server {
 
-/// A socket, and what is answered there.
+/// A socket, and the requests that it serves.
 struct place {
   listening_socket socket;
   std::shared_ptr<const site> at;
 };
 
-/// Opens all places; the first is for messages. Inherited descriptors are taken over, also on failure.
+/// Opens all sockets; the first is for messages. Takes ownership of inherited descriptors, also on failure.
 ///
-/// An address that other machines reach needs `hosts`, by which it may be called, and an
-/// authenticator or `without_authentication`. Errors:
-/// invalid_argument (malformed or not allowed), source_unavailable (cannot be bound).
+/// An address that other machines can reach requires `hosts`, its allowed names, and an authenticator or
+/// `without_authentication`. Errors: invalid_argument (malformed or not allowed), source_unavailable (cannot be bound).
 [[nodiscard]] result<std::vector<place>> open_places(const http_options& options);
 
-/// Threads: the loop's, but for the constructor, `start`, and the destructor, which must not overlap with it.
+/// Accepts connections on one socket. Threads: the loop's, except for the constructor, `start` and the destructor, which must
+/// not overlap with it.
 class listener final : private reactor::waiter {
  public:
-  /// Takes over a connected, non-blocking descriptor.
+  /// Receives a connected, non-blocking descriptor.
   using admit_function = std::function<void(disk::handle descriptor, const peer_address& from)>;
 
-  /// `pause`: before accepting again after a shortage, which `log` is told once.
+  /// `pause`: wait after a shortage, which is logged once.
   listener(std::shared_ptr<loop> on, listening_socket with, std::chrono::milliseconds pause, admit_function admit,
            std::function<void(std::string_view)> log);
   ~listener() = default;
@@ -46,7 +46,7 @@ class listener final : private reactor::waiter {
   listener& operator=(const listener&) = delete;
 
   void start();
-  /// Accepts no more; whoever connects from here on is refused by the kernel. Harmless when repeated.
+  /// Closes the socket; the kernel rejects further connections. May be called repeatedly.
   void stop();
 
  private:
@@ -63,7 +63,7 @@ class listener final : private reactor::waiter {
   std::function<void(std::string_view)> log_;
   reactor::readiness readiness_;  // of `socket_`
   reactor::timer timer_;
-  bool is_short_ = false;  // the last accept found no room in the process
+  bool is_short_ = false;  // the last accept failed because of a shortage
   bool stopped_ = false;
 };
 

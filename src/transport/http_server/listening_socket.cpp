@@ -1,4 +1,4 @@
-/// Sockets that a server listens on: TCP, a Unix socket's file, or handed over by a supervisor.
+/// Listening sockets: TCP, a Unix socket file, or inherited from a supervisor.
 #include "transport/http_server/listening_socket.hpp"
 
 #include <fcntl.h>
@@ -42,7 +42,7 @@ std::string explain_bind(int error) {
   }
 }
 
-/// Closes at the end of the block.
+/// Closes a descriptor at the end of the scope.
 class held {
  public:
   explicit held(int descriptor) noexcept : descriptor_(descriptor) {}
@@ -57,7 +57,7 @@ class held {
   int descriptor_;
 };
 
-/// Removes what an ended server has left at `path`. Nobody else may bind there meanwhile.
+/// Removes the socket of an ended server at `path`. The caller must hold the lock of the folder.
 result<void> make_way(const std::string& path, const sockaddr_un& address) {
   struct stat there{};
   if (::lstat(path.c_str(), &there) != 0) {
@@ -67,7 +67,7 @@ result<void> make_way(const std::string& path, const sockaddr_un& address) {
   if (!S_ISSOCK(there.st_mode)) return cannot(path, "the path exists and is not a socket. Choose another path with --socket.");
   const held probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (probe.get() < 0) return cannot(path, std::string(std::strerror(errno)) + ". Try again.");
-  // A full backlog answers EAGAIN: there is somebody, only busy.
+  // A full backlog gives EAGAIN: the program is running, only busy.
   if (::connect(probe.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 || errno == EAGAIN) {
     return cannot(path, "another program answers there. Stop it, or choose another path with --socket.");
   }
@@ -119,7 +119,7 @@ result<listening_socket> listening_socket::on_address(const std::string& address
   listening_socket made(::socket(to->family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (made.descriptor_ < 0) return cannot(where, explain_bind(errno));
   const int on = 1;
-  // Not SO_REUSEPORT: a second server would start unnoticed.
+  // SO_REUSEPORT is not set: a second server would start unnoticed.
   bool done = ::setsockopt(made.descriptor_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0;
   if (to->family() == AF_INET6) done = done && ::setsockopt(made.descriptor_, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on) == 0;
   done = done && ::bind(made.descriptor_, to->data(), to->size()) == 0 && ::listen(made.descriptor_, backlog) == 0;
@@ -161,7 +161,7 @@ result<void> let_in(const std::string& path, std::uint64_t device, std::uint64_t
                               ". Only root and members of that group may do that.");
   }
   if ((there.st_mode & 0777) == who.mode && who.group.empty()) return {};
-  // Last, so that nobody connects whom the group would have kept out. The kernel has no fchmod for such descriptors before 6.6.
+  // Set the mode last, so that it never applies to the wrong group. Before Linux 6.6, fchmod does not work on such descriptors.
   if (::chmod(("/proc/self/fd/" + std::to_string(file.get())).c_str(), who.mode) != 0)
     return cannot(path, std::strerror(errno));
   return {};
@@ -179,7 +179,7 @@ result<listening_socket> listening_socket::on_path(const std::string& path, sock
   std::memcpy(address.sun_path, path.data(), path.size());
   const auto slash = path.rfind('/');
   const auto folder = slash == std::string::npos ? std::string(".") : slash == 0 ? std::string("/") : path.substr(0, slash);
-  // Held while an old socket makes way, so that of two servers starting at once only one replaces it.
+  // Locked while an old socket is replaced, so that two servers that start at once do not both replace it.
   const held lock(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (lock.get() < 0) {
     return cannot(path,
@@ -189,7 +189,7 @@ result<listening_socket> listening_socket::on_path(const std::string& path, sock
   HONDANA_TRY(make_way(path, address));
   listening_socket made(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (made.descriptor_ < 0) return cannot(path, std::strerror(errno));
-  // The file takes its mode from the socket, so that it is never there with a wider one.
+  // The file gets its mode from the socket, so that it never exists with a wider mode.
   const bool bound = ::fchmod(made.descriptor_, 0600) == 0 &&
                      ::bind(made.descriptor_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
   if (!bound) return cannot(path, std::string(std::strerror(errno)) + ". Choose another path with --socket.");

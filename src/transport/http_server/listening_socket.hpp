@@ -1,4 +1,4 @@
-/// Sockets that a server listens on: TCP, a Unix socket's file, or handed over by a supervisor.
+/// Listening sockets: TCP, a Unix socket file, or inherited from a supervisor.
 #pragma once
 
 #include <sys/types.h>
@@ -11,22 +11,22 @@
 
 namespace hondana::transport::http_server {
 
-/// Whom the file of a Unix socket lets in.
+/// Access to the file of a Unix socket.
 struct socket_access {
   unsigned mode = 0600;
-  std::string group{};  ///< A name or a number; empty: as the system sets it.
+  std::string group{};  ///< A name or number; empty: not changed.
 };
 
-/// A socket that listens, non-blocking; closed at the end.
+/// A non-blocking listening socket; closed on destruction.
 class listening_socket {
  public:
-  /// Binds a literal address. Errors: invalid_argument (no literal), source_unavailable (cannot be bound).
+  /// Binds a literal address. Errors: invalid_argument (not a literal address), source_unavailable (cannot be bound).
   [[nodiscard]] static result<listening_socket> on_address(const std::string& address, std::uint16_t port);
-  /// Binds `path`, for its owner only until it has group and mode of `who`. A socket left behind there is replaced if nobody
-  /// answers on it; the file is removed at the end if it is still this one. Errors: invalid_argument (too long),
+  /// Binds `path`, accessible only to its owner until group and mode of `who` are set. Replaces an old socket file on which no
+  /// program answers. The destructor removes the file if it is still the same. Errors: invalid_argument (too long),
   /// source_unavailable.
   [[nodiscard]] static result<listening_socket> on_path(const std::string& path, socket_access who = {});
-  /// Takes a descriptor over, also when it fails. Errors: invalid_argument (no listening stream socket of TCP or Unix).
+  /// Takes ownership of a descriptor, also on failure. Errors: invalid_argument (not a listening TCP or Unix stream socket).
   [[nodiscard]] static result<listening_socket> inherited(int descriptor);
 
   ~listening_socket();
@@ -38,9 +38,9 @@ class listening_socket {
   [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
   /// 0 for a Unix socket.
   [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
-  /// Empty for a Unix socket, and when it listens on all addresses.
+  /// Empty for a Unix socket, and if it listens on all addresses.
   [[nodiscard]] const std::string& bound_address() const noexcept { return address_; }
-  /// Listens on an address that is not a loopback one.
+  /// Whether it listens on an address other than loopback.
   [[nodiscard]] bool is_exposed() const noexcept { return is_exposed_; }
 
  private:
@@ -56,14 +56,14 @@ class listening_socket {
   std::uint64_t inode_ = 0;
 };
 
-/// Gives the file of a Unix socket, which must be that one and this user's, its group and mode. Errors: source_unavailable
-/// (something else is there by now, or the system refuses); invalid_argument (there is no such group).
+/// Sets group and mode of a Unix socket file, which must be the given inode and belong to this user. Errors: source_unavailable
+/// (the path is another file now, or the system call fails); invalid_argument (no such group).
 [[nodiscard]] result<void> let_in(const std::string& path, std::uint64_t device, std::uint64_t inode, const socket_access& who);
 
-/// The number of a group by its name or number. Errors: invalid_argument.
+/// The number of a group, by name or number. Errors: invalid_argument.
 [[nodiscard]] result<gid_t> group_named(const std::string& name);
 
-/// Whether a literal address is a loopback one. Errors: invalid_argument (no literal).
+/// Whether a literal address is a loopback address. Errors: invalid_argument (not a literal address).
 [[nodiscard]] result<bool> is_loopback(const std::string& address);
 
 }  // namespace hondana::transport::http_server

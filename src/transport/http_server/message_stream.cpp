@@ -1,4 +1,4 @@
-/// The messages of one POST, or of none, on their way to the connection that carries them.
+/// A stream of messages, for one POST or for the GET of a session, on its way to a connection.
 #include "transport/http_server/message_stream.hpp"
 
 #include <algorithm>
@@ -11,9 +11,9 @@
 namespace hondana::transport::http_server {
 namespace {
 
-// What notifications of one stream may take while they wait for their reader.
+// Limit of the notifications of one stream that wait for their reader. Bytes.
 constexpr std::size_t stream_cap = 1u << 20;
-// What a message costs besides its text.
+// Memory of a message in addition to its text. Bytes.
 constexpr std::size_t overhead = 128;
 
 using kind = portion::kind;
@@ -70,7 +70,7 @@ void message_stream::put(rpc::body message) {
   portion one;
   one.what = kind::message;
   one.event = is_.event;
-  // Behind others it keeps nothing that was lent, but for files that are read while they are sent.
+  // A message that must wait does not keep shared memory, except files that are read while they are sent.
   if (bytes_waiting() != 0) (void)message.settle();
   const auto bytes = message.bytes_held() + overhead;
   one.content.content = std::move(message);
@@ -83,12 +83,12 @@ void message_stream::put(rpc::body message) {
       held_ += bytes;
       waiting_.push_back({std::move(one), bytes});
     } else if (waiting_.empty()) {
-      // However long it is, one answer goes out.
+      // One answer of any size is always accepted.
       room_->take_anyway(bytes);
       held_ += bytes;
       waiting_.push_back({std::move(one), bytes});
     } else {
-      // A stream that lacks an answer is of no use any more.
+      // A stream that lost an answer cannot continue.
       is_dropped = true;
       gone = finish();
     }
@@ -115,13 +115,13 @@ void message_stream::release(std::chrono::milliseconds retry) {
   {
     const std::lock_guard lock(mutex_);
     if (is_over_ || !is_carried_) return;
-    (void)admit(std::move(one), 0, true);  // it takes no room
+    (void)admit(std::move(one), 0, true);  // needs no memory
   }
   ring();
 }
 
-/// Under the lock: nobody takes what waits for now, so it is to be kept, counted, and hold nothing that others lent. False when
-/// that cannot be.
+/// Requires the mutex. Prepares the waiting messages for a time without carrier: counts their bytes, and replaces shared memory
+/// by copies. False if there is no space.
 bool message_stream::keep_waiting() {
   for (auto& one : waiting_) {
     auto& content = one.what.content.content;
@@ -135,7 +135,7 @@ bool message_stream::keep_waiting() {
   return true;
 }
 
-/// Under the lock. False when there is no room for what is not a must.
+/// Requires the mutex. Adds a message; false if there is no space. `must`: adds it in any case, uncounted.
 bool message_stream::admit(portion what, std::size_t bytes, bool must) {
   if (!must && !room_->take(bytes)) return false;
   if (must) bytes = 0;
@@ -156,12 +156,12 @@ void message_stream::follow(std::shared_ptr<rpc::message_source> from) {
 }
 
 void message_stream::wake() {
-  executor::fetch(this);  // for its carrier, which will ask soon
+  executor::fetch(this);  // prefetch for the carrier, which calls soon
   any_ready_ = true;
   ring();
 }
 
-/// Under the lock. Everything ends here; the caller tells the sources.
+/// Requires the mutex. Ends the stream. The caller must unfollow the returned sources.
 message_stream::sources message_stream::finish() {
   is_over_ = true;
   forget_waiting();
@@ -227,7 +227,7 @@ namespace {
 
 using kind = portion::kind;
 
-// Of events, what is taken at a time.
+// Text of events that is taken at once. Bytes.
 constexpr std::size_t enough_events = 16 * 1024;
 
 }  // namespace
@@ -239,7 +239,7 @@ message_stream::carriage message_stream::carry(std::weak_ptr<rpc::follower> who,
     mine = ++carriage_;
     is_carried_ = true;
     is_open_here_ = false;
-    // Who comes back after an event has an id to come back with.
+    // A client that resumes after an event has an id already.
     primes_ = is_.kept && is_.may_poll && !seen;
     again_.reset();
     if (seen && is_.kept) {
@@ -249,17 +249,17 @@ message_stream::carriage message_stream::carry(std::weak_ptr<rpc::follower> who,
                                                             std::make_move_iterator(missed.end()));
       }
     }
-    // Within the lock: a carrier that lets go at the same time must not take this one's bell.
+    // Inside the lock: a carrier that releases the stream at the same time must not reset this one.
     const std::lock_guard ringing(bell_);
     carrier_.swap(who);
     is_armed_ = false;
   }
-  if (const auto before = who.lock()) before->wake();  // which learns that it has lost the stream
+  if (const auto before = who.lock()) before->wake();  // it learns that it has lost the stream
   return mine;
 }
 
 void message_stream::forget_sent() {
-  // Who carries takes what it sends and keeps that within this lock.
+  // The carrier takes and stores events while it holds this lock.
   const std::lock_guard no_carrier(carrying_);
   if (is_.kept) is_.kept->forget(is_.number);
   const std::lock_guard lock(mutex_);
@@ -302,7 +302,7 @@ std::optional<portion> message_stream::next(carriage mine) {
         found->what = kind::opening;
         if (primes_) found->id = to_text({is_.number, ++last_number_});
         if (!waiting_.empty()) {
-          // The head of the answer goes out with this.
+          // The header of the answer is sent with this portion.
           found->content.opens_session = waiting_.front().what.content.opens_session;
           found->content.may_poll = waiting_.front().what.content.may_poll;
         }
@@ -316,7 +316,7 @@ std::optional<portion> message_stream::next(carriage mine) {
     {
       const std::lock_guard lock(mutex_);
       if (mine != carriage_) return portion{};
-      // A message that has come in the meantime must not go out before the opening.
+      // A message that has arrived meanwhile must not be sent before the opening.
       if (is_open_here_ || !opens_now()) {
         if (auto last = take(true)) return last;
       }
@@ -333,9 +333,9 @@ message_stream::rest message_stream::next_events(carriage mine, std::string& to)
   if (mine != carriage_ || !is_open_here_ || sources_.size() != 1 || is_over_ || !waiting_.empty() || again_) {
     return rest::some;
   }
-  // Asked under the lock, unlike in `next`: making a notification takes less than locking does.
+  // Called with the mutex, unlike in `next`, because making a notification takes less time than locking.
   auto& only = *sources_.front();
-  is_armed_ = true;  // before it is asked, so that what comes meanwhile is not missed
+  is_armed_ = true;  // set before the call, so that no message is missed
   if (!any_ready_.exchange(false)) return rest::none;
   bool has_more = true;
   while (to.size() < enough_events) {
@@ -348,18 +348,18 @@ message_stream::rest message_stream::next_events(carriage mine, std::string& to)
   return has_more || only.has_ended() ? rest::some : rest::none;
 }
 
-/// Under the lock: whether its carrier must now be told that the answer is an event stream.
+/// Requires the mutex. Whether the carrier must be told now that the answer is an event stream.
 bool message_stream::opens_now() const {
   if (is_.takes == form::json) return false;
   if (!is_.has_answer || is_opened_ || again_ || !sources_.empty()) return true;
   if (waiting_.empty()) return false;
   const auto& first = waiting_.front().what;
   if (first.what != kind::answer) return true;
-  // An error has a status of its own, which a stream cannot carry.
+  // An error has an HTTP status, which an event stream cannot carry.
   return is_.takes == form::events && first.content.content && first.content.http_status == 200;
 }
 
-/// Under the lock.
+/// Requires the mutex. The next waiting message; `even_answer`: also the answer.
 std::optional<portion> message_stream::take(bool even_answer) {
   if (again_) {
     portion out;
@@ -386,7 +386,7 @@ std::optional<portion> message_stream::take(bool even_answer) {
   return hand_out(std::move(out));
 }
 
-/// Under the lock: gives an event its number, and keeps it where events are kept.
+/// Requires the mutex. Gives an event its number, and stores it if events are stored.
 portion message_stream::hand_out(portion what) {
   if (!is_.kept || what.what == kind::retry || !what.content.content) return what;
   if (what.content.content->is_whole()) {
@@ -401,14 +401,14 @@ portion message_stream::hand_out(portion what) {
   return what;
 }
 
-/// Under the lock: gives the text of an event its number, and keeps it.
+/// Requires the mutex. Gives the text of an event its number, and stores it.
 std::string message_stream::keep(std::string_view message) {
   const event_id id{is_.number, ++last_number_};
   is_.kept->keep(id, message);
   return to_text(id);
 }
 
-/// Asks the sources when one is ready, without the lock: they have locks of their own.
+/// Asks the sources if one is ready. Without the mutex, because they have their own.
 std::optional<portion> message_stream::pull(carriage mine) {
   if (any_ready_.exchange(false)) {
     sources all;
@@ -426,7 +426,7 @@ std::optional<portion> message_stream::pull(carriage mine) {
       out.event = is_.event;
       const std::lock_guard lock(mutex_);
       if (mine == carriage_) return hand_out(std::move(out));
-      // Somebody else carries now, and is to have it.
+      // Another connection carries the stream now and must get this message.
       waiting_.push_front({std::move(out), 0});
       return portion{};
     }
@@ -436,7 +436,7 @@ std::optional<portion> message_stream::pull(carriage mine) {
   return std::nullopt;
 }
 
-/// Under the lock.
+/// Requires the mutex.
 bool message_stream::has_something() const {
   return is_over_ || !waiting_.empty() || again_ || (!is_open_here_ && opens_now()) || any_ready_;
 }

@@ -1,4 +1,4 @@
-/// The messages of one POST, or of none, on their way to the connection that carries them.
+/// A stream of messages, for one POST or for the GET of a session, on its way to a connection.
 #pragma once
 
 #include <atomic>
@@ -23,46 +23,47 @@
 
 namespace hondana::transport::http_server {
 
-/// What a stream has for its connection.
+/// The next part of a stream for its connection.
 struct portion {
   enum class kind {
-    opening,  ///< From here on the answer is an event stream.
+    opening,  ///< The answer is an event stream from here on.
     message,  ///< One event.
-    answer,   ///< The last message. Without an opening before it, it is the whole answer.
-    retry,    ///< The connection is to be closed; the client comes back after `after`.
-    end,      ///< The stream is over without an answer, or another connection has it now.
+    answer,   ///< The last message. Without an `opening` before it, it is the whole answer.
+    retry,    ///< Close the connection; the client reconnects after `after`.
+    end,      ///< The stream ended without an answer, or another connection has it now.
   };
   kind what = kind::end;
   rpc::delivery content;
-  std::string id;     ///< The event's; an opening with one sends an event without data. Empty: none.
-  std::string event;  ///< Its name; empty: none.
+  std::string id;     ///< The event's id; an `opening` with an id sends an event without data. Empty: none.
+  std::string event;  ///< The event's name; empty: none.
   std::chrono::milliseconds after{0};
 };
 
-/// One stream: filled from any thread, emptied by one connection at a time, which pulls when it has room.
+/// One stream of messages. Any thread adds messages; one connection at a time, the carrier, takes them when it can send.
 ///
-/// Bounds: what waits counts against `room`; beyond it notifications are dropped, and the answer of a stream that nobody
-/// carries. An answer that is read while it is sent holds an open file, so without a carrier it is dropped at once: who comes
-/// back asks again. Followed sources are asked only when somebody carries.
+/// Waiting messages count in the budget `room`. Beyond it, notifications are dropped, and so is the answer of a stream without
+/// carrier. An answer that is read while it is sent holds an open file. Without a carrier it is dropped at once, and the client
+/// must repeat the request. Without carrier, the sources that it follows are not called.
 class message_stream final : public rpc::outlet, public rpc::follower, public std::enable_shared_from_this<message_stream> {
  public:
-  /// What the client takes.
+  /// The answer formats that the client accepts.
   enum class form { json, either, events };
   struct traits {
     form takes = form::either;
-    bool has_answer = true;                ///< It answers a POST; otherwise it goes on until it is ended.
-    std::string_view event;                ///< The name of its events, as a literal.
-    std::uint64_t number = 0;              ///< In its session.
-    std::shared_ptr<replay> kept;          ///< Outlives its connection, and keeps what it has sent here. Null: it does not.
-    std::weak_ptr<executor::turns> place;  ///< Where its first carrier is.
-    /// Who is answered here, or for whom it is open, as seen then; see `kept_session::stream_of`. Null: it is not asked for.
+    bool has_answer = true;    ///< It answers a POST; otherwise it continues until it is ended.
+    std::string_view event;    ///< The name of its events, a string literal.
+    std::uint64_t number = 0;  ///< Unique in its session.
+    std::shared_ptr<replay>
+        kept;  ///< Stores sent events, so that the stream outlives its connection. Null: it ends with the connection.
+    std::weak_ptr<executor::turns> place;  ///< The event loop of its first carrier.
+    /// The caller that its contents were filtered for; see `kept_session::stream_of`. Null: not used.
     std::shared_ptr<const caller> shown;
-    bool may_poll = false;  ///< Opens with an event without data, and may be released.
-    /// Called once, when it has become an event stream.
+    bool may_poll = false;  ///< Begins with an event without data, and may be released.
+    /// Called once, when it becomes an event stream.
     std::function<void(const std::shared_ptr<message_stream>&)> when_opened;
-    std::function<void()> when_dropped;  ///< Called once, when a message had to be dropped.
+    std::function<void()> when_dropped;  ///< Called once, when a message is dropped for the first time.
   };
-  /// Which connection carries a stream; a later one takes over from an earlier one.
+  /// Identifies the carrier; a later one replaces an earlier one.
   using carriage = std::uint64_t;
 
   message_stream(traits is, std::shared_ptr<byte_budget> room);
@@ -73,41 +74,41 @@ class message_stream final : public rpc::outlet, public rpc::follower, public st
   void follow(std::shared_ptr<rpc::message_source> from) override;
   [[nodiscard]] std::shared_ptr<executor::turns> place() const override { return is_.place.lock(); }
   void release(std::chrono::milliseconds retry) override;
-  /// A followed source has something.
+  /// A followed source has a message.
   void wake() override;
-  /// One message of many answers that share this stream.
+  /// Adds one of many answers that share this stream.
   void put(rpc::body message);
-  /// The first event, before anything else is put: its name and data.
+  /// Adds the first event, before any other message: its name and data.
   void greet(std::string event, std::string data);
-  /// Whatever waits is dropped, and whoever carries is told.
+  /// Ends the stream: drops waiting messages and notifies the carrier.
   void end();
 
-  /// From now on the caller carries, and asks `next`; once that had nothing, `who` is woken, from any thread, when it has
-  /// something again. With `seen`, what was sent after that event comes again.
+  /// Makes the caller the carrier, which then calls `next`. After `next` returned nothing, `who` is woken, from any thread,
+  /// when there is a message again. With `seen`, events after that one are sent again.
   [[nodiscard]] carriage carry(std::weak_ptr<rpc::follower> who, std::optional<event_id> seen = {});
-  /// What was sent so far is not sent again, nor what somebody takes right now.
+  /// Deletes the sent events, so that they are not replayed. Waits for a carrier that is taking one.
   void forget_sent();
-  /// The next portion, when there is one now.
+  /// The next portion, if there is one now.
   [[nodiscard]] std::optional<portion> next(carriage mine);
-  /// What `next_events` has left to do.
+  /// Result of `next_events`.
   enum class rest {
-    none,  ///< Nothing more for now: the carrier is woken, as after `next` had nothing.
-    some,  ///< `next` knows more.
+    none,  ///< No more events now; the carrier will be woken.
+    some,  ///< Call `next` for the rest.
   };
-  /// Appends the events that a followed source has now, ready to be sent, as far as it is the only one who has something here:
-  /// the short way for one change that many streams are told. All else is left to `next`.
+  /// Fast path for one change that many streams report: appends the events of a source, ready to be sent, if that is the only
+  /// one with messages. Everything else is left to `next`.
   [[nodiscard]] rest next_events(carriage mine, std::string& to);
-  /// The caller's client has gone. A stream that does not outlive its connection is over.
+  /// The carrier's client is gone. A stream without stored events ends.
   void let_go(carriage mine);
 
   [[nodiscard]] std::uint64_t number() const noexcept { return is_.number; }
   [[nodiscard]] const std::shared_ptr<const caller>& shown() const noexcept { return is_.shown; }
   [[nodiscard]] bool is_carried() const;
-  /// It goes on until somebody ends it: it answers no request, or tells what changes.
+  /// It continues until it is ended: it answers no request, or reports changes.
   [[nodiscard]] bool is_lasting() const;
-  /// Nobody carries it, and nothing will come any more but what a client that comes back asks for.
+  /// It has no carrier and gets no more messages, so only a client that reconnects needs it.
   [[nodiscard]] bool is_finished() const;
-  /// Bytes of messages that wait.
+  /// Bytes of waiting messages.
   [[nodiscard]] std::size_t bytes_waiting() const;
 
  private:
@@ -132,25 +133,25 @@ class message_stream final : public rpc::outlet, public rpc::follower, public st
 
   const traits is_;
   const std::shared_ptr<byte_budget> room_;
-  std::mutex carrying_;  // held by a carrier that looks for the next portion; taken before `mutex_`
+  std::mutex carrying_;  // held by a carrier that takes the next portion; locked before `mutex_`
   mutable std::mutex mutex_;
   std::size_t held_ = 0;   // bytes taken from `room_`
-  std::size_t noted_ = 0;  // of those, of notifications and questions since all was last taken
-  // A list, since it is empty most of the time.
+  std::size_t noted_ = 0;  // those of notifications and requests since the queue was last empty
+  // A list, because it is usually empty.
   std::list<entry> waiting_;
-  std::unique_ptr<std::list<replay::event>> again_;  // null: none
+  std::unique_ptr<std::list<replay::event>> again_;  // events to replay; null: none
   sources sources_;
   carriage carriage_ = 0;
   std::uint64_t last_number_ = 0;
   bool is_carried_ = false;
   bool primes_ = false;
   bool is_opened_ = false;     // has become an event stream
-  bool is_open_here_ = false;  // and its present carrier knows
+  bool is_open_here_ = false;  // the current carrier knows
   bool is_over_ = false;
   std::atomic<bool> has_dropped_{false};
-  std::atomic<bool> any_ready_{false};  // of the sources
+  std::atomic<bool> any_ready_{false};  // one of the sources has a message
 
-  std::mutex bell_;  // a leaf: nothing is locked or called under it
+  std::mutex bell_;  // the innermost lock: no lock is taken and no function called while it is held
   std::weak_ptr<rpc::follower> carrier_;
   std::atomic<bool> is_armed_{false};
 };

@@ -1,4 +1,4 @@
-/// A socket's address: of a peer, or of the socket itself.
+/// The address of a socket or of its peer.
 #include "transport/http_server/peer_address.hpp"
 
 #include <arpa/inet.h>
@@ -62,7 +62,7 @@ bool peer_address::is_any() const noexcept {
 
 std::uint16_t peer_address::port() const noexcept {
   if (!is_network()) return 0;
-  // At the same place in both.
+  // The port has the same offset in IPv4 and IPv6 addresses.
   std::uint16_t port = 0;
   std::memcpy(&port, reinterpret_cast<const unsigned char*>(&all_) + offsetof(sockaddr_in, sin_port), sizeof port);
   return ntohs(port);

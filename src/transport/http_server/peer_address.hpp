@@ -1,4 +1,4 @@
-/// A socket's address: of a peer, or of the socket itself.
+/// The address of a socket or of its peer.
 #pragma once
 
 #include <sys/socket.h>
@@ -11,19 +11,19 @@
 
 namespace hondana::transport::http_server {
 
-/// An address of IPv4, IPv6 or a Unix socket.
+/// An IPv4, IPv6 or Unix socket address.
 class peer_address {
  public:
   peer_address() = default;
-  /// A literal IPv4 or IPv6 address; nothing for anything else.
+  /// Parses a literal IPv4 or IPv6 address; empty for anything else.
   [[nodiscard]] static std::optional<peer_address> parse(const std::string& literal, std::uint16_t port);
-  /// What a socket is bound to; nothing when it is none.
+  /// The address that a socket is bound to; empty if it has none.
   [[nodiscard]] static std::optional<peer_address> of_socket(int descriptor);
 
   [[nodiscard]] sa_family_t family() const noexcept { return all_.ss_family; }
   [[nodiscard]] bool is_network() const noexcept { return family() == AF_INET || family() == AF_INET6; }
   [[nodiscard]] bool is_loopback() const noexcept;
-  /// All addresses of the machine: 0.0.0.0 or ::.
+  /// Whether it means all addresses of the machine: 0.0.0.0 or ::.
   [[nodiscard]] bool is_any() const noexcept;
   [[nodiscard]] std::uint16_t port() const noexcept;
   /// Without the port; `unix` for a Unix socket.
@@ -34,7 +34,7 @@ class peer_address {
   [[nodiscard]] const sockaddr* data() const noexcept { return reinterpret_cast<const sockaddr*>(&all_); }
   [[nodiscard]] sockaddr* data() noexcept { return reinterpret_cast<sockaddr*>(&all_); }
   [[nodiscard]] socklen_t size() const noexcept { return size_; }
-  /// For calls that write an address here: the room there is, and then what they wrote.
+  /// For system calls that write an address: the capacity, and then the written size.
   [[nodiscard]] socklen_t* room() noexcept {
     size_ = sizeof all_;
     return &size_;

@@ -1,6 +1,6 @@
-/// The head of an HTTP request, and the values of its header fields.
+/// The header of an HTTP request, and the values of its fields.
 ///
-/// Values come from the peer and are never trusted to be well-formed; one that cannot be read counts as not allowed.
+/// Values come from the peer and may be malformed; malformed values count as not allowed.
 #include "transport/http_server/request_head.hpp"
 
 #include <arpa/inet.h>
@@ -27,7 +27,7 @@ std::string_view trim(std::string_view text) noexcept {
   return text;
 }
 
-/// Cuts the part before an unquoted `at` off `rest`.
+/// Removes and returns the part of `rest` before the first unquoted `at`.
 std::string_view cut(std::string_view& rest, char at) noexcept {
   bool quoted = false;
   for (std::size_t i = 0; i < rest.size(); ++i) {
@@ -44,7 +44,7 @@ std::string_view cut(std::string_view& rest, char at) noexcept {
   return std::exchange(rest, std::string_view());
 }
 
-/// An address in network order; IPv4 uses four bytes.
+/// An address in network byte order; IPv4 uses four bytes.
 struct address_bytes {
   int family = 0;
   std::array<unsigned char, 16> bytes{};
@@ -68,7 +68,7 @@ bool is_port(std::string_view text) noexcept {
   return value <= 65535;
 }
 
-/// Whether a literal is a loopback address people use, or the one we are bound to.
+/// Whether a literal is 127.0.0.1, ::1 or the address that the server is bound to.
 bool is_ours(const address_bytes& literal, std::string_view bound_address) noexcept {
   if (literal == read_address(AF_INET, "127.0.0.1") || literal == read_address(AF_INET6, "::1")) return true;
   return literal == read_address(literal.family, bound_address);
@@ -94,10 +94,10 @@ std::optional<media_type> read_media_type(std::string_view text) noexcept {
 
 struct parameter {
   std::string_view name;
-  std::string_view value;  ///< Without quotes; escapes are left in.
+  std::string_view value;  ///< Without quotes; escapes are not decoded.
 };
 
-/// Takes the next `name=value` off `rest`; a name that is no token makes an empty parameter.
+/// Removes and returns the next `name=value`; empty if the name is not a token.
 parameter next_parameter(std::string_view& rest) noexcept {
   auto text = trim(cut(rest, ';'));
   const auto equals = text.find('=');
@@ -109,7 +109,7 @@ parameter next_parameter(std::string_view& rest) noexcept {
   return out;
 }
 
-/// A weight in thousandths: 0 to 1000; what is none is 1000. Spec: RFC 9110 12.4.2.
+/// A weight in thousandths, 0 to 1000; malformed ones count as 1000. Spec: RFC 9110 12.4.2.
 int thousandths(std::string_view weight) noexcept {
   if (weight.empty() || weight.front() != '0') return 1000;
   int out = 0;

@@ -1,4 +1,4 @@
-/// Cuts the bytes of an HTTP/1 connection into requests, with Boost.Beast's parser. Only this file knows Beast.
+/// Splits the bytes of an HTTP/1 connection into requests, with Boost.Beast's parser. No other file uses Beast.
 #include "transport/http_server/request_parser.hpp"
 
 #include <algorithm>
@@ -22,23 +22,23 @@ namespace beast = boost::beast;
 using beast::error_code;
 using failure_of = beast::http::error;
 
-// A chunked body ends with five bytes at least, and Beast asserts that it is given them.
+// A chunked body ends with at least five bytes, and Beast asserts that it gets them.
 constexpr std::size_t shortest_last_chunk = 5;
-// What one connection keeps between two requests.
+// Memory that one connection keeps between two requests. Bytes.
 constexpr std::size_t kept_bytes = 64u << 10;
-// Longer heads are not compared with the one before.
+// Longer headers are not compared with the previous one. Bytes.
 constexpr std::size_t longest_repeated = 4096;
-// More digits could overflow.
+// Numbers with more digits may overflow.
 constexpr std::size_t longest_count = 18;
 
-/// A head as it came, to know it when it comes again.
+/// The bytes of a header, to recognize a repetition.
 struct seen_head {
   std::string text;             // empty: none
-  std::size_t length_at = 0;    // where the digits of Content-Length stand in it,
-  std::size_t length_size = 0;  // and how many; 0: the request has no body
+  std::size_t length_at = 0;    // offset of the digits of Content-Length
+  std::size_t length_size = 0;  // number of these digits; 0: the request has no body
 };
 
-/// Reads what `put` has let pass before: digits, if they are.
+/// Parses a Content-Length; empty if it is not a number.
 std::optional<std::uint64_t> read_count(std::string_view digits) noexcept {
   std::uint64_t out = 0;
   if (digits.empty() || digits.size() > longest_count) return std::nullopt;
@@ -49,7 +49,7 @@ std::optional<std::uint64_t> read_count(std::string_view digits) noexcept {
   return out;
 }
 
-/// Stores the head as offsets into one buffer, which moves while it grows.
+/// Stores the header as offsets into one buffer, which moves when it grows.
 class collector final : public beast::http::basic_parser<true> {
  public:
   struct slice {
@@ -67,7 +67,7 @@ class collector final : public beast::http::basic_parser<true> {
   collector(storage& into, request_parser::caps limits) : into_(into), limits_(limits) {
     const auto cap = std::min<std::size_t>(limits.header_bytes, std::numeric_limits<std::uint32_t>::max());
     header_limit(static_cast<std::uint32_t>(cap));
-    body_limit(boost::none);  // counted here, so that the head is seen first
+    body_limit(boost::none);  // counted here, so that the header is reported first
   }
 
   [[nodiscard]] bool is_http_1_0() const noexcept { return version_ == 10; }
@@ -110,7 +110,7 @@ class collector final : public beast::http::basic_parser<true> {
   }
   void on_finish_impl(error_code&) override {}
 
-  /// Counts a line of the header; Beast's own limit starts anew with every piece that arrives.
+  /// Counts a line of the header. Beast's own limit starts again with each piece of input.
   bool fits(std::size_t line, error_code& error) {
     header_size_ += line;
     if (header_size_ > limits_.header_bytes) error = failure_of::header_limit;
@@ -133,8 +133,9 @@ class collector final : public beast::http::basic_parser<true> {
   bool in_trailer_ = false;
 };
 
-/// Whether a header field is continued in the next line (obs-fold), which other HTTP parsers may read as a field of its own.
-/// `lines`: as Beast consumed them; it consumes a line only when it has seen the first byte of the next. Spec: RFC 9112 5.2.
+/// Whether a header field is continued in the next line (obs-fold). Other HTTP parsers may read that line as a field of its
+/// own. `lines`: as consumed by Beast, which consumes a line only after it has seen the first byte of the next. Spec: RFC 9112
+/// 5.2.
 bool has_fold(std::string_view lines) noexcept {
   for (auto at = lines.find('\n'); at != std::string_view::npos; at = lines.find('\n', at + 1)) {
     if (at + 1 < lines.size() && (lines[at + 1] == ' ' || lines[at + 1] == '\t')) return true;
@@ -162,9 +163,9 @@ struct request_parser::state {
   explicit state(caps given) : limits(given) {}
 
   enum class phase {
-    fresh,     // nothing of the request has come
-    parsing,   // Beast has it
-    counting,  // its head was the one before, and so many bytes are missing of its body
+    fresh,     // no byte of the request has arrived
+    parsing,   // Beast parses it
+    counting,  // its header equals the previous one; `missing` bytes of its body are still to come
   };
 
   caps limits;
@@ -173,9 +174,9 @@ struct request_parser::state {
   request_head head;
   phase now = phase::fresh;
   seen_head seen;
-  collector::slice length{};  // the same digits in `storage`
+  collector::slice length{};  // the digits of Content-Length in `storage`
   std::uint64_t missing = 0;
-  std::string_view lent_body;  // where the body came in one piece
+  std::string_view lent_body;  // if the body came in one piece
   bool head_told = false;
   defect what = defect::none;
   std::string_view why;
@@ -218,7 +219,7 @@ struct request_parser::state {
     head_told = false;
   }
 
-  /// Keeps a head that came in one piece, if where its request ends depends on nothing but a Content-Length.
+  /// Stores a header that came in one piece, if the end of its request depends only on a Content-Length.
   void remember(std::string_view text) {
     const auto lengths = head.find("Content-Length");
     if (text.size() > longest_repeated || !text.ends_with("\r\n\r\n") || lengths.count > 1 ||
@@ -234,7 +235,7 @@ struct request_parser::state {
     seen.text = text;
   }
 
-  /// Where the value of the only Content-Length stands in a head that Beast has let pass.
+  /// The offset of the value of the only Content-Length, in a header that Beast has accepted.
   [[nodiscard]] std::optional<std::size_t> place_of_length(std::string_view text) const {
     constexpr std::string_view name = "Content-Length:";
     for (auto line = text.find("\r\n"); line != std::string_view::npos; line = text.find("\r\n", line)) {
@@ -247,7 +248,7 @@ struct request_parser::state {
     return std::nullopt;
   }
 
-  /// Whether `bytes` begin with the head before this one, but for the digits of its length; then that is this one's, too.
+  /// Whether `bytes` begin with the previous header, apart from the digits of Content-Length. If so, takes the new length.
   [[nodiscard]] bool recall(std::string_view bytes) {
     const std::string_view before = seen.text;
     if (before.empty() || bytes.size() < before.size()) return false;
@@ -282,7 +283,7 @@ struct request_parser::state {
     return {size, missing == 0 ? progress::complete : progress::needs_more};
   }
 
-  /// What Beast lets pass; nothing when the framing is unambiguous.
+  /// Ambiguous framing that Beast accepts; empty if the framing is unambiguous.
   [[nodiscard]] std::string_view framing_defect() const {
     const auto coding = head.find("Transfer-Encoding");
     if (coding.count == 0) return {};
@@ -331,7 +332,7 @@ request_parser::step request_parser::put(std::string_view bytes) {
                           "a header field is continued in the next line (obs-fold), which HTTP no longer allows");
     }
     if (error == failure_of::need_more) {
-      // Neither a line of the header nor a chunk's own line may grow without bound.
+      // Limits a line of the header and the line before a chunk.
       if (bytes.size() - taken > state_->limits.header_bytes) return state_->fail(taken, failure_of::header_limit);
       return {taken, progress::needs_more};
     }

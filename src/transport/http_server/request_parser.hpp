@@ -1,4 +1,4 @@
-/// Cuts the bytes of an HTTP/1 connection into requests.
+/// Splits the bytes of an HTTP/1 connection into requests.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,13 @@
 
 namespace hondana::transport::http_server {
 
-/// One request at a time, fed in pieces of any size. Sans-IO. Threads: one at a time.
+/// Parses one request at a time, from pieces of any size. Performs no I/O. Threads: one at a time.
 ///
-/// Refused besides plain nonsense: Content-Length together with Transfer-Encoding, and codings other than `chunked`, since
-/// two readers that disagree about a request's end can be made to disagree about its meaning.
+/// Besides malformed requests it rejects Content-Length together with Transfer-Encoding, and codings other than `chunked`. Two
+/// parsers that disagree about the end of a request could otherwise disagree about its meaning (request smuggling).
 ///
-/// Clients repeat their heads on a connection: one that is the same as the one before, but for the digits of its
-/// Content-Length, is known again without being read.
+/// Clients repeat their headers on a connection. A header that equals the previous one, apart from the digits of its
+/// Content-Length, is recognized without parsing.
 class request_parser {
  public:
   struct caps {
@@ -26,7 +26,7 @@ class request_parser {
   enum class progress { needs_more, head, complete, failed };
   enum class defect { none, malformed, header_too_large, body_too_large };
   struct step {
-    std::size_t taken = 0;  ///< Bytes used up; offer the others again, with more behind them.
+    std::size_t taken = 0;  ///< Bytes used; pass the others again, followed by more.
     progress now = progress::needs_more;
   };
 
@@ -35,24 +35,25 @@ class request_parser {
   request_parser(const request_parser&) = delete;
   request_parser& operator=(const request_parser&) = delete;
 
-  /// Takes what it can use. Says `head` once the head is complete, before looking at the body, and then `complete` at the
-  /// request's end. A body over the cap fails with `body_too_large` after `head`. After `failed` or `complete`: `reset`.
+  /// Parses a piece of input. Returns `head` when the header is complete, before it looks at the body, and then `complete` at
+  /// the end of the request. A body over the limit fails with `body_too_large` after `head`. After `failed` or `complete`, call
+  /// `reset`.
   [[nodiscard]] step put(std::string_view bytes);
-  /// Starts on the next request; memory is kept up to a bound.
+  /// Starts the next request; keeps memory up to a limit.
   void reset();
 
   [[nodiscard]] const request_head& head() const noexcept;
-  /// Whether this head is the one before it, so that whatever follows from a head (but its length) follows again.
+  /// Whether this header equals the previous one, apart from its length, so that decisions about it can be reused.
   [[nodiscard]] bool is_repeated() const noexcept;
-  /// After `complete` it may be a view of the bytes that were put last.
+  /// After `complete` it may be a view of the bytes passed last.
   [[nodiscard]] std::string_view body() const noexcept;
-  /// Gives the body's memory back before `reset`, but for a bound.
+  /// Frees the memory of the body before `reset`, except a small part.
   void forget_body();
-  /// Gives all memory back, the head too; nothing but `reset` may follow.
+  /// Frees all memory, including the header; only `reset` may follow.
   void rest() noexcept;
-  /// What `failed` means.
+  /// The reason of `failed`.
   [[nodiscard]] defect what_failed() const noexcept;
-  /// For people, safe to send.
+  /// For the client; contains nothing secret.
   [[nodiscard]] std::string_view why_failed() const noexcept;
 
  private:

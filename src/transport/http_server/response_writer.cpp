@@ -1,4 +1,4 @@
-/// Writes the heads of HTTP answers, and frames server-sent events.
+/// Writes the headers of HTTP answers, and frames server-sent events.
 #include "transport/http_server/response_writer.hpp"
 
 #include <array>
@@ -60,7 +60,7 @@ void append_number(std::string& out, Number value, int base = 10) {
   out.append(digits.data(), end);
 }
 
-/// The line for the current second; written once a second and thread. strftime would follow the locale.
+/// The Date line, made once per second and thread. strftime is not used, because it depends on the locale.
 std::string_view date_line() {
   struct written {
     std::time_t second = -1;
@@ -155,7 +155,8 @@ std::string beginning(const event_names& names) {
 
 void append_event(std::string& out, const event_names& names, std::string_view data) {
   append_beginning(out, names);
-  // White space between the tokens of a message may break lines, but hardly ever does; the reader joins them again.
+  // JSON may contain line breaks between tokens, though it rarely does. Each line needs its own `data:`; the reader joins them
+  // again.
   const bool has_breaks = data.find('\n') != std::string_view::npos || data.find('\r') != std::string_view::npos;
   for (auto end = data.size(); has_breaks && (end = data.find_first_of("\r\n")) != std::string_view::npos;) {
     out.append(data.substr(0, end)).append("\ndata: ");

@@ -1,4 +1,4 @@
-/// Writes the heads of HTTP answers, and frames server-sent events.
+/// Writes the headers of HTTP answers, and frames server-sent events.
 #pragma once
 
 #include <chrono>
@@ -12,37 +12,38 @@
 
 namespace hondana::transport::http_server {
 
-/// How the peer finds the end of an answer.
+/// How the peer recognizes the end of an answer.
 enum class framing {
-  none,     ///< There is no content and no length: 204.
+  none,     ///< No content and no length: 204.
   length,   ///< Content-Length.
   chunked,  ///< Transfer-Encoding: chunked.
-  close,    ///< The connection's end, for HTTP/1.0.
+  close,    ///< End of the connection, for HTTP/1.0.
 };
 
+/// Status and header fields of an answer.
 struct answer_head {
   int status = 200;
   framing how = framing::length;
   std::uint64_t content_length = 0;
   std::string_view content_type;          ///< Empty: none.
   std::string_view allowed_origin;        ///< For CORS; empty: none.
-  std::string_view keeping = "no-store";  ///< Cache-Control, of what is no stream of events.
-  std::string_view fields;                ///< Further lines, each ending with CR LF.
-  bool is_events = false;                 ///< A stream of events, which must not be buffered on its way.
-  bool closes = false;                    ///< The connection ends after this answer.
-  bool is_http_1_0 = false;               ///< The peer must be told when the connection stays.
+  std::string_view keeping = "no-store";  ///< Cache-Control, except for event streams.
+  std::string_view fields;                ///< Additional lines, each ending with CR LF.
+  bool is_events = false;                 ///< An event stream, which proxies must not buffer.
+  bool closes = false;                    ///< The connection closes after this answer.
+  bool is_http_1_0 = false;               ///< A connection that stays open must be announced.
 };
 
-/// Appends status line and fields, with the empty line. Spec: RFC 9112; Date as RFC 9110 6.6.1 wants it.
+/// Appends status line, header fields and the empty line. Spec: RFC 9112; Date: RFC 9110 6.6.1.
 void append(std::string& out, const answer_head& head);
 
-/// The line that says when to ask again, in whole seconds.
+/// The Retry-After line, in whole seconds.
 [[nodiscard]] std::string retry_after(std::chrono::milliseconds wait);
 
 /// Appends the line before a chunk of `size` bytes.
 void append_chunk_size(std::string& out, std::size_t size);
 
-/// What an event says of itself besides its data; what is empty is left out.
+/// The name and id of an event; empty ones are left out.
 struct event_names {
   std::string_view event;
   std::string_view id;
@@ -52,12 +53,12 @@ struct event_names {
 [[nodiscard]] std::string write_event(const event_names& names, std::string_view data);
 /// The same, appended to `out`.
 void append_event(std::string& out, const event_names& names, std::string_view data);
-/// The same around a message that may have to be pulled; content is escaped and has no line breaks.
+/// The same for a message that may be read in pieces; its content is escaped and has no line breaks.
 [[nodiscard]] rpc::body write_event(const event_names& names, rpc::body message);
-/// Tells the client how long to wait before it comes back.
+/// Sets the time that the client waits before it reconnects.
 [[nodiscard]] std::string write_retry(std::chrono::milliseconds after);
 
-/// A comment, which clients ignore and which keeps what lies between from taking the stream for dead.
+/// A comment, which clients ignore. It keeps proxies from closing an idle stream.
 inline constexpr std::string_view keep_alive_comment = ":\n\n";
 
 }  // namespace hondana::transport::http_server

@@ -1,4 +1,4 @@
-/// Routes requests by their head alone: path, host, origin, method and accepted forms.
+/// Routes requests by their header alone: path, host, origin, method and accepted formats.
 #include "transport/http_server/routes.hpp"
 
 #include <algorithm>
@@ -54,7 +54,7 @@ bool site::admits_origin(std::string_view origin, std::string_view authority) co
   const auto page = uri::parse_origin(origin);
   if (!page) return false;
   if (std::find(origins_.begin(), origins_.end(), *page) != origins_.end()) return true;
-  // A server behind a proxy does not see whether the page came by TLS, so a port left out may be either's.
+  // A server behind a proxy does not know whether the page uses TLS, so a missing port may be that of either scheme.
   auto asked = uri::parse_host_port(authority);
   if (!asked) return false;
   if (!asked->port) asked->port = page->is_secure ? 443 : 80;
@@ -75,9 +75,9 @@ plain_answer refuse_in_words(int status, std::string_view text) {
   return {status, "text/plain; charset=utf-8", std::string(text) + "\n", {}};
 }
 
-/// Where a request goes, with the authority it names besides Host.
+/// The target of a request.
 struct destination {
-  std::string_view authority;  ///< Set in the absolute form.
+  std::string_view authority;  ///< Set if the target is an absolute URL.
   std::string_view path;
   std::string_view query;  ///< Without the question mark.
 };
@@ -98,7 +98,7 @@ destination read_target(std::string_view target) {
   return out;
 }
 
-/// Who asks: refused unless the request is addressed to this server and comes from no foreign page.
+/// Rejects a request unless it is addressed to this server and does not come from a foreign page.
 std::optional<plain_answer> refuse_stranger(const request_head& head, const destination& to, const site& at) {
   const auto host = head.find("Host");
   if (host.count != 1) return refuse(400, "Bad request: exactly one Host header is required.");
@@ -116,7 +116,7 @@ std::optional<plain_answer> refuse_stranger(const request_head& head, const dest
   return std::nullopt;
 }
 
-/// Without what would end its quotation marks, or pass for more of the line.
+/// The text in quotation marks, truncated. Characters that would end the quotation or the line are replaced.
 std::string as_quoted(std::string_view named) {
   constexpr std::size_t longest_shown = 100;
   std::string out(named.substr(0, longest_shown));
@@ -124,7 +124,7 @@ std::string as_quoted(std::string_view named) {
   return '"' + out + '"';
 }
 
-/// The same for the log, with what was named.
+/// The reason for the log, with the foreign name.
 std::string why_strange(const request_head& head, const destination& to, const site& at) {
   const auto host = head.find("Host").first;
   const auto named = !at.admits_host(host) ? host : std::string_view(to.authority);
@@ -133,7 +133,7 @@ std::string why_strange(const request_head& head, const destination& to, const s
   return "the Origin " + as_quoted(head.find("Origin").first) + " is not allowed (--origin)";
 }
 
-/// Of the headers a page wants to send, those that mirror a tool's parameters: their names are the tools' own.
+/// The headers of a preflight that mirror a tool's parameters; their names depend on the tools.
 std::string mirrored_parameters(const request_head& head) {
   constexpr std::string_view prefix = "mcp-param-";
   std::string out;
@@ -148,7 +148,8 @@ std::string mirrored_parameters(const request_head& head) {
   return out;
 }
 
-/// Asks nobody who the page is: a browser sends this without credentials. Spec: Fetch, CORS protocol.
+/// The answer to a CORS preflight. No authentication, because browsers send preflights without credentials. Spec: Fetch, CORS
+/// protocol.
 plain_answer preflight(const request_head& head, std::string_view methods, bool from_page) {
   plain_answer out{204, {}, {}, allow(methods)};
   if (!from_page) return out;
@@ -161,7 +162,7 @@ plain_answer preflight(const request_head& head, std::string_view methods, bool 
   return out;
 }
 
-/// What comes: refused unless it is a JSON message.
+/// Rejects a request unless its body is a JSON message.
 std::optional<plain_answer> refuse_content(const request_head& head) {
   const auto type = head.find("Content-Type");
   if (type.count != 1 || !is_json_content(type.first)) {
@@ -178,7 +179,7 @@ std::optional<plain_answer> refuse_content(const request_head& head) {
   return std::nullopt;
 }
 
-/// In which form: refused unless a JSON message comes and one of our two forms of answer is welcome.
+/// Rejects a request unless its body is a JSON message, and it accepts one of our two answer formats.
 std::optional<plain_answer> refuse_form(const request_head& head, rpc::http_headers& into) {
   if (auto refusal = refuse_content(head)) return refusal;
   const auto accept = head.all_of("Accept").value_or("");
@@ -192,7 +193,8 @@ std::optional<plain_answer> refuse_form(const request_head& head, rpc::http_head
   return std::nullopt;
 }
 
-/// The fields the protocol mirrors; a repeated one is malformed, since two readers could choose differently.
+/// Parses the header fields that mirror the message. A repeated field is malformed, since two parsers could choose different
+/// values.
 std::optional<plain_answer> read_headers(const request_head& head, rpc::http_headers& into) {
   using target = std::optional<std::string> rpc::http_headers::*;
   constexpr std::array<std::pair<std::string_view, target>, 5> mirrored{{
@@ -240,8 +242,8 @@ void decide_mcp(const request_head& head, verdict& out) {
   }
 }
 
-/// The oldest revision's transport: `/sse` opens the stream, whose first event names `/message` with a session's id.
-/// Spec: 2024-11-05 basic/transports#http-with-sse.
+/// Routes the transport of the oldest revision: `/sse` opens the stream, whose first event contains `/message` with the id of a
+/// session. Spec: 2024-11-05 basic/transports#http-with-sse.
 void decide_pair(const request_head& head, verdict& out) {
   if (head.method != "GET") {
     out.answer = refuse(405, "Method not allowed: open this stream by GET. Clients of newer revisions use /mcp.");
@@ -268,7 +270,7 @@ void decide_paired_message(const request_head& head, std::string_view query, ver
   }
 }
 
-/// Reports, whose names are those of Kubernetes and its kin, and what is to be known before there is a token.
+/// Routes reports, which have the usual names of Kubernetes, and metadata, which needs no token.
 void decide_report(const request_head& head, verdict::kind which, verdict& out) {
   if (head.method == "OPTIONS") {
     out.answer = preflight(head, report_methods, !out.allowed_origin.empty());
@@ -288,7 +290,7 @@ std::string_view methods_of(std::string_view path) {
   return {};
 }
 
-/// Whether a query has a token in it. Spec: basic/authorization#token-requirements (2), RFC 6750 section 2.3.
+/// Whether a query contains a token. Spec: basic/authorization#token-requirements (2), RFC 6750 section 2.3.
 bool names_a_token(std::string_view query) {
   while (!query.empty()) {
     const auto name = percent_decode(uri::take_parameter(query).name);
@@ -327,7 +329,7 @@ verdict decide(const request_head& head, const site& at) {
     out.asked_about = to.path.substr(metadata_path.size());
     decide_report(head, verdict::kind::metadata, out);
   } else if (at.offers_messages() && to.path.starts_with(notices_path)) {
-    // What is no notice is answered as any path that is not there: which sources take some is nobody's business.
+    // Other methods get the same answer as an unknown path, so that it stays unknown which sources take notices.
     if (head.method == "POST") {
       out.what = verdict::kind::notice;
       out.asked_about = to.path.substr(notices_path.size());
@@ -340,7 +342,7 @@ verdict decide(const request_head& head, const site& at) {
     decide_report(head, verdict::kind::ready, out);
   } else if (at.offers_reports() && to.path == "/metrics") {
     decide_report(head, verdict::kind::metrics, out);
-    // Where strangers come too, how busy a server is tells them more than they need: whoever may ask it anything may ask this.
+    // At an address for messages, metrics require the same authentication as messages: they show the load of the server.
     out.is_guarded = at.offers_messages() && out.what == verdict::kind::metrics;
     out.has_token_in_target = out.is_guarded && names_a_token(to.query);
     out.asked_about = "/mcp";

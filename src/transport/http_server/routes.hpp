@@ -1,4 +1,4 @@
-/// Routes requests by their head alone: path, host, origin, method and accepted forms.
+/// Routes requests by their header alone: path, host, origin, method and accepted formats.
 #pragma once
 
 #include <memory>
@@ -14,27 +14,27 @@
 
 namespace hondana::transport::http_server {
 
-/// Immutable and shared by the connections of one listening socket. Threads: any.
+/// What one listening socket serves, and to which hosts and origins. Immutable and shared by its connections. Threads: any.
 class site {
  public:
   enum class offer {
     everything,  ///< Messages and reports.
-    messages,    ///< The reports have an address of their own.
-    reports,     ///< Health and readiness only.
+    messages,    ///< Reports have an address of their own.
+    reports,     ///< Health, readiness and metrics only.
   };
-  /// `bound_address`: the literal address listened on, or empty when there is none (a Unix socket, all addresses).
+  /// `bound_address`: the literal address; empty for a Unix socket or all addresses.
   explicit site(std::string bound_address, offer what = offer::everything);
-  /// With further hosts (`name` at any port, `name:port` at that one) and the origins of pages. Errors: invalid_argument,
-  /// naming the malformed one.
+  /// Makes a site with additional hosts (`name` with any port, `name:port` with that port) and origins. Errors:
+  /// invalid_argument, naming the malformed one.
   [[nodiscard]] static result<std::shared_ptr<const site>> make(std::string bound_address, offer what,
                                                                 const std::vector<std::string>& hosts,
                                                                 const std::vector<std::string>& origins);
 
-  /// Whether `host[:port]` is loopback by name or literal, the bound address, or configured.
-  /// Spec: basic/transports#security-warning (DNS rebinding).
+  /// Whether `host[:port]` is a loopback name or address, the bound address, or a configured host. Spec:
+  /// basic/transports#security-warning (DNS rebinding).
   [[nodiscard]] bool admits_host(std::string_view authority) const;
-  /// Whether a page of `origin` may ask: one of this machine, of the very authority it asks (which was admitted before), or
-  /// configured. `null` may not.
+  /// Whether a page of `origin` may send requests: a page of this machine, of the authority in the request (which must be
+  /// allowed already), or of a configured origin. False for `null`.
   [[nodiscard]] bool admits_origin(std::string_view origin, std::string_view authority) const;
   [[nodiscard]] bool offers_messages() const noexcept { return offer_ != offer::reports; }
   [[nodiscard]] bool offers_reports() const noexcept { return offer_ != offer::messages; }
@@ -46,59 +46,60 @@ class site {
   std::vector<uri::web_origin> origins_;
 };
 
-/// An answer that HTTP itself gives, without asking a session.
+/// An answer that is made without a session.
 struct plain_answer {
   int status = 200;
-  std::string_view content_type;  ///< Empty: there is no content.
+  std::string_view content_type;  ///< Empty: no content.
   std::string content;
-  std::string fields;  ///< Further header lines, each ending with CR LF.
+  std::string fields;  ///< Additional header lines, each ending with CR LF.
   /// Cache-Control.
   std::string_view keeping = "no-store";
-  bool is_last = false;  ///< The connection is of no more use, and ends behind it.
+  bool is_last = false;  ///< The connection closes after it.
 };
 
-/// What is to be done with a request.
+/// How to handle a request.
 struct verdict {
   enum class kind {
-    message,  ///< Read the body and hand it to a session with `headers`.
-    stream,   ///< Send what a session has beside answers: GET.
+    message,  ///< Read the body and pass it to a session with `headers`.
+    stream,   ///< Send the messages of a session that belong to no request: GET.
     leave,    ///< End the session: DELETE.
-    pair,     ///< Open a session whose every message goes out on the answer. Spec: 2024-11-05 basic/transports#http-with-sse.
-    paired_message,  ///< Read the body and hand it to such a session.
-    health,          ///< Report how the sources are doing.
-    ready,           ///< Report whether requests should be sent here.
-    metrics,         ///< Report the figures of the process.
-    metadata,        ///< Send what clients may know before they have a token.
-    notice,          ///< Hand the head to the source that `asked_about` names.
+    pair,     ///< Open a session whose messages are all sent in the answer. Spec: 2024-11-05 basic/transports#http-with-sse.
+    paired_message,  ///< Read the body and pass it to such a session.
+    health,          ///< Report the health of the sources.
+    ready,           ///< Report whether the server accepts requests.
+    metrics,         ///< Report the metrics of the process.
+    metadata,        ///< Send the metadata that clients need before they have a token.
+    notice,          ///< Pass the header to the source that `asked_about` names.
     answer,          ///< Send `answer`.
   };
   kind what = kind::answer;
   rpc::http_headers headers;
   plain_answer answer;
-  std::string stranger;  ///< Why whoever asks is refused, for the log; empty: for another reason, or not.
-  /// The page that may read the answer, for CORS; empty: none asked. A view into the head.
+  std::string stranger;  ///< Why Host or Origin was rejected, for the log; empty: they were not.
+  /// The page that may read the answer, for CORS; empty: none. A view into the header.
   std::string_view allowed_origin;
-  bool is_guarded = false;           ///< Nothing of this happens before it is known who asks.
-  bool has_token_in_target = false;  ///< Where every proxy's log has it.
-  /// Of what is guarded, "/mcp" or "/sse", as metadata calls it. With `notice`: a name, which may be no source's. With
-  /// `metadata`: the path that it is about; may be empty. A view into the head or a literal.
+  bool is_guarded = false;           ///< The caller must be authenticated first.
+  bool has_token_in_target = false;  ///< The URL contains a token, which proxies log.
+  /// If `is_guarded`: "/mcp" or "/sse", as in metadata. With `notice`: the name of a source, which may not exist. With
+  /// `metadata`: the path, which may be empty. A view into the header or a literal.
   std::string_view asked_about;
 };
 
-/// Where clients find out how to get a token; the path that they want to use stands behind it. Spec: RFC 9728 section 3.1.
+/// The path of the metadata from which clients learn how to get a token, followed by the path that they want to use. Spec: RFC
+/// 9728 section 3.1.
 inline constexpr std::string_view metadata_path = "/.well-known/oauth-protected-resource";
 
-/// Where services that sources have asked for news send it; the name of the source stands behind it.
+/// The path for change notices of external services, followed by the name of the source.
 inline constexpr std::string_view notices_path = "/notify/";
 
-/// `at`: where the request arrived. Spec: basic/transports#streamable-http; Host and Origin are checked first, on every route,
-/// known or not, and whatever the revision.
+/// Decides how to handle a request. `at`: where it arrived. Host and Origin are checked first, on every route, known or not,
+/// and in all revisions. Spec: basic/transports#streamable-http.
 [[nodiscard]] verdict decide(const request_head& head, const site& at);
 
-/// What is told of paths that are not there.
+/// The answer for unknown paths.
 [[nodiscard]] plain_answer not_found(const site& at);
 
-/// A refusal as a JSON-RPC error without an id, for clients that show its text.
+/// A rejection as a JSON-RPC error without id, for clients that show its text.
 [[nodiscard]] plain_answer refuse(int status, std::string_view text);
 
 }  // namespace hondana::transport::http_server

@@ -1,4 +1,4 @@
-/// The HTTP server behind `hondana::http_service`: listens, and runs its I/O loops.
+/// The HTTP server behind `hondana::http_service`: listens, and runs its event loops.
 #include "transport/http_server/service.hpp"
 
 #include <sched.h>
@@ -36,14 +36,14 @@
 namespace hondana::transport::http_server {
 namespace {
 
-// Those who ask for reports are few, and must not find the door closed because messages are many.
+// Connections for reports have a limit of their own, so that many messages do not block them.
 constexpr std::size_t admin_connections = 64;
 
-// Those about whom others are asked, such as an authorization server. A flood of unknown tokens gets no further than this, and
-// one from a single network leaves room for the others'.
+// Limits for authentication that blocks, for example at an authorization server. They bound a flood of unknown tokens. A single
+// network cannot use all of it.
 constexpr executor::pool_limits asking{.threads = 4, .waiting = 256, .waiting_each = 32, .running_each = 2};
 
-/// Processors this process may use, which a container or taskset makes fewer than there are.
+/// The processors that this process may use; a container or taskset may allow fewer than the machine has.
 unsigned usable_processors() {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -53,10 +53,10 @@ unsigned usable_processors() {
 
 unsigned loops_for(const limits& within) { return within.loops != 0 ? within.loops : std::clamp(usable_processors(), 1u, 4u); }
 
-// Idle sessions cost about 6 KiB each and no descriptor, so they need a cap of their own.
+// Idle sessions need no descriptor, but about 6 KiB each, so they have a limit of their own.
 constexpr std::size_t most_sessions = 16'384;
 
-/// With the caps that were left to the descriptor limit.
+/// Fills in the limits that depend on the descriptor limit.
 limits settled(limits within) {
   if (within.connections == 0) within.connections = connections_within_descriptors();
   if (within.sessions == 0) within.sessions = std::min(within.connections, most_sessions);
@@ -97,7 +97,7 @@ struct service::state {
   result<void> load_certificates();
   [[nodiscard]] std::shared_ptr<const tls::context> present_context();
   void admit(disk::handle accepted, const peer_address& from, const std::shared_ptr<const site>& at);
-  /// Calls `what` with every connection, on its loop.
+  /// Calls `what` for each connection, on its loop.
   template <class What>
   void for_each(What what);
   void log(std::string_view line) const;
@@ -105,7 +105,7 @@ struct service::state {
 
   std::shared_ptr<core> engine;
   limits within;
-  std::shared_ptr<const limits> present;  // of connections that come now; of the thread that admits
+  std::shared_ptr<const limits> present;  // limits of new connections; used by the accepting thread
   std::shared_ptr<reports> about;
   std::shared_ptr<const identification> callers;
   admission messages;
@@ -116,10 +116,10 @@ struct service::state {
   std::uint16_t port = 0;
   std::uint16_t admin_port = 0;
   std::vector<std::shared_ptr<loop>> loops;
-  // Of the first loop, like what follows up to the threads.
+  // Used by the first loop, up to `threads`.
   std::vector<std::unique_ptr<listener>> for_messages;
   std::vector<std::unique_ptr<listener>> for_reports;
-  /// Tells when it is time to sweep.
+  /// Timer for the removal of idle sessions.
   struct sweeping final : reactor::waiter {
     explicit sweeping(state& of) : of_(of), timer(of.loops.front()->io, *this) {}
     void due() override { of_.sweep(); }
@@ -152,7 +152,7 @@ void service::state::run() {
   sweep_later();
   for (const auto& one : loops) {
     threads.emplace_back([this, one] {
-      // Connections guard themselves; what comes through is a handler of ours or no memory, and the loop goes on.
+      // Connections catch their own exceptions. Others come from our own handlers or a lack of memory, and the loop continues.
       for (;;) {
         try {
           return one->io.run();
@@ -169,10 +169,10 @@ void service::state::sweep_later() {
                      std::min<std::chrono::milliseconds>(within.session_idle / 2, std::chrono::seconds(30)));
 }
 
-/// Ends sessions nobody has used for long.
+/// Ends sessions that have been idle for too long.
 void service::state::sweep() {
   if (draining) return;
-  sweep_later();  // also when what follows throws
+  sweep_later();  // first, in case the rest throws
   loops.front()->kept->expire(monotonic_clock::now());
 }
 
@@ -187,7 +187,7 @@ result<void> service::state::load_certificates() {
     before = std::exchange(secured, now);
   }
   if (!before || before->authorities() == now->authorities()) return {};
-  // Behind whatever the first loop is just admitting with the old ones.
+  // Posted behind connections that the first loop is accepting with the old authorities.
   loops.front()->io.post([this, now] {
     if (!draining) for_each([now](connection& one) { one.judge_by(now); });
   });
@@ -285,7 +285,7 @@ void service::drain(std::chrono::milliseconds limit) {
     with.sweeper->timer.cancel();
     refused.set_value();
   });
-  // From here on no loop gets a connection for messages that the closing below would miss.
+  // After this, no loop gets a new connection for messages, so the next step reaches all of them.
   refused.get_future().wait();
   with.for_each([](connection& one) {
     if (one.at().offers_messages()) one.drain();
@@ -296,7 +296,7 @@ void service::drain(std::chrono::milliseconds limit) {
     with.for_each([](connection& one) { one.close(); });
     with.loops.front()->kept->end_all();
   });
-  // The loops end when their last connection has.
+  // The loops end when their last connection has ended.
   with.loops.front()->io.post([&with] {
     for (const auto& one : with.loops) one->io.post([&io = one->io] { io.release(); });
   });

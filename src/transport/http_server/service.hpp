@@ -1,4 +1,4 @@
-/// The HTTP server behind `hondana::http_service`: listens, and runs its I/O loops.
+/// The HTTP server behind `hondana::http_service`: listens, and runs its event loops.
 #pragma once
 
 #include <chrono>
@@ -13,29 +13,28 @@
 
 namespace hondana::transport::http_server {
 
-/// Listening sockets whose connections go round-robin to the I/O loops. Threads: calls from one thread at a time, but for those
-/// that say otherwise.
+/// Accepts connections and distributes them round-robin to the event loops. Threads: one at a time, except where noted.
 class service {
  public:
-  /// Binds, listens and serves. `stall` and `pull_time` are the server's `stall_limit` and `call_deadline`, whatever `within`
-  /// says. Errors: as `http_service::start`.
+  /// Binds, listens and serves. `stall` and `pull_time` of `within` are replaced by the server's `stall_limit` and
+  /// `call_deadline`. Errors: those of `http_service::start`.
   [[nodiscard]] static result<std::unique_ptr<service>> start(std::shared_ptr<core> engine, const http_options& where,
                                                               const limits& within);
-  /// As `drain` without patience.
+  /// Like `drain` with a limit of 0.
   ~service();
   service(const service&) = delete;
   service& operator=(const service&) = delete;
 
   [[nodiscard]] std::uint16_t port() const noexcept;
   [[nodiscard]] std::uint16_t admin_port() const noexcept;
-  /// As `http_service::reload_certificates`. Threads: any.
+  /// See `http_service::reload_certificates`. Threads: any.
   [[nodiscard]] result<void> reload_certificates();
-  /// Reports that the server stops, accepts no more messages, closes connections without a request, lets the others finish
-  /// until `limit` has passed, closes all and joins the threads. Harmless when repeated.
+  /// Reports that the server stops, accepts no more messages, and closes connections without a request. Waits at most `limit`
+  /// for the others, then closes all and joins the threads. May be called repeatedly.
   void drain(std::chrono::milliseconds limit);
-  /// Connections for messages that are open now. Threads: any.
+  /// Number of open connections for messages. Threads: any.
   [[nodiscard]] std::size_t connections() const;
-  /// Sessions that are kept now. Threads: any.
+  /// Number of stored sessions. Threads: any.
   [[nodiscard]] std::size_t sessions() const;
 
  private:

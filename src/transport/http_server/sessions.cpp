@@ -1,4 +1,4 @@
-/// Sessions of HTTP clients: found by id, counted, their streams kept, and dropped when idle.
+/// Sessions of HTTP clients: lookup by id, limits, their streams, and removal when idle.
 #include "transport/http_server/sessions.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace hondana::transport::http_server {
 namespace {
 
-/// Answers go out as messages among others.
+/// Sends the answer to one message on the stream that all messages of a session share.
 class one_of_many final : public rpc::outlet {
  public:
   explicit one_of_many(std::shared_ptr<message_stream> on) : on_(std::move(on)) {}
@@ -73,7 +73,7 @@ std::shared_ptr<message_stream> kept_session::stream_for(message_stream::form ta
     if (const auto there = weak.lock()) there->remember(opened);
   };
   auto made = make_stream(std::move(is));
-  std::vector<std::shared_ptr<message_stream>> forgotten;  // without the lock
+  std::vector<std::shared_ptr<message_stream>> forgotten;  // destroyed without the lock
   bool is_late = false;
   {
     const std::lock_guard lock(mutex_);
@@ -92,9 +92,9 @@ void kept_session::settle_in() {
   answering_.shrink_to_fit();
 }
 
-/// An event stream may lose its connection and be asked for again.
+/// An event stream may lose its connection and be resumed, so the session keeps it.
 void kept_session::remember(const std::shared_ptr<message_stream>& opened) {
-  std::vector<std::shared_ptr<message_stream>> forgotten;  // without the lock
+  std::vector<std::shared_ptr<message_stream>> forgotten;  // destroyed without the lock
   bool is_late = false;
   {
     const std::lock_guard lock(mutex_);
@@ -124,7 +124,7 @@ void kept_session::receive(std::string message, rpc::facts facts, std::shared_pt
   received_bytes_ += message.size();
   on_owner_([self = shared_from_this(), message = std::move(message), facts = std::move(facts), out = std::move(out)] {
     if (self->has_ended()) {
-      // The session was ended while this was on its way.
+      // The session was ended before the message arrived here.
       out->answer(session::refuse(404, no_such_session, facts.http.value_or(rpc::http_headers{})));
     } else {
       self->session_->receive(message, facts, out);
@@ -181,7 +181,7 @@ void kept_session::end() {
   }
   standing_->end();
   for (const auto& [number, one] : streams) one->end();
-  // Those that had not begun: their clients are told that the session has ended.
+  // Streams that are not event streams yet: their clients get the answer that the session has ended.
   for (const auto& one : answering) {
     if (const auto there = one.lock()) there->end();
   }
@@ -197,7 +197,7 @@ result<std::string> make_session_id() {
 
 namespace {
 
-/// What counts as one address: of IPv6 a network, since its owner has all of it.
+/// The address that is counted: for IPv6 the network, because one owner has all of its addresses.
 std::string counted(const std::string& address) {
   const auto where = peer_address::parse(address, 0);
   return where && where->family() == AF_INET6 ? "network " + std::to_string(where->counted().bits) : address;
@@ -207,7 +207,7 @@ std::string counted(const std::string& address) {
 
 sessions::sessions(const limits& with) : within_(with), room_(std::make_shared<shared_room>(with)) {}
 
-/// Behind a proxy on this machine all clients look like one.
+/// The limit for one address. All clients of a proxy on this machine share one address, so loopback has no limit of its own.
 std::size_t sessions::cap_of(const std::string& address) const {
   if (within_.sessions_per_address != 0) return within_.sessions_per_address;
   const auto where = peer_address::parse(address, 0);
@@ -216,7 +216,7 @@ std::size_t sessions::cap_of(const std::string& address) const {
 
 result<void> sessions::keep(const std::shared_ptr<kept_session>& made, clock::time_point now) {
   const auto address = counted(made->owner().address);
-  std::vector<std::shared_ptr<kept_session>> dropped;  // and ended without the lock
+  std::vector<std::shared_ptr<kept_session>> dropped;  // ended without the lock
   bool is_full = false;
   {
     const std::lock_guard lock(mutex_);
@@ -240,7 +240,7 @@ result<void> sessions::keep(const std::shared_ptr<kept_session>& made, clock::ti
   return {};
 }
 
-/// Under the lock. Takes out the session that has been idle longest, of one address unless that is empty.
+/// Requires the mutex. Removes and returns the session that has been idle longest, of one address unless that is empty.
 std::shared_ptr<kept_session> sessions::drop_idle(std::string_view address) {
   for (auto one = order_.begin(); one != order_.end(); ++one) {
     const bool is_meant = address.empty() || counted(one->what->owner().address) == address;
@@ -249,7 +249,7 @@ std::shared_ptr<kept_session> sessions::drop_idle(std::string_view address) {
   return nullptr;
 }
 
-/// Under the lock.
+/// Requires the mutex.
 std::shared_ptr<kept_session> sessions::remove(order::iterator which) {
   auto gone = std::move(which->what);
   by_id_.erase(gone->id());

@@ -23,7 +23,7 @@ bool all_well(const std::vector<std::pair<std::string, hondana::health>>& source
   return std::all_of(sources.begin(), sources.end(), [](const auto& one) { return one.second.ok; });
 }
 
-/// Details may name paths; those are for the log and the terminal.
+/// Leaves out details of failures, which may contain paths; those are for the log and the terminal.
 std::string describe(std::string_view status, const std::vector<std::pair<std::string, hondana::health>>& sources,
                      std::optional<bool> records) {
   std::string out;
@@ -36,7 +36,7 @@ std::string describe(std::string_view status, const std::vector<std::pair<std::s
   return out;
 }
 
-/// Whether the record of requests can be kept; nothing where none is.
+/// Whether audit records can be written; empty if there is no audit log.
 std::optional<bool> takes_records(const core& engine) {
   const auto record = engine.current()->audit;
   return record ? std::optional(record->takes_records()) : std::nullopt;
@@ -57,7 +57,7 @@ plain_answer reports::readiness() {
   const auto records = takes_records(*engine_);
   if (all_well(sources)) was_ready_ = true;
   if (!was_ready_) return {503, "application/json", describe("starting", sources, records), {}};
-  // Unlike a source that has failed, this takes everything away from clients.
+  // Without audit records no request is served. A failed source, in contrast, leaves the others available.
   if (!records.value_or(true)) return {503, "application/json", describe("degraded", sources, records), {}};
   return {200, "application/json", describe("ready", sources, records), {}};
 }
@@ -66,7 +66,7 @@ namespace {
 
 using counters::text_format;
 
-/// As the format calls it: Prometheus' own knows no infos.
+/// The type's name in the format; the Prometheus format has no type `info`.
 std::string_view type_in(text_format which, counters::kind what) noexcept {
   switch (what) {
     case counters::kind::counter:
@@ -81,7 +81,7 @@ std::string_view type_in(text_format which, counters::kind what) noexcept {
   return "unknown";
 }
 
-/// What Prometheus' own format adds to the name of a family.
+/// The suffix that the Prometheus format adds to the name of a family.
 std::string_view ending_in(text_format which, counters::kind what) noexcept {
   if (which == text_format::open_metrics) return {};
   return what == counters::kind::counter ? "_total" : what == counters::kind::info ? "_info" : "";
@@ -97,7 +97,7 @@ class page final : public counters::sink {
   }
   void sample(std::string_view suffix, std::span<const counters::label> labels, double value) override {
     std::vector<counters::label> sorted(labels.begin(), labels.end());
-    // A source's name may be no UTF-8, and is then nothing that can be told.
+    // The name of a source may be invalid UTF-8; such a series is left out.
     if (!std::all_of(sorted.begin(), sorted.end(), [](const auto& one) { return json::is_utf8(one.value); })) return;
     std::erase_if(sorted, [](const auto& one) { return one.value.empty(); });
     std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.name < b.name; });

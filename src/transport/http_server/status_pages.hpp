@@ -11,16 +11,17 @@
 
 namespace hondana::transport::http_server {
 
-/// Shared by all connections of a service. Threads: any; nothing blocks.
+/// Health and readiness, shared by all connections of a service. Threads: any; does not block.
 class reports {
  public:
   explicit reports(std::shared_ptr<core> engine) noexcept : engine_(std::move(engine)) {}
 
-  /// 200 as long as the process answers; the content says which sources are well, and whether the record of requests can be
-  /// kept. For restarting it and for people.
+  /// 200 as long as the process answers. The content lists the state of the sources, and whether audit records can be written.
+  /// For liveness probes and for operators.
   [[nodiscard]] plain_answer health() const;
-  /// 200 when requests should be sent here: once every source has been well at the same time, until `begin_to_stop`; otherwise
-  /// 503. A source that fails later makes no other source unreachable; a record that cannot be kept does, until it can.
+  /// 200 if requests should be sent here: from the time when all sources were healthy at once, until `begin_to_stop`; otherwise
+  /// 503. A source that fails later does not change that. An audit log that cannot be written does, until it can be written
+  /// again.
   [[nodiscard]] plain_answer readiness();
   void begin_to_stop() noexcept { stopping_ = true; }
   [[nodiscard]] bool has_begun_to_stop() const noexcept { return stopping_; }
@@ -31,8 +32,8 @@ class reports {
   std::atomic<bool> stopping_{false};
 };
 
-/// In the text format 0.0.4, or in OpenMetrics 1.0 where `accept`, the field's value, names it with no lesser weight. Nothing
-/// in it names a caller, a session or a resource.
+/// Metrics in text format 0.0.4, or in OpenMetrics 1.0 if `accept`, the value of the field, prefers it. Contains no caller,
+/// session or resource.
 [[nodiscard]] plain_answer metrics_page(std::string_view accept, const counters::registry& of = counters::registry::here());
 
 }  // namespace hondana::transport::http_server

@@ -1,4 +1,4 @@
-/// A channel and a peer in this process, with a mailbox for messages of the session.
+/// A channel and a peer in this process, and the mailbox for messages of their sessions.
 #include "transport/memory/memory_channel.hpp"
 
 #include <algorithm>
@@ -105,7 +105,7 @@ namespace {
 
 using hondana::channel::call_id;
 
-/// Until a piece of a content must have come from the server's source.
+/// Time limit for the next piece of content from the server's source.
 constexpr std::chrono::seconds piece_time{60};
 
 class memory_channel final : public hondana::channel::channel {
@@ -174,7 +174,7 @@ class memory_channel final : public hondana::channel::channel {
     if (!why) {
       auto whole = intake.finish();
       if (whole) {
-        if (call && !forget(*call)) return;  // given up
+        if (call && !forget(*call)) return;  // abandoned
         hears_.received(0, std::move(*whole));
         return;
       }
@@ -189,14 +189,14 @@ class memory_channel final : public hondana::channel::channel {
     const auto found = call ? under_way_.find(*call) : under_way_.end();
     if (found != under_way_.end()) return found->second;
     if (!call) return {};
-    // Content of an answer that nobody wants any more is passed over, not kept.
+    // Content of an abandoned call is discarded, not stored.
     return [](std::size_t, std::string_view) { return result<void>(); };
   }
   bool is_under_way(call_id call) {
     const std::lock_guard lock(mutex_);
     return under_way_.contains(call);
   }
-  /// False when nobody waits for the answer any more. Requests of the server have ids of another kind.
+  /// False if no caller waits for the answer. Ids of the server's own requests are never in the table.
   bool forget(call_id call) {
     const std::lock_guard lock(mutex_);
     return under_way_.erase(call) != 0;
@@ -207,7 +207,7 @@ class memory_channel final : public hondana::channel::channel {
   std::shared_ptr<mailbox> inbox_ = std::make_shared<mailbox>();
   std::shared_ptr<session::session> session_;
   rpc::facts facts_;
-  std::mutex sending_;  // a session takes one message at a time
+  std::mutex sending_;  // a session accepts one message at a time
   std::mutex mutex_;
   std::map<call_id, hondana::channel::content_sink> under_way_;
   std::thread teller_;
@@ -252,7 +252,7 @@ std::optional<std::string> memory_peer::receive(std::chrono::steady_clock::time_
   std::string text;
   for (;;) {
     const auto more = rpc::pull_until(message, text, deadline);
-    if (!more) {  // cut off, as every transport does with a message it cannot complete
+    if (!more) {  // a message that cannot be completed is cut off, as in every transport
       message->sent_for().tell(rpc::departure::cut);
       return {};
     }

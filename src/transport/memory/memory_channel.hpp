@@ -1,4 +1,4 @@
-/// A channel and a peer in this process, with a mailbox for messages of the session.
+/// A channel and a peer in this process, and the mailbox for messages of their sessions.
 #pragma once
 
 #include <chrono>
@@ -18,16 +18,16 @@
 
 namespace hondana::transport {
 
-/// Answers waiting to be received; owned by the peer and by the requests under way. Threads: any; one takes.
+/// Messages that wait to be taken; owned by the peer and by the requests in progress. Threads: any; only one may call `take`.
 class mailbox final : public rpc::outlet, public std::enable_shared_from_this<mailbox> {
  public:
   void answer(rpc::delivery what) override;
   rpc::sending send(std::string message) override;
   void follow(std::shared_ptr<rpc::message_source> from) override;
 
-  /// The next message, whose content may have to be pulled; null when none came before `deadline`, or after `close`.
+  /// The next message, whose content may have to be read in pieces. Null if none arrived before `deadline`, or after `close`.
   [[nodiscard]] std::shared_ptr<rpc::body> take(std::chrono::steady_clock::time_point deadline);
-  /// Nobody takes any more.
+  /// Ends `take`; no more messages are taken.
   void close();
 
  private:
@@ -43,9 +43,9 @@ class mailbox final : public rpc::outlet, public std::enable_shared_from_this<ma
   std::vector<std::shared_ptr<followed>> sources_;
 };
 
-/// "memory": what is sent is worked on by the server's pools, or at once where its providers never block. `to` and `hears`
-/// outlive the channel. Content goes to its sink in pieces where the server has it in pieces. Errors: source_unavailable when
-/// no thread can be had.
+/// Makes a channel of kind "memory". Requests run on the server's thread pools, or immediately if its providers never block.
+/// `to` and `hears` must outlive the channel. Content goes to its sink in the pieces that the server has. Errors:
+/// source_unavailable if no thread can be started.
 [[nodiscard]] result<std::unique_ptr<channel::channel>> make_memory_channel(hondana::server& to, channel::listener& hears,
                                                                             const channel::limits& most);
 

@@ -1,4 +1,4 @@
-/// Reads lines from a descriptor until it is told to stop.
+/// Reads lines from a descriptor until it is stopped.
 #include "transport/stdio/input.hpp"
 
 #include <fcntl.h>
@@ -19,7 +19,7 @@ namespace hondana::transport::stdio {
 input::input(int descriptor) : descriptor_(descriptor), bell_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   struct stat about{};
   if (::fstat(descriptor, &about) != 0 || !S_ISFIFO(about.st_mode)) return;
-  // Only for a try: as long as this end is open there is no end of input.
+  // Only to test that it can be opened. While a write end is open here, the peer cannot end the input.
   const int other = other_end();
   if (other < 0) return;
   ::close(other);
@@ -56,7 +56,7 @@ result<std::optional<std::size_t>> input::read(char* into, std::size_t most) {
       counters::traffic::here().received(counters::way::stdio, static_cast<std::size_t>(count));
       return static_cast<std::size_t>(count);
     }
-    // Somebody else may have made it non-blocking.
+    // Another process may have made the descriptor non-blocking.
     if (errno == EAGAIN) {
       must_poll = true;
     } else if (errno != EINTR) {
@@ -72,8 +72,8 @@ void input::wake() {
   if (!is_pipe_) return;
   ::close(std::exchange(spare_, -1));
   const int other = other_end();
-  if (other < 0) return;  // every descriptor is in use, and this one was taken just now: the peer's next word ends it
-  // A full pipe needs no more bytes.
+  if (other < 0) return;  // no descriptor is free: the next input of the peer ends the wait
+  // If the pipe is full, the reader is not waiting.
   (void)!::write(other, "\n", 1);
   ::close(other);
 }

@@ -1,4 +1,4 @@
-/// Reads lines from a descriptor until it is told to stop.
+/// Reads lines from a descriptor until it is stopped.
 #pragma once
 
 #include <atomic>
@@ -11,13 +11,13 @@
 
 namespace hondana::transport::stdio {
 
-/// Fed with what arrives, hands out whole lines. A line over the cap is dropped up to its newline and reported once.
+/// Splits input into lines. A line over the limit is dropped up to its newline and reported once.
 class line_splitter {
  public:
   explicit line_splitter(std::size_t limit) : limit_(limit) {}
 
-  /// Calls `line(text)` for every line completed by `bytes`, without its newline and carriage return, and `oversized()` for
-  /// every line found too long. Empty lines are skipped.
+  /// Calls `line(text)` for each line that `bytes` completes, without newline and carriage return, and `oversized()` for each
+  /// line over the limit. Skips empty lines.
   template <class Line, class Oversized>
   void feed(std::string_view bytes, Line&& line, Oversized&& oversized) {
     while (!bytes.empty()) {
@@ -33,7 +33,7 @@ class line_splitter {
         return;
       }
       if (!dropping_) {
-        // Most lines arrive whole: those are handed on without a copy.
+        // Most lines arrive whole and are passed on without a copy.
         const std::string_view whole = kept_.empty() ? part : std::string_view(kept_ += part);
         const auto text = whole.ends_with('\r') ? whole.substr(0, whole.size() - 1) : whole;
         if (!text.empty()) line(text);
@@ -45,21 +45,21 @@ class line_splitter {
     }
   }
 
-  /// What came after the last newline; a peer that ends its input there meant it as a line.
+  /// The text after the last newline. When the input ends, it counts as a line.
   [[nodiscard]] std::string_view rest() const noexcept { return kept_; }
 
  private:
-  static constexpr std::size_t kept_bytes = 1 << 20;  // a buffer larger than this is given back after its line
+  static constexpr std::size_t kept_bytes = 1 << 20;  // a larger buffer is freed after its line
 
   std::size_t limit_;
   std::string kept_;
   bool dropping_ = false;
 };
 
-/// A pipe, socket, terminal or file to read from, which may be shared with other processes; its flags are left alone.
+/// A pipe, socket, terminal or file to read from. Other processes may share it, so its flags are not changed.
 ///
-/// Whoever asks one thing after the other waits for each answer, so that every call counts: a pipe is read without being polled
-/// first. What ends the waiting is an empty line, put into the pipe by `wake`.
+/// A client that sends one request at a time waits for each answer, so each system call costs time. Therefore a pipe is read
+/// without poll; `wake` ends the wait by writing an empty line into the pipe.
 class input {
  public:
   explicit input(int descriptor);
@@ -67,23 +67,23 @@ class input {
   input(const input&) = delete;
   input& operator=(const input&) = delete;
 
-  /// Waits for bytes, of which it takes up to `most`; 0 at the end of input. Nothing: it has been woken. Errors:
-  /// source_unavailable. Threads: one at a time.
+  /// Waits for bytes and reads up to `most`; 0 at the end of input. Empty: `wake` was called. Errors: source_unavailable.
+  /// Threads: one at a time.
   [[nodiscard]] result<std::optional<std::size_t>> read(char* into, std::size_t most);
-  /// Nothing more is read from now on; whoever waits returns. Threads: any.
+  /// Ends reading: a waiting `read` and all later ones return empty. Threads: any.
   void wake();
-  /// Whether the peer has closed its end, even while bytes of it are still to be read. Threads: any.
+  /// Whether the peer has closed its end, even if unread bytes are left. Threads: any.
   [[nodiscard]] bool has_ended() const;
 
  private:
-  /// Waits until there is something to read, or it has been woken.
+  /// Waits for input or `wake`.
   void poll() const;
-  /// A descriptor to write into the pipe, or -1.
+  /// Opens the write end of the pipe; -1 on failure.
   [[nodiscard]] int other_end() const;
 
   int descriptor_;
   int bell_;
-  int spare_ = -1;  // given back when `wake` needs a descriptor
+  int spare_ = -1;  // closed when `wake` needs a descriptor
   bool is_pipe_ = false;
   std::atomic<bool> is_woken_{false};
 };

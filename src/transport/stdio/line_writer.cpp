@@ -1,4 +1,4 @@
-/// Writes messages to a descriptor, one a line, many at a time.
+/// Writes messages to a descriptor, one per line, in batches.
 #include "transport/stdio/line_writer.hpp"
 
 #include <algorithm>
@@ -21,21 +21,21 @@
 
 namespace hondana::transport::stdio {
 
-/// Lines that are ready to be written, in order, and whoever wants to know how they leave. Threads: one at a time.
+/// Lines that are ready to be written, in order, and the receipts to be settled for them. Threads: one at a time.
 class parcel {
  public:
   [[nodiscard]] bool empty() const noexcept { return text_.empty(); }
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
 
-  /// A message that is whole, as one line.
+  /// Appends a complete message as one line.
   void add(rpc::body message) {
     receipts_.add(message.sent_for());
     auto line = message.take_text();
     text_ += line;
     text_ += '\n';
-    bytes::keep_spare_text(std::move(line));  // the next answer of this thread needs none of its own
+    bytes::keep_spare_text(std::move(line));  // for reuse by the next answer of this thread
   }
-  /// Puts all of it behind what is there; this one is empty then.
+  /// Appends all lines to `text` and all receipts to `of`; this parcel is empty afterwards.
   void take(std::string& text, rpc::receipts& of) {
     text += text_;
     of.add(std::move(receipts_));
@@ -45,7 +45,7 @@ class parcel {
   /// The first `bytes` have been written.
   void has_left(std::size_t bytes) { text_.erase(0, bytes); }
   void settle(rpc::departure how) { receipts_.settle(how); }
-  /// Empty again; whoever still waited is told that it is gone. Keeps its memory for the next, within reason.
+  /// Empties the parcel. Receipts that are not settled report `gone`. Keeps its memory, up to a limit.
   void clear() {
     receipts_ = {};
     text_.clear();
@@ -64,7 +64,7 @@ namespace {
 using clock = monotonic_clock;
 
 constexpr std::size_t batch_bytes = 256 * 1024;
-// Messages up to the first size are gathered, and written once they have the second together: a pipe holds 64 KiB.
+// Messages up to `small_bytes` are gathered, and written when they reach `gathered_bytes` together. A pipe holds 64 KiB.
 constexpr std::size_t small_bytes = 32 * 1024;
 constexpr std::size_t gathered_bytes = 32 * 1024;
 constexpr std::chrono::milliseconds look_every{100};
@@ -91,17 +91,17 @@ struct line_writer::state : std::enable_shared_from_this<state> {
   std::function<void(std::string_view)> log;
 
   std::mutex mutex;
-  std::condition_variable work_came;  // for the thread
-  std::condition_variable changed;    // for everybody else
-  /// In the order of their messages: what was begun to be written, the queue, and, while both are empty, what is gathered.
+  std::condition_variable work_came;  // for the writer thread
+  std::condition_variable changed;    // for all other threads
+  /// In the order of their messages: the rest of a partial write, the queue, and, while both are empty, the gathered messages.
   parcel rest;
   std::deque<waiting> queue;
   parcel gathered;
   std::size_t queued_bytes = 0;
   std::vector<std::shared_ptr<followed>> sources;
   std::size_t expected = 0;
-  std::optional<std::thread::id> batch_of;  // who will end it, and write what is gathered then
-  bool writing = false;                     // `to` and `going` belong to one thread
+  std::optional<std::thread::id> batch_of;  // the thread in a batch, which writes the gathered messages at its end
+  bool writing = false;                     // one thread uses `to` and `going`
   parcel going;
   bool failed = false;
   bool closing = false;
@@ -112,14 +112,14 @@ struct line_writer::state : std::enable_shared_from_this<state> {
   state(int descriptor, line_writer::limits with, std::function<void(std::string_view)> logger)
       : to(descriptor), limits(with), patience(with.stall), log(std::move(logger)) {}
 
-  /// False when nothing is written any more.
+  /// Queues or writes a message. False if writing has ended.
   bool put(std::optional<rpc::body> message, bool is_answer) {
     std::unique_lock lock(mutex);
     if (is_answer && expected != 0) --expected;
     if (expected == 0) changed.notify_all();
     if (failed || closing) return false;
     if (!message) return true;
-    // Others under way answer soon: the thread writes them together. The last one need not wait for it.
+    // If other answers are expected, the writer thread writes them together. The last one is written here.
     const bool is_gathering = batch_of == std::this_thread::get_id();
     if ((is_gathering || expected == 0) && is_at_hand(*message)) {
       gathered.add(*std::move(message));
@@ -134,13 +134,13 @@ struct line_writer::state : std::enable_shared_from_this<state> {
     return true;
   }
 
-  /// Whether whoever has this message may write it, or have it written with others.
+  /// Whether the calling thread may write this message itself, or gather it.
   [[nodiscard]] bool is_at_hand(const rpc::body& message) const {
     return !writing && rest.empty() && queue.empty() && to.takes_some() && message.is_whole() &&
            message.bytes_held() <= small_bytes;
   }
 
-  /// Writes what is gathered as far as the peer takes it now. Called while nobody is writing.
+  /// Writes the gathered messages as far as the peer accepts them now. Precondition: `writing` is false.
   void write_gathered(std::unique_lock<std::mutex>& lock) {
     writing = true;
     std::swap(going, gathered);
@@ -168,7 +168,7 @@ struct line_writer::state : std::enable_shared_from_this<state> {
     batch_of.reset();
     if (gathered.empty()) return;
     if (!writing) return write_gathered(lock);
-    // The thread is sending what a source has, and goes on with this.
+    // The writer thread is sending messages of a source, and continues with these.
     gathered.take(rest);
   }
 
@@ -196,7 +196,7 @@ struct line_writer::state : std::enable_shared_from_this<state> {
     return std::any_of(sources.begin(), sources.end(), [](const auto& one) { return one->is_ready; });
   }
 
-  /// Takes from the sources what they have, up to a batch together. Called without the lock: sources have locks of their own.
+  /// Takes messages of the sources, up to one batch. Called without the mutex, because sources have their own.
   void take_followed(const std::vector<std::shared_ptr<followed>>& ready, std::string& batch) {
     for (const auto& one : ready) {
       while (batch.size() < batch_bytes) {
@@ -205,7 +205,7 @@ struct line_writer::state : std::enable_shared_from_this<state> {
         batch += *message;
         batch += '\n';
       }
-      // A full batch ended it: its turn comes again behind the others, without a wake.
+      // The batch is full: this source continues after the others, without a further wake.
       if (batch.size() >= batch_bytes) wake(*one);
     }
     const std::lock_guard lock(mutex);
@@ -216,7 +216,7 @@ struct line_writer::state : std::enable_shared_from_this<state> {
   [[nodiscard]] bool has_room() const { return queue.size() < limits.backlog_messages && queued_bytes < limits.backlog_bytes; }
 
   void give_up(const std::string& why) {
-    // Before anybody can learn of it: whoever does may end the process.
+    // Log first: the callback may end the process.
     if (log) log("output: " + why);
     std::function<void()> hear;
     {
@@ -235,7 +235,7 @@ struct line_writer::state : std::enable_shared_from_this<state> {
   }
   void give_up(const failure& why) { give_up(why.public_text + ' ' + why.private_text); }
 
-  /// Writes everything, waiting for the peer in between. False when it failed, which those in `of` are told.
+  /// Writes everything and waits for the peer if necessary. False on failure; the receipts in `of` are settled then.
   bool write_all(std::string_view bytes, rpc::receipts& of) {
     const auto written = to.write_all(bytes, patience);
     if (written) return true;
@@ -252,7 +252,7 @@ struct line_writer::state : std::enable_shared_from_this<state> {
     return ready;
   }
 
-  /// Takes what is waiting, up to a batch; the last message may be one that is pulled, returned separately.
+  /// Takes queued messages, up to one batch. A message that is read in pieces ends the batch and is returned separately.
   std::shared_ptr<rpc::body> take(std::string& batch, rpc::receipts& of) {
     rest.take(batch, of);
     while (!queue.empty() && batch.size() < batch_bytes) {
@@ -270,7 +270,7 @@ struct line_writer::state : std::enable_shared_from_this<state> {
   bool write_pulled(const std::shared_ptr<rpc::body>& message, std::string& batch, rpc::receipts& of) {
     for (;;) {
       if (message->lends_next()) {
-        // Straight from where it is kept.
+        // Directly from shared memory, without a copy.
         batch += message->take_ready();
         const auto lent = message->take_lent();
         if (!write_all(batch, of) || !write_all(*lent.inside, of)) return false;
@@ -281,7 +281,7 @@ struct line_writer::state : std::enable_shared_from_this<state> {
       }
       const auto more = rpc::pull_until(message, batch, clock::now() + limits.pull);
       if (!more) {
-        // The peer must not take half a message for a whole one, so the session ends here.
+        // A partial message cannot be recognized by the peer, so the session ends here.
         of.settle(rpc::departure::cut);
         give_up("an answer had to be cut off: " + more.error().public_text + ' ' + more.error().private_text);
         return false;
@@ -307,7 +307,7 @@ struct line_writer::state : std::enable_shared_from_this<state> {
       if (failed || (closing && rest.empty() && queue.empty())) break;
       writing = true;
       batch.clear();
-      gathered.take(rest);  // sources must not overtake it
+      gathered.take(rest);  // messages of sources must not overtake it
       const auto pulled = take(batch, leaving);
       const auto ready = pulled ? std::vector<std::shared_ptr<followed>>() : take_ready();
       lock.unlock();

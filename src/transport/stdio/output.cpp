@@ -1,4 +1,4 @@
-/// Writes to a descriptor that other processes may share, without blocking, within a time that can be shortened.
+/// Writes to a descriptor that other processes may share, without blocking, within a timeout that can be shortened.
 #include "transport/stdio/output.hpp"
 
 #include <fcntl.h>
@@ -47,9 +47,9 @@ void patience::heard() const noexcept {
 
 namespace {
 
-// What a pipe that polls writable takes without blocking (PIPE_BUF), for when no description of our own can be had.
+// A writable pipe accepts this many bytes without blocking (PIPE_BUF). Used if the pipe cannot be opened again.
 constexpr std::size_t safe_bytes = 4096;
-constexpr long longest_wait = 3'600'000;  // milliseconds poll is asked to wait at a time
+constexpr long longest_wait = 3'600'000;  // timeout of one poll, in milliseconds
 
 tl::unexpected<failure> gone() {
   return tl::unexpected(

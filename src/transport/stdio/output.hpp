@@ -1,4 +1,4 @@
-/// Writes to a descriptor that other processes may share, without blocking, within a time that can be shortened.
+/// Writes to a descriptor that other processes may share, without blocking, within a timeout that can be shortened.
 #pragma once
 
 #include <sys/types.h>
@@ -14,22 +14,22 @@
 
 namespace hondana::transport::stdio {
 
-/// Threads: any.
+/// A timeout without progress, and a deadline. Both can be shortened while a thread waits. Threads: any.
 class patience {
  public:
   using clock = monotonic_clock;
 
-  /// A peer that takes nothing for `stall` is given up.
+  /// Gives up a peer that accepts nothing for `stall`.
   explicit patience(std::chrono::milliseconds stall);
   ~patience();
   patience(const patience&) = delete;
   patience& operator=(const patience&) = delete;
 
-  /// From now on: at most `stall` without progress, and nothing after `end`. Wakes whoever waits. Never lengthens.
+  /// Shortens the timeout to `stall`, and the deadline to `end`. Wakes waiting threads. Never lengthens them.
   void shorten(std::chrono::milliseconds stall, clock::time_point end);
-  /// When to give up, if the last byte was taken at `progress`.
+  /// When to give up, if the last byte was accepted at `progress`.
   [[nodiscard]] clock::time_point until(clock::time_point progress) const;
-  /// Readable after `shorten`, until `heard` is called; for poll.
+  /// For poll: readable after `shorten`, until `heard` is called.
   [[nodiscard]] int descriptor() const noexcept { return changed_; }
   void heard() const noexcept;
 
@@ -40,9 +40,9 @@ class patience {
   clock::time_point end_ = clock::time_point::max();
 };
 
-/// A pipe, socket, terminal or file to write to. The descriptor's own flags are left alone, since they are shared with
-/// whoever holds it too: sockets are written with MSG_DONTWAIT, pipes through a description of our own.
-/// Threads: one at a time. Whoever calls `write_all` has SIGPIPE blocked.
+/// A pipe, socket, terminal or file to write to. The flags of the descriptor are not changed, because other processes share
+/// them. Sockets are written with MSG_DONTWAIT, pipes through a file description of our own. Threads: one at a time.
+/// `write_all` must be called with SIGPIPE blocked.
 class output {
  public:
   explicit output(int descriptor);
@@ -50,21 +50,21 @@ class output {
   output(const output&) = delete;
   output& operator=(const output&) = delete;
 
-  /// Writes what the peer takes at once, which may be nothing, and returns how much that was. Files and terminals, which could
-  /// make this wait, get nothing. Errors: source_unavailable when the peer has gone.
+  /// Writes what the peer accepts without waiting, possibly nothing; returns the number of bytes. Writes nothing to files and
+  /// terminals, which could block. Errors: source_unavailable if the peer is gone.
   [[nodiscard]] result<std::size_t> write_some(std::string_view bytes);
-  /// Whether `write_some` may write anything: a socket, or a pipe in a process that ignores SIGPIPE.
+  /// Whether `write_some` can write at all: to a socket, or to a pipe if the process ignores SIGPIPE.
   [[nodiscard]] bool takes_some() const noexcept { return way_ == way::socket || (way_ == way::own_pipe && ignores_signal_); }
-  /// Writes everything. Errors: timed_out when the peer exhausts `with`, source_unavailable when it has gone.
+  /// Writes everything. Errors: timed_out if the peer exceeds the limits of `with`, source_unavailable if it is gone.
   [[nodiscard]] result<void> write_all(std::string_view bytes, const patience& with);
 
  private:
   enum class way { plain, own_pipe, socket };
 
-  /// Waits until the peer may take bytes or the patience is at an end.
+  /// Waits until the peer may accept bytes. Errors: timed_out.
   [[nodiscard]] result<void> wait(const patience& with, patience::clock::time_point progress) const;
 
-  /// One attempt that never blocks where it is no plain way: how much was written, or -1 with errno.
+  /// One write, which does not block unless `way_` is `plain`. Returns the number of bytes, or -1 with errno.
   [[nodiscard]] ssize_t attempt(std::string_view bytes) const noexcept;
 
   int descriptor_;

@@ -26,10 +26,10 @@ using clock = monotonic_clock;
 
 constexpr std::size_t max_line_bytes = 16u << 20;
 constexpr std::size_t read_bytes = 64 * 1024;
-// After a stop: how long everything may take.
+// Limit for the whole shutdown after a stop.
 constexpr std::chrono::seconds stop_limit{5};
 
-/// The stop that one serving at a time listens for.
+/// The stop signal for the one `serve_stdio` that may run at a time.
 class stop_bell {
  public:
   static stop_bell& only() {
@@ -37,7 +37,7 @@ class stop_bell {
     return bell;
   }
 
-  /// `hear` is called when the bell rings, or at once when it has rung already.
+  /// `hear` is called on a stop, or immediately if there was one already.
   void listen(std::function<void()> hear) {
     const std::lock_guard lock(mutex_);
     hear_ = std::move(hear);

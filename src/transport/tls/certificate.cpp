@@ -1,4 +1,4 @@
-/// Reads certificates and keys from PEM files, and describes the certificates of clients.
+/// Reads certificates and keys from PEM files, and describes client certificates.
 #include "transport/tls/certificate.hpp"
 
 #include <arpa/inet.h>
@@ -31,7 +31,7 @@ using general_names = std::unique_ptr<GENERAL_NAMES, crypto::frees<GENERAL_NAMES
 
 std::string subject_of(X509* certificate) {
   const crypto::memory_file out(BIO_new(BIO_s_mem()));
-  // UTF-8 stays as it is.
+  // Do not escape UTF-8.
   constexpr unsigned long form = XN_FLAG_RFC2253 & ~static_cast<unsigned long>(ASN1_STRFLGS_ESC_MSB);
   if (!out || X509_NAME_print_ex(out.get(), X509_get_subject_name(certificate), 0, form) < 0) return {};
   char* text = nullptr;
@@ -43,7 +43,7 @@ std::string_view bytes_of(const ASN1_STRING* text) {
   return {reinterpret_cast<const char*>(ASN1_STRING_get0_data(text)), static_cast<std::size_t>(ASN1_STRING_length(text))};
 }
 
-/// "good\0.evil" is no name.
+/// Rejects names such as "good\0.evil".
 std::optional<std::string> spelled(const char* kind, const ASN1_STRING* text) {
   const auto bytes = bytes_of(text);
   if (std::any_of(bytes.begin(), bytes.end(), [](unsigned char c) { return c <= ' ' || c >= 0x7f; })) return std::nullopt;
@@ -113,7 +113,7 @@ tl::unexpected<failure> cannot_use(std::string_view what, const std::string& pat
   return tl::unexpected(std::move(out));
 }
 
-/// OpenSSL would ask at the terminal.
+/// A passphrase callback that fails and records the call. Otherwise OpenSSL would prompt on the terminal.
 int note_that_it_is_asked(char*, int, int, void* was_asked) {
   *static_cast<bool*>(was_asked) = true;
   return -1;
@@ -128,7 +128,7 @@ pem_file::~pem_file() { OPENSSL_cleanse(text_.data(), text_.size()); }
 
 result<pem_file> pem_file::read(std::string_view what, const std::string& path) {
   if (path.find('\0') != std::string::npos) return cannot_use(what, path, "the path contains a NUL byte.");
-  // Opening a pipe would wait for its writer.
+  // O_NONBLOCK: opening a named pipe must not wait for its writer.
   const disk::handle file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   struct stat is{};
   if (!file.is_open() || ::fstat(file.get(), &is) != 0) return cannot_use(what, path, std::string(std::strerror(errno)) + '.');

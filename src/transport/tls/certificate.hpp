@@ -1,4 +1,4 @@
-/// Reads certificates and keys from PEM files, and describes the certificates of clients.
+/// Reads certificates and keys from PEM files, and describes client certificates.
 #pragma once
 
 #include <openssl/x509.h>
@@ -15,26 +15,27 @@
 
 namespace hondana::tls {
 
-/// Alternative names are DNS names, e-mail and IP addresses, and URIs; those with control characters are left out.
+/// Describes a certificate. Alternative names are DNS names, e-mail and IP addresses, and URIs. Names with control characters
+/// are left out.
 [[nodiscard]] peer_certificate describe(X509* certificate);
 
-/// Its last second; the epoch where that cannot be read.
+/// The last second of its validity; the epoch if that is malformed.
 [[nodiscard]] std::chrono::sys_seconds end_of(const X509* certificate);
 
-/// Its text, of which nothing is left in memory afterwards: it may hold a key.
+/// The text of a PEM file. It may contain a key, so the destructor overwrites it.
 class pem_file {
  public:
-  /// `what` is the name of the file's role in errors, such as "the key"; it is also their `failure::about`.
-  /// Errors: invalid_argument, naming file and reason; also if it is not a regular file, or larger than 1 MiB.
+  /// `what`: the role of the file in error messages, such as "the key"; also their `failure::about`. Errors: invalid_argument,
+  /// naming file and reason; also if it is not a regular file, or larger than 1 MiB.
   [[nodiscard]] static result<pem_file> read(std::string_view what, const std::string& path);
   ~pem_file();
   pem_file(pem_file&&) noexcept = default;
   pem_file& operator=(pem_file&&) = delete;
 
   [[nodiscard]] bool is_readable_by_all() const noexcept { return is_readable_by_all_; }
-  /// All certificates in it, in their order. Errors: invalid_argument when there is none, or one that cannot be read.
+  /// All certificates of the file, in order. Errors: invalid_argument if there is none, or a malformed one.
   [[nodiscard]] result<std::vector<crypto::certificate_pointer>> certificates() const;
-  /// The key in it. Errors: invalid_argument when there is none, or one with a passphrase.
+  /// The private key of the file. Errors: invalid_argument if there is none, or one with a passphrase.
   [[nodiscard]] result<crypto::key_pointer> key() const;
 
   /// "Cannot use the key /etc/x.pem: " and `why`.

@@ -1,4 +1,4 @@
-/// A socket as OpenSSL reads and writes it.
+/// An OpenSSL BIO for a socket.
 #include "transport/tls/socket_bio.hpp"
 
 #include <sys/socket.h>

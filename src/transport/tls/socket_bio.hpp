@@ -1,4 +1,4 @@
-/// A socket as OpenSSL reads and writes it.
+/// An OpenSSL BIO for a socket.
 #pragma once
 
 #include <openssl/bio.h>
@@ -7,11 +7,11 @@
 
 namespace hondana::tls {
 
-/// Over a non-blocking socket that belongs to somebody else. Unlike OpenSSL's own it raises no SIGPIPE when the peer has gone.
-/// Null when there is no memory.
+/// Makes a BIO for a non-blocking socket, which it does not own. Unlike OpenSSL's socket BIO it never raises SIGPIPE. Null if
+/// memory is short.
 [[nodiscard]] BIO* make_descriptor_bio(int socket);
 
-/// Whether what has just failed on such a socket is to be tried again.
+/// Whether the operation that has just failed on such a socket must be retried later. Reads errno.
 [[nodiscard]] inline bool has_to_wait() noexcept { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
 
 }  // namespace hondana::tls

@@ -1,4 +1,4 @@
-/// The server's side of TLS: the context that connections share, and one connection.
+/// TLS of a server: the context that connections share, and one connection.
 #include "transport/tls/tls_session.hpp"
 
 #include <openssl/err.h>
@@ -18,14 +18,14 @@
 namespace hondana::tls {
 namespace {
 
-/// Of TLS 1.2; those of 1.3 are all of this kind.
+/// Cipher suites of TLS 1.2: ephemeral keys and authenticated encryption, as in all suites of 1.3.
 constexpr const char* suites =
     "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384:"
     "ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305";
-/// RSA and hashes of 112 bits and more.
+/// OpenSSL level 2: at least 112 bits of security for keys and hashes.
 constexpr int security_level = 2;
 
-/// `offered` is a list of names with a byte for the length of each, which OpenSSL has checked. Spec: RFC 7301.
+/// Selects http/1.1. `offered`: names, each after a byte with its length, as validated by OpenSSL. Spec: RFC 7301.
 int choose_protocol(SSL*, const unsigned char** chosen, unsigned char* length, const unsigned char* offered, unsigned size,
                     void*) {
   constexpr std::string_view ours = "http/1.1";
@@ -67,11 +67,11 @@ result<void> context::set_rules() {
   auto* const with = native_.get();
   SSL_CTX_set_security_level(with, security_level);
   SSL_CTX_set_options(with, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
-  // Records that are no messages, such as new keys, end a read, so that a flood of them leaves others their turn.
+  // Records without data, such as key updates, end a read, so that a flood of them does not starve other connections.
   SSL_CTX_clear_mode(with, SSL_MODE_AUTO_RETRY);
   SSL_CTX_set_mode(with, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   SSL_CTX_set_read_ahead(with, 0);
-  // Sessions are the clients' to keep, as tickets.
+  // Clients store the sessions, as tickets.
   SSL_CTX_set_session_cache_mode(with, SSL_SESS_CACHE_OFF);
   SSL_CTX_set_alpn_select_cb(with, &choose_protocol, nullptr);
   const bool is_set = SSL_CTX_set_min_proto_version(with, TLS1_2_VERSION) == 1 && SSL_CTX_set_max_proto_version(with, 0) == 1 &&
@@ -134,7 +134,7 @@ result<void> context::ask_clients(const tls_options& options) {
     authorities_ += describe(one.get()).sha256 + ' ';
   }
   SSL_CTX_set_verify(with, SSL_VERIFY_PEER | (options.needs_client_certificate ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0), nullptr);
-  // A resumed session would carry a certificate on that is checked no more.
+  // A resumed session would use the old certificate without verifying it again.
   SSL_CTX_set_options(with, SSL_OP_NO_TICKET);
   if (SSL_CTX_set_num_tickets(with, 0) != 1) return out_of_memory();
   return {};
@@ -150,7 +150,7 @@ std::unique_ptr<session> session::make(const context& within, int socket) {
   return made;
 }
 
-/// Of the attempt that has just been made on an empty queue of errors.
+/// The reason why the last operation did not succeed. Precondition: the error queue was empty before that operation.
 progress session::why_not() {
   switch (SSL_get_error(native_.get(), 0)) {
     case SSL_ERROR_WANT_READ:
@@ -176,7 +176,7 @@ attempt session::read(std::span<char> into) {
     std::size_t count = 0;
     if (SSL_read_ex(native_.get(), into.data() + total, into.size() - total, &count) != 1) {
       const auto how = why_not();
-      // Whatever it is will be met again.
+      // The next call returns the reason.
       return total != 0 ? attempt{progress::moved, total} : attempt{how, 0};
     }
     total += count;
@@ -186,7 +186,7 @@ attempt session::read(std::span<char> into) {
 }
 
 attempt session::write(std::string_view first, std::string_view then) {
-  // A head and a short body go into one record.
+  // A header and a short body fit into one record.
   std::array<char, most_in_record> joined;
   auto what = first.empty() ? then : first;
   if (!first.empty() && first.size() < joined.size() && !then.empty()) {
@@ -231,7 +231,7 @@ bool session::is_vouched_for_by(const context& now) {
   if (!judging || X509_STORE_CTX_init(judging.get(), SSL_CTX_get_cert_store(now.native()), shown,
                                       SSL_get_peer_cert_chain(native_.get())) != 1)
     return false;
-  // As in a handshake.
+  // The same level as in the handshake.
   X509_VERIFY_PARAM_set_auth_level(X509_STORE_CTX_get0_param(judging.get()), SSL_get_security_level(native_.get()));
   return X509_STORE_CTX_set_default(judging.get(), "ssl_client") == 1 && X509_verify_cert(judging.get()) == 1;
 }

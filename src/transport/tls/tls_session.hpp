@@ -1,4 +1,4 @@
-/// The server's side of TLS: the context that connections share, and one connection.
+/// TLS of a server: the context that connections share, and one connection.
 #pragma once
 
 #include <openssl/ssl.h>
@@ -21,23 +21,23 @@
 
 namespace hondana::tls {
 
-/// Roles of files, as errors name them and say them in `failure::about`.
+/// The roles of files, in error messages and `failure::about`.
 inline constexpr std::string_view certificate_role = "the certificate";
 inline constexpr std::string_view key_role = "the key";
 inline constexpr std::string_view client_authorities_role = "the client authorities";
 
-/// Immutable. TLS 1.3, or 1.2 with ephemeral keys and authenticated encryption; no renegotiation, no compression; of
-/// application protocols http/1.1 alone. Threads: any.
+/// The TLS settings of a server. Immutable. TLS 1.3, or 1.2 with ephemeral keys and authenticated encryption; no renegotiation,
+/// no compression; ALPN: only http/1.1. Threads: any.
 class context {
  public:
   /// Reads the files. Errors: invalid_argument, naming file and reason.
   [[nodiscard]] static result<std::shared_ptr<const context>> make(const tls_options& options);
 
-  /// What works but should be looked after, such as an expired certificate; a line each.
+  /// Problems that are not errors, such as an expired certificate; one line each.
   [[nodiscard]] const std::vector<std::string>& warnings() const noexcept { return warnings_; }
-  /// Tells contexts apart that trust others to vouch for clients; empty: clients are not asked.
+  /// Identifies the trusted client authorities, to compare contexts; empty: clients need no certificate.
   [[nodiscard]] const std::string& authorities() const noexcept { return authorities_; }
-  /// For `SSL_new`, which takes it so.
+  /// Not const, because `SSL_new` requires that.
   [[nodiscard]] SSL_CTX* native() const noexcept { return native_.get(); }
 
  private:
@@ -51,45 +51,46 @@ class context {
   std::string authorities_;
 };
 
-/// What came of an attempt.
+/// The outcome of an operation.
 enum class progress : std::uint8_t {
   moved,         ///< Bytes were read or written.
-  wants_input,   ///< Nothing goes on until the socket can be read.
-  wants_output,  ///< Nothing goes on until it can be written.
-  ended,         ///< The peer has said farewell, or has gone.
-  failed,        ///< The connection is of no more use.
+  wants_input,   ///< Retry when the socket is readable.
+  wants_output,  ///< Retry when the socket is writable.
+  ended,         ///< The peer has closed the TLS session or the connection.
+  failed,        ///< The connection is unusable.
 };
 
+/// The outcome of one read or write, and the number of bytes.
 struct attempt {
   progress how = progress::failed;
   std::size_t bytes = 0;
 };
 
-/// Drives OpenSSL over a non-blocking socket, and shakes hands when first used. What it has not written yet is written by the
-/// next `write`, which must bring the same bytes again. Threads: one at a time.
+/// One TLS connection over a non-blocking socket. The first operation starts the handshake. If `write` could not write
+/// everything, the next call must pass the same bytes again. Threads: one at a time.
 class session {
  public:
-  /// What one record holds.
+  /// Size of one record. Bytes.
   static constexpr std::size_t most_in_record = 16u << 10;
 
-  /// `socket` outlives it. Null when there is no memory.
+  /// `socket` must outlive it. Null if memory is short.
   [[nodiscard]] static std::unique_ptr<session> make(const context& within, int socket);
 
-  /// Reads whole records, so that nothing is left here that waiting for the socket would miss; `into` has room for one.
+  /// Reads whole records, so that no data stays buffered here unnoticed by poll. `into` must have space for one record.
   [[nodiscard]] attempt read(std::span<char> into);
-  /// Writes some of what is in both, of which not both are empty: one record.
+  /// Writes one record with the beginning of both texts. At least one must not be empty.
   [[nodiscard]] attempt write(std::string_view first, std::string_view then);
-  /// Tells the peer that nothing more is written: `wants_output`, or `ended` when it is told or cannot be.
+  /// Sends close_notify. Returns `wants_output`, or `ended` if it was sent or cannot be sent.
   [[nodiscard]] progress say_farewell();
 
   [[nodiscard]] bool has_shaken_hands() const noexcept { return SSL_is_init_finished(native_.get()) == 1; }
-  /// The peer began with a request in plain HTTP, and has been told nothing.
+  /// The peer sent a plain HTTP request instead of a TLS handshake, and got no answer.
   [[nodiscard]] bool was_addressed_in_http() const noexcept { return was_addressed_in_http_; }
-  /// The peer's certificate, once hands are shaken: it has been verified. Nothing: it has shown none, or was not asked.
+  /// The peer's verified certificate, after the handshake. Empty: it sent none, or was not asked for one.
   [[nodiscard]] const std::optional<peer_certificate>& certificate();
-  /// When the first of the peer's certificate and those that vouch for it ends; nothing where `certificate` has none.
+  /// The earliest end of validity in the peer's certificate chain; empty if there is no certificate.
   [[nodiscard]] std::optional<std::chrono::sys_seconds> certificate_end();
-  /// Whether the authorities of `now` vouch for that certificate, too. True where there is none.
+  /// Whether the authorities of `now` accept the peer's certificate, too. True if there is none.
   [[nodiscard]] bool is_vouched_for_by(const context& now);
 
  private:
@@ -99,7 +100,7 @@ class session {
   std::unique_ptr<SSL, crypto::frees<SSL_free>> native_;
   std::optional<peer_certificate> certificate_;
   std::chrono::sys_seconds certificate_end_ = std::chrono::sys_seconds::max();
-  bool has_looked_ = false;  // for the certificate
+  bool has_looked_ = false;  // `certificate` has been called after the handshake
   bool has_failed_ = false;
   bool has_said_farewell_ = false;
   bool was_addressed_in_http_ = false;

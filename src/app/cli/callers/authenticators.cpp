@@ -1,4 +1,4 @@
-/// Makes the authenticator of `hondana serve` from its settings.
+/// Creates the authenticator of `hondana serve` from its settings.
 #include "app/cli/callers/authenticators.hpp"
 
 #include <pwd.h>
@@ -23,7 +23,7 @@ using authenticator_list = std::vector<std::shared_ptr<hondana::authenticator>>;
 
 constexpr std::size_t longest_secret = 4096;
 
-/// `key`: of the configuration, or a flag.
+/// `key`: a configuration key, or a flag that begins with "--".
 tl::unexpected<failure> wrong(const config::settings& in, std::string_view key, const failure& why) {
   if (key.starts_with("--")) return fail(errc::invalid_argument, std::string(key) + ": " + why.public_text, why.private_text);
   auto out = in.wrong(key, why.public_text);
@@ -31,7 +31,7 @@ tl::unexpected<failure> wrong(const config::settings& in, std::string_view key, 
   return tl::unexpected(std::move(out));
 }
 
-/// The library's word for a member of its options stands for the key of the same name.
+/// Translates the name of an `oauth_options` member into the configuration key of the same name.
 tl::unexpected<failure> wrong_oauth(const config::settings& in, failure why) {
   if (why.about.empty()) return wrong(in, "auth.oauth", why);
   const auto key = "auth.oauth." + why.about + (why.about == "skew" ? "_s" : "");
@@ -48,7 +48,7 @@ result<std::string> secret_of(const config::introspection_settings& from) {
   return std::move(read.bytes);
 }
 
-/// Whether the secret stands in a configuration file that others can read.
+/// Whether the secret is in plain text in a configuration file that other users can read.
 bool is_plain_and_open(const config::settings& settings, const config::introspection_settings& from) {
   struct stat is{};
   return settings.file && !from.client_secret.empty() && from.client_secret.find("${env:") == std::string::npos &&
@@ -63,7 +63,7 @@ result<oauth_options> options_of(const config::settings& settings, const config:
   out.audiences = from.audiences;
   out.keys = from.keys;
   out.skew = from.skew;
-  // No scopes: what the rules say at present counts, which are read again without this one.
+  // Scopes are not set here: the current rules apply, and a reload replaces these without replacing this authenticator.
   out.name = settings.title.empty() ? settings.name : settings.title;
   out.documentation = from.documentation;
   out.authorities = from.authorities;
@@ -109,7 +109,8 @@ std::optional<std::uint32_t> user_id(const std::string& text) {
   return found->pw_uid;
 }
 
-/// The same identities as where nobody is asked.
+/// Resolves Unix users to the same identities that callers have without authentication: "local" and "uid:NUMBER". Errors:
+/// invalid_argument for an unknown user.
 result<std::vector<std::pair<std::uint32_t, std::string>>> users_of(const std::vector<std::string>& named) {
   std::vector<std::pair<std::uint32_t, std::string>> out;
   for (const auto& one : named) {

@@ -1,4 +1,4 @@
-/// Makes the authenticator of `hondana serve` from its settings.
+/// Creates the authenticator of `hondana serve` from its settings.
 #pragma once
 
 #include <memory>
@@ -13,22 +13,24 @@
 
 namespace hondana::cli {
 
+/// How the server tells callers apart.
 struct ways_to_tell {
-  std::shared_ptr<hondana::authenticator> authenticator;  ///< Null: everybody is the same.
-  std::vector<std::string> told;                          ///< One line each, for people.
+  std::shared_ptr<hondana::authenticator> authenticator;  ///< Null: all callers are the same.
+  std::vector<std::string> told;                          ///< One line for each method, for people.
 };
 
-/// What the server listens with, which some ways need.
+/// Properties of the listening sockets that some authentication methods need.
 struct ways_in {
   bool asks_for_certificates = false;
-  bool has_socket = false;  ///< A Unix socket, or one that was handed over and may be.
+  bool has_socket = false;  ///< Listens on a Unix socket, or on an inherited socket, which may be one.
 };
 
-/// `$XDG_CONFIG_HOME/hondana/tokens`, beside the usual configuration; empty without a home.
+/// `$XDG_CONFIG_HOME/hondana/tokens`, next to the default configuration file; empty without a home folder.
 [[nodiscard]] std::string usual_tokens();
 
-/// `tokens`: the file after --tokens; empty: as configured. Errors: invalid_argument, with file and line where it is about a
-/// setting, and for a way that nobody could ever come by.
+/// Creates the authenticator. `tokens`: the file after --tokens; empty: the configured one.
+/// Errors: invalid_argument, with file and line if a setting is wrong. A method that no caller could ever use with `by` is such
+/// an error.
 [[nodiscard]] result<ways_to_tell> ways_from(const config::settings& settings, const std::string& tokens, ways_in by,
                                              const log_function& log);
 

@@ -18,7 +18,7 @@
 namespace hondana::cli {
 namespace {
 
-/// How the identities of callers begin, and in words.
+/// The prefixes that identities of callers can have, such as "token:", and the fixed identities, such as "local".
 std::vector<std::string> beginnings(const config::settings& settings, const std::string& tokens, bool may_get_tokens) {
   const auto& auth = settings.auth;
   std::vector<std::string> out{"local"};
@@ -36,7 +36,7 @@ std::vector<std::string> beginnings(const config::settings& settings, const std:
   return out;
 }
 
-/// Whether callers may be called so; `wanted` may end in `*`.
+/// Whether an identity can have this form. `wanted` may end in `*`.
 bool may_be(std::string_view wanted, std::string_view beginning) {
   const bool is_open = wanted.ends_with('*');
   const auto begin = is_open ? wanted.substr(0, wanted.size() - 1) : wanted;
@@ -45,7 +45,7 @@ bool may_be(std::string_view wanted, std::string_view beginning) {
   return is_whole ? wanted == beginning : begin.size() > beginning.size() && begin.starts_with(beginning);
 }
 
-/// Who comes one way, and how warnings begin and go on about it.
+/// The callers that one transport can have, and the texts of warnings about it.
 struct way_in {
   std::vector<std::string> known;
   bool has_any_name = false;
@@ -81,7 +81,7 @@ std::vector<std::string> warnings(const config::settings& settings, const way_in
 }  // namespace
 
 std::vector<std::string> unknown_callers(const config::settings& settings, const std::string& tokens, bool may_get_tokens) {
-  // A certificate's subject may be any text.
+  // The subject of a certificate may be any text, so with certificates no identity is unknown.
   return warnings(settings, {beginnings(settings, tokens, may_get_tokens), settings.auth.certificates.has_value(),
                              settings.auth.oauth.has_value(), "no caller",
                              "no caller has groups here: only tokens of [auth.oauth] carry groups"});
@@ -99,7 +99,7 @@ constexpr std::string_view advice = "Write URIs as 'hondana check' prints them, 
 bool may_be_below(const std::string& rule, const std::string& claim) {
   const auto brace = rule.find('{');
   if (brace == std::string::npos) return covers(claim, rule) || covers(rule, claim) || rule == claim + '/';
-  // What stands before the first variable may end anywhere in a segment.
+  // The literal part before the first variable may end anywhere in a segment.
   const auto literal = std::string_view(rule).substr(0, brace);
   return literal.starts_with(claim) || std::string_view(claim).starts_with(literal);
 }
@@ -122,15 +122,15 @@ result<void> check_all(std::string_view key, const std::vector<std::string>& wri
   return {};
 }
 
-/// The rule about one of its URIs or patterns alone.
+/// Compiles a rule that has only one of the original rule's URIs or patterns.
 hondana::access::rule compiled(access_rule alone) {
   auto made = hondana::access::rule::make(std::move(alone), 1);
   if (!made) throw std::logic_error("a rule that was checked before is not valid: " + made.error().public_text);
   return std::move(*made);
 }
 
-/// What a URI, template or pattern is a part of; itself where it has no query. Variables and classes of characters may have a
-/// `?`.
+/// The part before the query or fragment: the resource that a URI, template or pattern is a part of. A `?` inside a variable or
+/// a character class does not count.
 std::string whole_of_written(std::string_view written) {
   int depth = 0;
   for (std::size_t i = 0; i < written.size(); ++i) {
@@ -142,13 +142,14 @@ std::string whole_of_written(std::string_view written) {
   return std::string(written);
 }
 
-/// Without its query, where that leaves what a rule may have.
+/// The URI without its query; unchanged if a rule may not have the shortened one.
 std::string whole_of_uri(const std::string& uri) {
   auto whole = whole_of_written(uri);
   return hondana::access::check_rule({.uris = {whole}}) ? whole : uri;
 }
 
-/// The rule about what a pattern with a query is about the parts of. In others `?` is any character.
+/// A rule that matches the resources whose parts the pattern matches; no value if the pattern has no query. In a pattern
+/// without a query, `?` matches any character.
 std::optional<hondana::access::rule> compiled_of_whole(const std::string& pattern) {
   auto whole = whole_of_written(pattern);
   if (whole == pattern || !hondana::access::check_rule({.patterns = {whole}})) return std::nullopt;

@@ -17,30 +17,32 @@
 
 namespace hondana::cli {
 
-/// Warnings, "FILE:LINE: access.rule.identities: …", of identities that no way of telling callers apart gives, and of groups
-/// where no token can name any. `tokens`: the file after --tokens; empty: as configured. `may_get_tokens`: such a flag may
-/// still come, which matters where the configuration says nothing of callers.
+/// Warnings of the form "FILE:LINE: access.rule.identities: …" for identities that no authentication method creates, and for
+/// groups if no token can carry any.
+/// `tokens`: the file after --tokens; empty: the configured one. `may_get_tokens`: a later --tokens flag is possible, which
+/// matters if the configuration does not set up authentication.
 [[nodiscard]] std::vector<std::string> unknown_callers(const config::settings& settings, const std::string& tokens,
                                                        bool may_get_tokens);
-/// The same where the one caller is whoever has started the program: over standard input and output.
+/// Does the same for standard input and output, where the only caller is "local".
 [[nodiscard]] std::vector<std::string> unknown_callers_of_stdio(const config::settings& settings);
 
-/// Errors: invalid_argument, "FILE:LINE: auth.rule.uris: …" (or access.rule), for a prefix, template or pattern that lies in no
-/// source and in which no source lies.
+/// Checks that every URI prefix, template and pattern in rules overlaps with a source. Errors: invalid_argument of the form
+/// "FILE:LINE: auth.rule.uris: …" (or access.rule).
 [[nodiscard]] result<void> check_reach(const config::settings& settings, const std::vector<std::shared_ptr<provider>>& sources);
 
-/// Warnings of kinds in access rules that no source gives its entries; none where a source may give any.
+/// Warnings about kinds in access rules that no source gives its entries. Empty if a source may use any kind.
 [[nodiscard]] std::vector<std::string> unknown_kinds(const config::settings& settings,
                                                      const std::vector<std::shared_ptr<provider>>& sources);
 
-/// Counts what the URIs of rules are about, while everything served goes by. Threads: one.
+/// Records which URIs and patterns of rules match the served resources. Threads: one.
 class rule_use {
  public:
-  /// The rules have been found good.
+  /// `settings` must have passed the checks of rules, and must outlive this object.
   explicit rule_use(const config::settings& settings);
-  /// The scopes that reading a canonical URI needs.
+  /// Returns the scopes that reading a canonical URI needs, and marks the rules that match it as used.
   [[nodiscard]] std::vector<std::string> of(std::string_view uri);
-  /// A warning for each URI of a rule that was about nothing so far. Parts are not listed: it is about what these are of.
+  /// A warning for each URI or pattern that has matched nothing so far. Parts of resources are not listed, so a URI with a
+  /// query counts as used if its resource was listed.
   [[nodiscard]] std::vector<std::string> idle() const;
 
  private:
@@ -54,13 +56,13 @@ class rule_use {
     std::string_view key;
     std::string written;
     hondana::access::rule alone;
-    std::optional<hondana::access::rule> of_whole;  ///< About what its parts are of that it is about.
+    std::optional<hondana::access::rule> of_whole;  ///< Matches the resources whose parts the pattern matches.
     bool is_used;
   };
   const config::settings& settings_;
   std::shared_ptr<const gate::gate> rules_;
-  std::shared_ptr<const gate::gate> by_uri_;  // a rule for each URI of a rule, without its query
-  std::vector<mention> mentions_;             // those
+  std::shared_ptr<const gate::gate> by_uri_;  // one rule for each URI of a scope rule, without its query
+  std::vector<mention> mentions_;             // in the order of the rules in `by_uri_`
   std::vector<access_mention> access_mentions_;
 };
 

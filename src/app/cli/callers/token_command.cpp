@@ -1,4 +1,4 @@
-/// `hondana token`: makes, lists and revokes tokens.
+/// `hondana token`: creates, lists and revokes tokens.
 #include "app/cli/callers/token_command.hpp"
 
 #include <algorithm>
@@ -40,7 +40,7 @@ result<std::string> file_or_why(const command_line& line) {
   return file;
 }
 
-/// What may be told of a token that is kept.
+/// Writes the public facts of a stored token. `secret`: the token itself, written only if not empty.
 void write(json::writer& to, const kept_token& one, std::string_view secret) {
   to.begin_object().member("id", one.id).member("name", one.name);
   to.member_if("token", secret);
@@ -51,7 +51,7 @@ void write(json::writer& to, const kept_token& one, std::string_view secret) {
   to.end_object();
 }
 
-/// Names are typed where ids are meant.
+/// Adds the ids of tokens named `name` to a not-found error, for users who typed a name instead of an id.
 failure with_ids(failure why, const std::string& file, const std::string& name) {
   const auto loaded = authentication::load_tokens(file, disk::owners::anybody_for_root);
   if (why.code != errc::resource_not_found || !loaded) return why;
@@ -82,7 +82,7 @@ int make_token(const command_line& line) {
   if (!file) return failed(file.error());
   authentication::wanted_token like{line.word(0), line.all(token_scope_flag), {}};
   for (const auto& one : like.scopes) {
-    // A scope may have one, but who writes one here means two scopes.
+    // A scope may contain a comma, but here it most likely separates two scopes.
     if (one.find(',') != std::string::npos)
       return failed({errc::invalid_argument, "--scope " + one + " contains a comma; repeat --scope for each scope", {}});
   }

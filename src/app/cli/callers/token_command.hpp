@@ -1,4 +1,4 @@
-/// `hondana token`: makes, lists and revokes tokens.
+/// `hondana token`: creates, lists and revokes tokens.
 #pragma once
 
 #include <chrono>
@@ -9,7 +9,7 @@
 
 namespace hondana::cli {
 
-/// How long from now on: "90s", "45m", "12h", "30d", "8w"; nothing for anything else, and for nothing and more than a hundred
+/// A lifetime from now on: "90s", "45m", "12h", "30d", "8w". No value for any other text, for zero, and for more than a hundred
 /// years.
 [[nodiscard]] std::optional<std::chrono::seconds> parse_lifetime(std::string_view text);
 

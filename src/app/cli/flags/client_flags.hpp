@@ -5,7 +5,7 @@
 
 namespace hondana::cli {
 
-// Of every command that asks a server.
+// Flags of every command that uses a server.
 extern const flag on_flag;
 extern const flag json_flag;
 extern const flag header_flag;

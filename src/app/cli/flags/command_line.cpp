@@ -1,4 +1,4 @@
-/// Parses a command line by the table of commands, and suggests corrections.
+/// Parses a command line by the command table, and suggests corrections.
 #include "app/cli/flags/command_line.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace hondana::cli {
 namespace {
 
-// No command or flag is longer; what is typed is not compared beyond it.
+// Longer than every command and flag. Longer input is not compared.
 constexpr std::size_t longest_word = 64;
 
 std::size_t slips_between(std::string_view a, std::string_view b) {
@@ -43,7 +43,7 @@ std::string_view nearest(std::string_view typed, std::span<const std::string_vie
   for (const auto one : known) {
     const auto slips = slips_between(typed, one);
     if (slips > std::max<std::size_t>(1, one.size() / 3) || slips >= fewest) continue;
-    // With everything replaced nothing was meant.
+    // If every character differs, the suggestion makes no sense.
     if (slips >= std::max(typed.size(), one.size())) continue;
     best = one;
     fewest = slips;
@@ -60,7 +60,7 @@ namespace {
 
 std::string in_quotes(std::string_view text) { return '"' + std::string(text) + '"'; }
 
-/// "0.5", "1e3"; nothing when it is no number.
+/// "0.5", "1e3"; no value if the text is not a finite number.
 std::optional<double> number_in(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -84,7 +84,7 @@ std::string listed(std::span<const std::string_view> choices) {
   return text;
 }
 
-/// The commands that may be typed first.
+/// The first words of all listed commands.
 std::vector<std::string_view> first_words() {
   std::vector<std::string_view> words;
   for (const auto* one : commands()) {
@@ -118,7 +118,7 @@ std::optional<double> command_line::number(const flag& which) const {
   return has(which) ? number_in(text(which)) : std::nullopt;
 }
 
-/// Reads the words behind a command.
+/// Parses the words after a command.
 class line_reader {
  public:
   line_reader(const command_entry& entry, std::span<const char* const> rest) : line_(entry), rest_(rest) {}

@@ -1,4 +1,4 @@
-/// Parses a command line by the table of commands, and suggests corrections.
+/// Parses a command line by the command table, and suggests corrections.
 #pragma once
 
 #include <cstddef>
@@ -14,23 +14,23 @@
 
 namespace hondana::cli {
 
-/// What was typed: checked against the table, so that choices, numbers and required words hold.
+/// A parsed command line. It has been checked against the command table: choices, numbers and required words are valid.
 class command_line {
  public:
   explicit command_line(const command_entry& entry) : entry_(&entry) {}
 
   [[nodiscard]] const command_entry& entry() const noexcept { return *entry_; }
   [[nodiscard]] bool has(const flag& which) const { return !all(which).empty(); }
-  /// The flag's value; empty when it was not given.
+  /// The flag's value; empty if the flag was not given.
   [[nodiscard]] std::string text(const flag& which) const;
-  /// Every value of a flag, in order; of a switch an empty text each time it was given.
+  /// Every value of a flag, in order. For a switch, an empty text for each time it was given.
   [[nodiscard]] const std::vector<std::string>& all(const flag& which) const;
   [[nodiscard]] std::optional<double> number(const flag& which) const;
-  /// The words that are no flags.
+  /// The words that are not flags.
   [[nodiscard]] const std::vector<std::string>& words() const noexcept { return words_; }
-  /// One of them; empty when there are fewer.
+  /// The word at an index; empty if there are fewer words.
   [[nodiscard]] std::string word(std::size_t at) const { return at < words_.size() ? words_[at] : std::string(); }
-  /// The command behind `--` that starts a server; empty: none.
+  /// The command after `--` that starts a server; empty: none.
   [[nodiscard]] const std::vector<std::string>& server() const noexcept { return server_; }
 
  private:
@@ -41,30 +41,31 @@ class command_line {
   std::vector<std::string> server_;
 };
 
-/// Help was asked for.
+/// The user requested help.
 struct help_wanted {
-  const command_entry* of = nullptr;  ///< Null: that of `group`.
-  std::string_view group{};           ///< The first word of several commands; empty: the program's.
+  const command_entry* of = nullptr;  ///< The command to explain; null: the help of `group`.
+  std::string_view group{};           ///< The first word of several commands; empty: the help of the program.
 };
 struct version_wanted {};
-/// What is wrong, and whose help shows what was meant.
+/// A usage error, and the command whose help explains the correct usage.
 struct misuse {
   std::string what;
-  std::string command;  ///< Empty before one is known.
+  std::string command;  ///< Empty if no command is known yet.
 };
 
 using line_outcome = std::variant<command_line, help_wanted, version_wanted, misuse>;
 
-/// Takes a line apart. `--name value`, `--name=value`, `-n value`, `-nvalue`, several letters in one word; flags and words in
-/// any order; behind `--` everything is a word, or the command of a server where the entry takes one. `count` and `arguments`
-/// are those of `main`.
+/// Parses a command line. `count` and `arguments` are those of `main`.
+/// Accepted forms: `--name value`, `--name=value`, `-n value`, `-nvalue`, several letters in one word. Flags and words may come
+/// in any order. After `--` everything is a word, or the command of a server if the entry takes one.
 [[nodiscard]] line_outcome read_line(int count, const char* const* arguments);
 
-/// The one of `known` that is fewest slips away from `typed` (letters more, fewer, other or swapped); empty when none is near:
-/// within a third of its letters, at least one. Of equals the first.
+/// The text in `known` with the smallest edit distance to `typed` (insertions, deletions, replacements, transpositions). The
+/// distance must be at most a third of its length, at least one; otherwise the result is empty. Among equals, the first one
+/// wins.
 [[nodiscard]] std::string_view nearest(std::string_view typed, std::span<const std::string_view> known);
 
-/// `; did you mean "X"?`, or nothing.
+/// `; did you mean "X"?`, or empty.
 [[nodiscard]] std::string did_you_mean(std::string_view typed, std::span<const std::string_view> known,
                                        std::string_view before = {});
 

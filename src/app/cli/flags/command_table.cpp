@@ -1,4 +1,4 @@
-/// Commands, arguments and flags as data, of which parser, help, manual page and completions are made.
+/// Commands, arguments and flags as data. The parser, help, manual page and shell completions are generated from them.
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-/// Commands, arguments and flags as data, of which parser, help, manual page and completions are made.
+/// Commands, arguments and flags as data. The parser, help, manual page and shell completions are generated from them.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 
 namespace hondana::cli {
 
-/// What completes a word of the command line.
+/// How a shell completes a word of the command line.
 enum class completion_kind : std::uint8_t { nothing, file, folder, path, target, uri, choice, command };
 
-/// What a number may be, both ends included.
+/// The range of a number, both ends included.
 struct number_bounds {
   double least = 0;
   double most = 0;
@@ -21,33 +21,33 @@ struct number_bounds {
 /// One flag, defined once; several commands may have it.
 struct flag {
   std::string_view name{};     ///< Without dashes.
-  char letter = 0;             ///< Its short form; 0: none.
-  std::string_view value{};    ///< What the help calls its value; empty: it takes none.
+  char letter = 0;             ///< The short form; 0: none.
+  std::string_view value{};    ///< The placeholder of its value in the help; empty: the flag is a switch.
   std::string_view help{};     ///< One line, without a full stop.
-  std::string_view details{};  ///< For the manual page, whole sentences; may be empty.
+  std::string_view details{};  ///< Whole sentences for the manual page; may be empty.
   completion_kind by = completion_kind::nothing;
   std::span<const std::string_view> choices{};
   std::optional<number_bounds> number{};
   bool is_repeatable = false;
 };
 
-/// One word, or several, that is no flag.
+/// One or several words that are not flags.
 struct argument {
-  std::string_view name{};  ///< As the help calls it, "URI".
+  std::string_view name{};  ///< The placeholder in the help, such as "URI".
   std::string_view help{};
   completion_kind by = completion_kind::nothing;
   std::span<const std::string_view> choices{};
   bool is_required = false;
-  bool is_repeatable = false;  ///< Only the last argument.
+  bool is_repeatable = false;  ///< Only the last argument may be repeatable.
 };
 
-/// Flags that several commands share, told once in the manual page.
+/// Flags that several commands share; the manual page describes them once.
 struct flag_group {
   std::string_view title{};
   std::span<const flag* const> flags{};
 };
 
-/// The heading of the commands that ask a server.
+/// The heading of the commands that use a server.
 inline constexpr std::string_view client_section = "Use a server";
 
 struct example {
@@ -57,25 +57,26 @@ struct example {
 
 struct command_entry {
   std::string_view name{};     ///< One word, or two as in "config import".
-  std::string_view section{};  ///< Under which heading the help lists it; empty: it is left out of the list.
+  std::string_view section{};  ///< The heading in the help; empty: the command is not listed.
   std::string_view summary{};  ///< One line, without a full stop.
-  std::string_view details{};  ///< Paragraphs of whole sentences, with an empty line between two.
+  std::string_view details{};  ///< Paragraphs of whole sentences, separated by empty lines.
   std::span<const argument> arguments{};
   std::span<const flag* const> flags{};
   const flag_group* group = nullptr;
-  bool takes_server = false;  ///< `--on TARGET`, or `-- COMMAND ARGS` to the end of the line.
+  bool takes_server = false;  ///< Accepts `--on TARGET`, or `-- COMMAND ARGS` to the end of the line.
   std::span<const example> examples{};
 };
 
-/// The flags that every command has, and those before any command.
+/// Flags that every command has, and that are also accepted before any command.
 extern const flag help_flag;
 extern const flag version_flag;
 
 /// All commands, in the order of the help.
 [[nodiscard]] std::span<const command_entry* const> commands();
-/// Null when there is none of that name.
+/// Null if there is no command of that name.
 [[nodiscard]] const command_entry* find_command(std::string_view name);
-/// The flag of that long name (without dashes) or letter among a command's own, its group's and `help_flag`; null: none.
+/// Finds a flag by its long name (without dashes) or its letter, among the command's flags, its group's and `help_flag`. Null
+/// if there is none.
 [[nodiscard]] const flag* find_flag(const command_entry& of, std::string_view name);
 [[nodiscard]] const flag* find_flag(const command_entry& of, char letter);
 

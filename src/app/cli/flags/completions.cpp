@@ -1,4 +1,4 @@
-/// Completions for bash, fish and zsh, generated from the table of commands.
+/// Completions for bash, fish and zsh, generated from the command table.
 #include "app/cli/flags/completions.hpp"
 
 #include <span>
@@ -8,7 +8,7 @@
 namespace hondana::cli {
 namespace {
 
-/// The shell code that completes one sort of word into COMPREPLY.
+/// The bash code that completes one kind of word into COMPREPLY.
 std::string bash_action(completion_kind by, std::span<const std::string_view> choices) {
   std::string words;
   switch (by) {
@@ -35,7 +35,7 @@ std::string bash_action(completion_kind by, std::span<const std::string_view> ch
   return "_hondana_choices '" + words + "'";
 }
 
-/// What the script knows of the commands: bodies of its `case` statements.
+/// The bodies of the script's `case` statements.
 struct bash_cases {
   std::string first_words;  // a list, not a body
   std::string second_words;
@@ -215,7 +215,7 @@ std::string in_fish(std::string_view text) {
   return out + '\'';
 }
 
-/// The options of `complete` that say what a value may be.
+/// The options of fish's `complete` that describe a value.
 std::string fish_action(completion_kind by, std::span<const std::string_view> choices) {
   std::string words;
   switch (by) {
@@ -312,7 +312,7 @@ complete -c hondana -n __fish_use_subcommand -s V -l version -d 'Print the versi
 
 namespace {
 
-/// Text inside the single quotes of a specification of `_arguments`.
+/// Escapes text inside the single quotes of a specification of zsh's `_arguments`.
 std::string in_zsh(std::string_view text) {
   std::string out;
   for (const char c : text) {

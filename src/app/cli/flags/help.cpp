@@ -69,7 +69,7 @@ constexpr std::size_t widest_left = 32;
 
 using rows = std::vector<std::pair<std::string, std::string>>;
 
-/// One paragraph in lines of at most `widest_help`, those after the first behind `indent` spaces.
+/// Wraps one paragraph into lines of at most `widest_help` characters. Lines after the first are indented by `indent` spaces.
 std::string in_lines(std::string_view text, std::size_t indent) {
   std::string out;
   std::size_t used = indent;
@@ -99,7 +99,7 @@ std::string in_paragraphs(std::string_view text) {
   return out;
 }
 
-/// Two columns; a left one that is too wide stands in a line of its own.
+/// Formats two columns. A left cell that is too wide takes a line of its own.
 std::string in_columns(const rows& all) {
   std::size_t left = 0;
   for (const auto& [name, meaning] : all) left = std::max(left, std::min(name.size(), widest_left));
@@ -126,7 +126,7 @@ rows rows_of(std::span<const flag* const> flags) {
   return all;
 }
 
-/// Those that say how a command went; the manual page has the rest.
+/// The exit codes that describe the result of a command. The manual page has all of them.
 std::string exit_codes_line() {
   std::string text;
   for (const auto& [code, meaning] : exit_code_table) {
@@ -239,7 +239,7 @@ std::string program_help() {
 
 namespace {
 
-/// Text of a page: what roff would take for a request or an escape is escaped.
+/// Escapes text for the manual page: characters that roff would read as a request or an escape.
 std::string in_roff(std::string_view text) {
   std::string out;
   bool begins_line = true;
@@ -263,7 +263,7 @@ std::string in_roff(std::string_view text) {
 
 std::string bold(std::string_view text) { return "\\fB" + in_roff(text) + "\\fR"; }
 
-/// A term in bold and its meaning.
+/// A term in bold and its meaning, in roff.
 std::string described(std::string_view term, std::string_view meaning) {
   return ".TP\n" + bold(term) + '\n' + in_roff(meaning) + '\n';
 }

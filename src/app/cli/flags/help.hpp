@@ -9,30 +9,30 @@
 
 namespace hondana::cli {
 
-/// A heading with terms and what they mean.
+/// A heading with terms and their meanings.
 struct topic {
   struct term {
     std::string_view name;
     std::string_view meaning;
   };
   std::string_view title;
-  std::string_view lead;  ///< Before the terms; may be empty.
+  std::string_view lead;  ///< Text before the terms; may be empty.
   std::span<const term> terms;
 };
 
-/// One sentence: what the program is.
+/// One sentence that describes the program.
 extern const std::string_view program_summary;
-/// The three commands that people use most.
+/// The three most used commands.
 [[nodiscard]] const topic& first_commands();
-/// What TARGET may be.
+/// The forms that TARGET can have.
 [[nodiscard]] const topic& targets();
-/// Variables of the environment and files that matter.
+/// Environment variables and files that the program reads.
 [[nodiscard]] std::span<const topic> surroundings();
 
-/// The first screen: the three commands people use most, then all.
+/// The output of `hondana --help`: the three most used commands, then all.
 [[nodiscard]] std::string program_help();
 [[nodiscard]] std::string command_help(const command_entry& of);
-/// Of several commands with one first word, such as "token"; empty: there are none.
+/// Help of several commands with the same first word, such as "token"; empty if there are none.
 [[nodiscard]] std::string group_help(std::string_view word);
 
 /// `hondana ls [OPTIONS] [URI] [--on TARGET | -- COMMAND ARGS...]`.
@@ -40,7 +40,7 @@ extern const std::string_view program_summary;
 /// `-o, --output FILE`.
 [[nodiscard]] std::string spelling(const flag& of);
 
-/// The page in roff with the man macros.
+/// The manual page in roff with the man macros.
 [[nodiscard]] std::string manual_page();
 
 }  // namespace hondana::cli

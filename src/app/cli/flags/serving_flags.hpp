@@ -34,7 +34,7 @@ extern const command_entry serve_entry;
 extern const command_entry check_entry;
 extern const command_entry schemes_entry;
 
-extern const flag tokens_flag;  ///< Of `serve` and `check`.
+extern const flag tokens_flag;  ///< Shared by `serve` and `check`.
 
 extern const flag token_file_flag;
 extern const flag token_scope_flag;

@@ -1,4 +1,4 @@
-/// Permissions that a server needs once it serves, and the folders it writes to.
+/// Permissions that a server needs while it serves, and checks of the folders it writes to.
 #include "app/cli/sandbox/permissions.hpp"
 
 #include <algorithm>
@@ -21,20 +21,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Where all programs of a machine have something; those of the first level aside.
+/// Folders that all programs of a machine use. Top-level folders are checked separately.
 constexpr std::array<std::string_view, 7> common_folders{"/var/cache", "/var/lib",   "/var/log",      "/var/spool",
                                                          "/var/tmp",   "/usr/local", "/usr/local/etc"};
 
-/// A file that is written, with others beside it.
+/// A file that the server writes, along with others in the same folder.
 struct written_file {
   fs::path path{};
-  const char* what = "";          ///< "audit log"
-  const char* usual_folder = "";  ///< Where one might have its own.
-  bool shares_folder = false;     ///< With others that share theirs.
+  const char* what = "";          ///< Such as "audit log".
+  const char* usual_folder = "";  ///< An example of a dedicated folder for it, used in messages.
+  bool shares_folder = false;     ///< May share its folder with other written files that allow the same.
   std::function<failure(std::string_view)> wrong{};
 };
 
-/// The home folder of somebody, at or above `folder`; empty where that is not the usual place for any.
+/// The home folder that contains `folder`; empty if it is not below a usual place of home folders.
 std::string usual_home(std::string_view folder) {
   constexpr std::string_view homes = "/home/";
   if (folder.starts_with(homes)) return std::string(folder.substr(0, folder.find('/', homes.size())));
@@ -46,7 +46,7 @@ bool holds(std::string_view outer, std::string_view inner) {
   return inner.starts_with(outer) && (inner.size() == outer.size() || outer.ends_with('/') || inner[outer.size()] == '/');
 }
 
-/// At or above a home folder, or what all programs of a user have in it.
+/// Whether the folder contains or is a home folder, or one that all programs of a user share.
 bool is_of_whole_home(std::string_view folder, const std::string& home) {
   if (home.size() < 2) return false;
   return holds(folder, home) || holds(folder, home + "/.config") || holds(folder, home + "/.local/share") ||
@@ -73,7 +73,7 @@ std::vector<written_file> written_files(const config::settings& of) {
   return all;
 }
 
-/// What a folder that is written to has in common with what must not be; empty: nothing.
+/// Explains a conflict between a written folder and served or needed files; empty: there is none.
 std::string what_stands_in(const std::string& folder, const written_file& of, const std::vector<written_file>& others,
                            const parts& whole) {
   for (const auto& one : whole.providers) {
@@ -81,9 +81,9 @@ std::string what_stands_in(const std::string& folder, const written_file& of, co
     const auto apart = keeper == nullptr ? std::vector<std::string>() : keeper->private_folders();
     for (const auto& needed : one->needs().folders) {
       const auto real = behind_links(needed.path);
-      if (needed.writable) continue;  // of the program's own making
+      if (needed.writable) continue;  // the program's own writable folder
       if (holds(folder, real)) return "its folder " + folder + " contains " + needed.path + ", which is served or used";
-      // Of a folder with a key nothing else counts, and what is written below does not reach the key.
+      // A private folder, such as one with a key, is not served, and files written below it do not affect the key.
       if (std::find(apart.begin(), apart.end(), needed.path) != apart.end()) continue;
       if (holds(real, folder)) return "its folder " + folder + " is in " + needed.path + ", which is served";
     }
@@ -101,7 +101,7 @@ std::string what_stands_in(const std::string& folder, const written_file& of, co
   return {};
 }
 
-/// A warning, or nothing.
+/// A warning, or no value.
 result<std::optional<std::string>> check(const written_file& one, const std::vector<written_file>& all, const parts& whole) {
   const auto folder = one.path.parent_path();
   const auto name = one.path.filename();
@@ -161,7 +161,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint16_t dns = 53;
 
-/// What the C library, TLS, libmagic and the loader open when they are needed; what is not there is passed over.
+/// Paths that the C library, TLS, libmagic and the loader open when needed. Missing ones are skipped.
 constexpr std::array system_files{"/usr",
                                   "/lib",
                                   "/lib64",
@@ -184,7 +184,7 @@ constexpr std::array system_files{"/usr",
                                   "/sys/devices/system/cpu",
                                   "/dev/urandom",
                                   "/dev/random"};
-/// Variables that name more of them.
+/// Environment variables that name further paths.
 constexpr std::array system_variables{"SSL_CERT_FILE", "SSL_CERT_DIR", "OPENSSL_CONF"};
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -206,7 +206,8 @@ class collecting {
   void add(const std::string& path, access may) {
     if (!path.empty()) into_.paths.push_back({path, may});
   }
-  /// A file that is read again: its folder, so that another may take its place by rename, also behind links.
+  /// Adds a file that is read again. Includes its folder, so that a file renamed over it stays readable, and does the same for
+  /// the target of a link.
   void add_file(const std::string& path) {
     if (path.empty()) return;
     std::error_code problem;
@@ -219,7 +220,7 @@ class collecting {
       if (!is_shared_folder(behind_links(folder), home_)) add(folder, access::read_named);
     }
   }
-  /// A folder, or a file.
+  /// Adds a folder or a file.
   void add_needed(const needs::folder& one) {
     std::error_code problem;
     if (one.writable || fs::is_directory(one.path, problem)) {
@@ -262,7 +263,7 @@ void add_callers(const config::auth_settings& auth, const std::string& tokens, s
   if (!auth.oauth) return;
   paths.add_file(auth.oauth->authorities);
   if (auth.oauth->introspection) paths.add_file(auth.oauth->introspection->secret_file);
-  // Where its keys are, only the issuer says.
+  // The issuer names the server of its keys at run time, so any port must be allowed.
   into.connects.reset();
 }
 
@@ -275,7 +276,7 @@ void add_ports(const std::vector<std::string>& sockets, std::optional<std::vecto
       connects.reset();
     } else if (const auto where = uri::parse_host_port(one); where && where->port) {
       connects->push_back(*where->port);
-      connects->push_back(dns);  // long answers of name servers come by TCP
+      connects->push_back(dns);  // name servers send long answers over TCP
     }
   }
 }
@@ -297,7 +298,7 @@ sandbox::permissions permitted(const parts& whole, const serving_place& at) {
     const auto needs = one->needs();
     for (const auto& folder : needs.folders) paths.add_needed(folder);
     add_ports(needs.sockets, made.connects);
-    // The keyring with the log-ins may be behind such a socket.
+    // The keyring that stores logins may listen on an abstract socket.
     if (!needs.sockets.empty()) made.abstract_sockets = true;
   }
   if (const auto& tracing = whole.settings.tracing) {
@@ -312,7 +313,7 @@ sandbox::permissions permitted(const parts& whole, const serving_place& at) {
       add_ports(needs->sockets, made.connects);
     }
   }
-  // It is renamed there when it has grown, and has its lock and what was torn beside it.
+  // The audit log is rotated by rename. Its lock file and cut-off records are in the same folder.
   paths.add(record_folder(whole.settings), access::write);
   for (const auto& one : whole.settings.sandbox.folders) paths.add(one, access::read);
   return made;

@@ -1,4 +1,4 @@
-/// Permissions that a server needs once it serves, and the folders it writes to.
+/// Permissions that a server needs while it serves, and checks of the folders it writes to.
 #pragma once
 
 #include <cstdint>
@@ -16,37 +16,38 @@
 
 namespace hondana::cli {
 
-/// The folder of the record of requests; empty: there is none.
+/// The folder of the audit log; empty: none is configured.
 [[nodiscard]] std::string record_folder(const config::settings& of);
 
-/// Whether the folders of the record, of the index and of stores of metrics may be opened for writing: warnings. Errors:
-/// invalid_argument where a sandbox is wanted, for the first that holds much else, something of the server's own or of a
-/// source, or that lies in a source. Indexes and stores may share a folder.
+/// Checks whether the folders of the audit log, the index and the metrics stores may be writable. Indexes and stores may share
+/// a folder. Returns warnings. Errors, with a sandbox only: invalid_argument for the first unsuitable folder. That is one
+/// shared with other programs, with files of the server or of a source, or inside a source.
 [[nodiscard]] result<std::vector<std::string>> check_written_folders(const parts& whole);
 
-/// Whether a folder holds so much else that a file in it does not open it and all below: it is one of the first level or above,
-/// anybody's home folder, one with the settings of all programs of a user, or one where all programs have something. `home`: of
-/// this user; may be empty.
+/// Whether a folder has so much unrelated content that the sandbox must not open all of it for one file. True for top-level
+/// folders and the root, for any user's home folder, and for folders that all programs of a user or of the machine share.
+/// `home`: this user's home folder; may be empty.
 [[nodiscard]] bool is_shared_folder(std::string_view folder, std::string_view home);
 
-/// Where a path leads, as far as it is there.
+/// Resolves the symbolic links of a path, as far as it exists.
 [[nodiscard]] std::string behind_links(const std::string& path);
 
-/// A variable of the environment, read before threads that would change it exist; empty: it is not there.
+/// An environment variable; empty if it is not set. Call before threads exist that could change it.
 [[nodiscard]] std::string environment_of(const char* name);
 
-/// How a server is reached, and what else the command line says of files.
+/// How clients reach the server, and which files the command line names.
 struct serving_place {
   const http_options* http = nullptr;  ///< Null: over standard input and output.
-  std::string config;                  ///< A file that is read again; empty: none.
-  std::string tokens;                  ///< Of the command line; empty: as configured.
+  std::string config;                  ///< Configuration file, read again on reload; empty: none.
+  std::string tokens;                  ///< Tokens file of the command line; empty: the configured one.
 };
 
-/// The union of what its sources need and of what the program itself does: reading its configuration, tokens and certificates
-/// again, listening, looking up names and time zones, and opening libraries when they are needed.
+/// The permissions that a server needs: those of its sources, and those of the program itself. The program reads its
+/// configuration, tokens and certificates again, listens, resolves names, reads time zones and loads libraries.
 [[nodiscard]] sandbox::permissions permitted(const parts& whole, const serving_place& at);
 
-/// The ports of "host:port" among `sockets` are added to `connects`, which "*:*" makes nothing: any.
+/// Adds the ports of "host:port" entries in `sockets` to `connects`. "*:*" clears the value of `connects`, which allows all
+/// ports.
 void add_ports(const std::vector<std::string>& sockets, std::optional<std::vector<std::uint16_t>>& connects);
 
 }  // namespace hondana::cli

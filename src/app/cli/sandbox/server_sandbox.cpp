@@ -1,4 +1,4 @@
-/// The sandbox of one server: put up before it serves, checked at each reload, and printed by `hondana check`.
+/// The sandbox of one server: set up before it serves, checked on each reload, and printed by `hondana check`.
 #include "app/cli/sandbox/server_sandbox.hpp"
 
 #include <algorithm>
@@ -20,13 +20,14 @@ using config::sandbox_mode;
 using process::known_command;
 using process::launcher;
 
-/// The program that a source starts; null where it starts none.
+/// The program that a source starts; null: none.
 const child_target* program_of(const provider& one) {
   const auto* mount = dynamic_cast<const mcp::mcp_provider*>(&one);
   return mount == nullptr ? nullptr : mount->program();
 }
 
-/// What renders documents, if a source needs that program. Its own Landlock and filter are tighter than the server's.
+/// Commands that render documents, if a source needs them. The renderer restricts itself with Landlock and a system call
+/// filter, more tightly than the server.
 std::vector<std::vector<std::string>> rendering_commands(const parts& whole) {
   auto all = rendering::renderer::make()->commands();
   if (all.empty()) return all;

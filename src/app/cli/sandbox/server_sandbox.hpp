@@ -1,4 +1,4 @@
-/// The sandbox of one server: put up before it serves, checked at each reload, and printed by `hondana check`.
+/// The sandbox of one server: set up before it serves, checked on each reload, and printed by `hondana check`.
 #pragma once
 
 #include <memory>
@@ -18,17 +18,18 @@
 namespace hondana::cli {
 
 class server_sandbox {
+  /// The confinement of this process, and the check whether changed sources still work within it.
  public:
-  /// Confines this process, for good, as `whole.settings.sandbox` says. What the kernel lacks is said by `log`. Programs of the
-  /// sources are from then on started by a launcher.
+  /// Confines this process permanently, as `whole.settings.sandbox` says. Logs the restrictions that the kernel does not
+  /// support. From then on, a launcher process starts the programs of the sources.
   ///
-  /// Threads: called before the process has a second one. Errors: source_unavailable where the sandbox is required and cannot
-  /// be had.
+  /// Threads: call while the process has only one. Errors: source_unavailable if the sandbox is required but not available.
   [[nodiscard]] static result<server_sandbox> put_up(const parts& whole, const serving_place& at, const log_function& log);
 
-  /// Whether other parts can do with it. Errors: access_denied, naming the source and what it needs: a restart.
+  /// Whether changed parts work within the sandbox. Errors: access_denied, which names the source and what it needs; only a
+  /// restart grants it.
   [[nodiscard]] result<void> suffices_for(const parts& whole) const;
-  /// Whether it keeps the configuration from being read again. Errors: as above.
+  /// Whether the sandbox allows reading the configuration again. Errors: access_denied.
   [[nodiscard]] result<void> lets_read(const std::string& config) const;
 
   [[nodiscard]] config::sandbox_mode mode() const noexcept { return mode_; }
@@ -41,11 +42,11 @@ class server_sandbox {
   std::shared_ptr<process::launcher> launcher_;
 };
 
-/// Prints what is in force, for people or as a JSON line.
+/// Prints the restrictions in force, for people or as a JSON line.
 void print_sandbox(const server_sandbox& of, bool as_json);
-/// Prints what the record of requests needs; nothing where there is none.
+/// Prints what the audit log needs; nothing if none is configured.
 void print_record_needs(const config::settings& of, bool as_json);
-/// Prints what a source needs of the machine; nothing where it needs nothing.
+/// Prints what a source needs from the machine; nothing if it needs nothing.
 void print_needs(std::string_view source, const needs& needs, bool as_json);
 
 }  // namespace hondana::cli

@@ -1,4 +1,4 @@
-/// Tables fitted to the width of a terminal, and the width of texts in columns.
+/// Fits tables to the width of a terminal, and measures the width of texts in columns.
 #include "app/cli/terminal/columns.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ struct range {
   char32_t last;
 };
 
-// Of EastAsianWidth.txt, W and F, with gaps of unassigned code points closed.
+// Ranges of EastAsianWidth.txt with W and F, with gaps of unassigned code points closed.
 constexpr std::array wide{
     range{0x1100, 0x115F},   range{0x231A, 0x231B},   range{0x2329, 0x232A},   range{0x23E9, 0x23EC},   range{0x23F0, 0x23F0},
     range{0x23F3, 0x23F3},   range{0x25FD, 0x25FE},   range{0x2614, 0x2615},   range{0x2648, 0x2653},   range{0x267F, 0x267F},
@@ -31,7 +31,7 @@ constexpr std::array wide{
     range{0x1F6EB, 0x1F6FF}, range{0x1F7E0, 0x1F7F0}, range{0x1F90C, 0x1F9FF}, range{0x1FA70, 0x1FAFF}, range{0x20000, 0x3FFFD},
 };
 
-// Combining marks of scripts that are common in names, joiners and variation selectors.
+// Zero width: combining marks of scripts that are common in names, joiners and variation selectors.
 constexpr std::array nothing{
     range{0x0300, 0x036F}, range{0x0483, 0x0489}, range{0x0591, 0x05BD}, range{0x064B, 0x065F}, range{0x0900, 0x0902},
     range{0x093C, 0x093C}, range{0x0941, 0x0948}, range{0x0E31, 0x0E31}, range{0x0E34, 0x0E3A}, range{0x0E47, 0x0E4E},
@@ -51,7 +51,7 @@ struct character {
   std::size_t width = 1;
 };
 
-/// The character at the front; `text` is not empty.
+/// The first character; `text` is not empty.
 character front_of(std::string_view text) {
   const auto lead = static_cast<unsigned char>(text[0]);
   const std::size_t bytes = lead < 0x80 ? 1 : lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC2 ? 2 : 1;
@@ -65,7 +65,7 @@ character front_of(std::string_view text) {
   return {bytes, is_in(nothing, point) ? 0u : is_in(wide, point) ? 2u : 1u};
 }
 
-/// The longest beginning of `text` that fits, with the marks that belong to its last character.
+/// The longest prefix of `text` that fits, with the combining marks of its last character.
 std::string_view beginning(std::string_view text, std::size_t columns) {
   std::size_t at = 0;
   for (std::size_t used = 0; at < text.size();) {
@@ -77,7 +77,7 @@ std::string_view beginning(std::string_view text, std::size_t columns) {
   return text.substr(0, at);
 }
 
-/// The longest end of `text` that fits.
+/// The longest suffix of `text` that fits.
 std::string_view ending(std::string_view text, std::size_t columns) {
   auto left = width_of(text);
   std::size_t at = 0;
@@ -120,12 +120,12 @@ std::string cut_in_middle(std::string_view text, std::size_t columns) {
 namespace {
 
 constexpr std::size_t space_between = 2;
-// Less of a cell says nothing.
+// A cell narrower than this is not informative.
 constexpr std::size_t narrowest = 8;
 
 std::string padding(std::size_t columns) { return std::string(columns, ' '); }
 
-/// The widest cell of each column, title included; 0 for one without content.
+/// The width of the widest cell of each column, title included; 0 for a column without content.
 std::vector<std::size_t> natural_widths(const std::vector<column>& columns, const std::vector<std::vector<std::string>>& rows) {
   std::vector<std::size_t> widths(columns.size());
   for (const auto& row : rows) {
@@ -137,7 +137,7 @@ std::vector<std::size_t> natural_widths(const std::vector<column>& columns, cons
   return widths;
 }
 
-/// Takes columns from the widest that may be cut until everything fits.
+/// Narrows the widest columns that may be cut, until everything fits.
 void share(const std::vector<column>& columns, std::vector<std::size_t>& widths, std::size_t width) {
   std::size_t used = 0;
   std::vector<std::size_t> may_shrink;

@@ -1,4 +1,4 @@
-/// Tables fitted to the width of a terminal, and the width of texts in columns.
+/// Fits tables to the width of a terminal, and measures the width of texts in columns.
 #pragma once
 
 #include <cstddef>
@@ -8,13 +8,13 @@
 
 namespace hondana::cli {
 
-/// Columns of UTF-8 text: 2 for wide characters (East Asian, emoji), 0 for combining marks and what joins. A byte that is not
-/// well-formed takes 1.
+/// The width of UTF-8 text in terminal columns: 2 for wide characters (East Asian, emoji), 0 for combining marks and joiners. A
+/// malformed byte counts as 1.
 [[nodiscard]] std::size_t width_of(std::string_view text);
 
-/// `text` in at most `columns`; where something had to go there is an ellipsis, at the end.
+/// `text` in at most `columns` columns. If it is too long, it is cut and ends in an ellipsis.
 [[nodiscard]] std::string cut_at_end(std::string_view text, std::size_t columns);
-/// The same with the ellipsis in the middle, so that both ends are seen.
+/// Like `cut_at_end`, but with the ellipsis in the middle, so that both ends stay visible.
 [[nodiscard]] std::string cut_in_middle(std::string_view text, std::size_t columns);
 
 struct column {
@@ -28,12 +28,13 @@ struct column {
 
 /// A table as text.
 struct fitted_table {
-  std::string text;      ///< Lines that end in newlines, without spaces before them.
-  bool was_cut = false;  ///< Some cell is not shown whole.
+  std::string text;      ///< Lines that end in newlines, without leading spaces.
+  bool was_cut = false;  ///< At least one cell was shortened.
 };
 
-/// Columns that are empty in every row are left out. Those that may be cut share what is left of `width`: narrow ones stay
-/// whole. `in_bold`: the titles. Cells are shown as they are, so they must be `visible`.
+/// Lays out a table. Leaves out columns that are empty in every row. Shortens the widest of the columns that may be cut until
+/// everything fits into `width`. `in_bold`: print the titles in bold. Cells are printed unchanged, so pass them through
+/// `visible` first.
 [[nodiscard]] fitted_table fit_table(const std::vector<column>& columns, const std::vector<std::vector<std::string>>& rows,
                                      std::size_t width, bool in_bold);
 

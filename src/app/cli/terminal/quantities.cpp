@@ -1,4 +1,4 @@
-/// Sizes, times and shares for people.
+/// Formats sizes, times and shares for people.
 #include "app/cli/terminal/quantities.hpp"
 
 #include <array>
@@ -13,13 +13,13 @@ std::string human_size(std::uint64_t bytes) {
   constexpr std::array units{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   auto amount = static_cast<double>(bytes) / 1024;
   std::size_t unit = 0;
-  // 1023.5 would be shown as 1024.
+  // 1023.5 would be printed as 1024.
   while (amount >= 1023.5 && unit + 1 < units.size()) {
     amount /= 1024;
     ++unit;
   }
   std::array<char, 32> text{};
-  // 9.95 would be shown as 10.0.
+  // 9.95 would be printed as 10.0.
   const int length = std::snprintf(text.data(), text.size(), amount < 9.95 ? "%.1f %s" : "%.0f %s", amount, units[unit]);
   return {text.data(), static_cast<std::size_t>(length)};
 }

@@ -1,4 +1,4 @@
-/// Sizes, times and shares for people.
+/// Formats sizes, times and shares for people.
 #pragma once
 
 #include <chrono>
@@ -13,9 +13,9 @@ namespace hondana::cli {
 [[nodiscard]] std::string human_age(std::chrono::seconds age);
 /// "2026-11-22 04:15" in the local time zone.
 [[nodiscard]] std::string human_time(std::chrono::sys_time<std::chrono::milliseconds> when);
-/// "2026-11-22T04:15:33.120Z".
+/// "2026-11-22T04:15:33.120Z"
 [[nodiscard]] std::string iso_time(std::chrono::sys_time<std::chrono::milliseconds> when);
-/// "0.9", "1", "0.25": as short as it reads back.
+/// "0.9", "1", "0.25": the shortest text that parses to the same number.
 [[nodiscard]] std::string short_number(double number);
 
 }  // namespace hondana::cli

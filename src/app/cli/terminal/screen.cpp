@@ -1,4 +1,4 @@
-/// The terminal: what output is connected to, text on its way there, and the progress line.
+/// The terminal: what standard streams are connected to, a filter for printed text, and the progress line.
 #include "app/cli/terminal/screen.hpp"
 
 #include <sys/ioctl.h>
@@ -47,7 +47,7 @@ screen present_screen() {
 
 namespace {
 
-/// How many bytes at the end begin a character that goes on.
+/// The number of bytes at the end of `text` that are an incomplete character, or a carriage return that may belong to CR LF.
 std::size_t unfinished(std::string_view text) {
   if (text.ends_with('\r')) return 1;
   for (std::size_t back = 1; back <= 3 && back <= text.size(); ++back) {
@@ -102,7 +102,7 @@ std::string highlighted(std::string_view text, const std::vector<std::string>& w
     const auto word = language::folded(written);
     if (word.size() < 2) continue;
     for (auto at = folded.text.find(word); at != std::string::npos; at = folded.text.find(word, at + 1)) {
-      // A Latin word begins where its letters do; what it ends with may be another form of it.
+      // A Latin word must match at the start of a word. It may match only part of a word, for inflected forms.
       if (ascii::is_lower_or_digit(word.front()) && at > 0 && ascii::is_lower_or_digit(folded.text[at - 1])) continue;
       const auto begin = folded.source[at];
       const auto end = folded.source[at + word.size()];

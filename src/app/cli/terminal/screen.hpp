@@ -1,4 +1,4 @@
-/// The terminal: what output is connected to, text on its way there, and the progress line.
+/// The terminal: what standard streams are connected to, a filter for printed text, and the progress line.
 #pragma once
 
 #include <chrono>
@@ -12,41 +12,43 @@
 
 namespace hondana::cli {
 
+/// What the standard streams are connected to.
 struct screen {
   bool shows_output = false;   ///< Standard output is a terminal.
-  bool shows_errors = false;   ///< Standard error is one.
-  bool reads_answers = false;  ///< Standard input and standard error are: somebody can be asked.
-  bool in_colour = false;      ///< Of the output: a terminal that is not dumb, and NO_COLOR does not forbid it.
-  std::size_t width = 80;      ///< Columns of the terminal of the output, else of that of the errors.
+  bool shows_errors = false;   ///< Standard error is a terminal.
+  bool reads_answers = false;  ///< Standard input and standard error are terminals, so the user can be asked questions.
+  bool in_colour = false;      ///< For standard output: a terminal that is not dumb, and NO_COLOR is not set.
+  std::size_t width = 80;      ///< Columns of the terminal of standard output, otherwise of standard error.
 };
 
-/// As it is now. Spec: https://no-color.org.
+/// The current state. Spec: https://no-color.org.
 [[nodiscard]] screen present_screen();
 
-/// Makes what passes visible (`visible`), but lets tabs and line ends through; characters may lie across two pieces.
+/// Replaces control characters like `visible`, but lets tabs and newlines through. Characters may be split across two pieces.
 class text_filter {
  public:
-  /// What of the piece can be shown already.
+  /// Returns the part of the text that can be printed now.
   [[nodiscard]] std::string pass(std::string_view piece);
-  /// What was held back, at the end.
+  /// Returns the rest at the end of the text.
   [[nodiscard]] std::string rest();
 
  private:
-  std::string held_;  // the beginning of a character
+  std::string held_;  // an incomplete character
 };
 
-/// Whether bytes are text as far as they show: no NUL and well-formed UTF-8, but for a last character that is cut.
+/// Whether the beginning of some content looks like text: no NUL byte, and well-formed UTF-8 except for a last character that
+/// is cut off.
 [[nodiscard]] bool looks_like_text(std::string_view beginning);
 
-/// The text with every place that has one of the words, in any case and width, in bold. Words of one ASCII letter are left out.
-/// The text must be `visible`.
+/// The text with every occurrence of the words in bold, in any case and width. Ignores words of a single ASCII letter. The text
+/// must be `visible`.
 [[nodiscard]] std::string highlighted(std::string_view text, const std::vector<std::string>& words);
 
-/// What is between the quotation marks of a reason that a search gives.
+/// The quoted parts of the reason that a search result contains.
 [[nodiscard]] std::vector<std::string> quoted_words(std::string_view reason);
 
-/// Appears on standard error once something takes longer than half a second, changes in place ten times a second at most, and
-/// is gone when it is destroyed. Threads: any.
+/// A progress line on standard error. It appears after half a second, updates in place at most ten times a second, and
+/// disappears on destruction. Threads: any.
 class progress_line {
  public:
   enum class unit : std::uint8_t { bytes, entries };
@@ -74,8 +76,8 @@ class progress_line {
   std::chrono::steady_clock::time_point next_;
 };
 
-/// The line itself, no wider than `width`: `[#####-----]  52%  512 MiB of 1.0 GiB  84 MiB/s`, and without a total what there
-/// is.
+/// The text of the progress line, no wider than `width`: `[#####-----] 52%  512 MiB of 1.0 GiB  84 MiB/s`. Without a total,
+/// only amount and rate. For entries: "512 entries".
 [[nodiscard]] std::string progress_text(std::uint64_t done, std::optional<std::uint64_t> total, double seconds,
                                         progress_line::unit counts, std::size_t width);
 

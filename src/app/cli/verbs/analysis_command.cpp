@@ -1,4 +1,4 @@
-/// `hondana analysis`, on a store of analyses that a server may have open too.
+/// `hondana analysis`: works on a store of analyses that a server may have open at the same time.
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -62,7 +62,7 @@ int analysis_exit_code(const failure& why) {
     case errc::source_unavailable:
     case errc::timed_out:
     case errc::broken_protocol:
-    case errc::overloaded:  // such as by who computes the same just now: later it may be another
+    case errc::overloaded:  // such as another process that computes the same analysis now; a later attempt may succeed
       return exit_unreachable;
     default:
       return exit_server;
@@ -74,7 +74,7 @@ int analysis_failed(const failure& why) {
   return analysis_exit_code(why);
 }
 
-/// The source of analyses that the configuration has. Errors: invalid_argument.
+/// The settings of the configuration's analyses source. Errors: invalid_argument.
 result<wb::settings> configured_analyses(const command_line& line) {
   std::error_code problem;
   auto file = line.text(analysis_config_flag);
@@ -137,7 +137,8 @@ result<std::string> whole_text_of(const std::string& path) {
   }
 }
 
-/// The id that a word names. Errors: resource_not_found; invalid_argument where it names several or nothing that could be.
+/// The id for a word that is an id or the beginning of one. Errors: resource_not_found; invalid_argument if the word is
+/// ambiguous or cannot be an id.
 result<std::string> id_named(const analyses::cache& in, const std::string& word) {
   if (wb::is_id(word)) return word;
   const auto is_hex = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
@@ -154,7 +155,7 @@ result<std::string> id_named(const analyses::cache& in, const std::string& word)
   return all->front();
 }
 
-/// What a word of the line names: an id, or a URI.
+/// The address for a word of the command line: an id, or a URI.
 result<wb::address> address_named(const analyses::cache& in, const std::string& word) {
   if (word.starts_with("wallbounce:")) {
     return canonical_uri(word).and_then([](const std::string& uri) { return wb::parse_address(uri); });

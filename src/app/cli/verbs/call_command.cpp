@@ -106,8 +106,8 @@ void print_block(const task& what, const content_block& one) {
   }
 }
 
-/// Where the arguments do not fit what the tool says it takes; empty: they do, or nobody can tell. Asked once a call has gone
-/// wrong: some tools take more than they say.
+/// The mismatch between the arguments and the tool's input schema; empty: none, or the schema is invalid. Only used after a
+/// call has failed, because some tools accept more than their schema says.
 std::string misfit_of(const tool& called, const value& arguments) {
   const auto wanted = schema::schema::compile(called.inputSchema);
   if (!wanted) return {};

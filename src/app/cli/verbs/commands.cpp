@@ -1,4 +1,4 @@
-/// Runs the command that a line names; `hondana info`.
+/// Runs the client command that the command line names; `hondana info`.
 #include "app/cli/verbs/commands.hpp"
 
 #include <array>

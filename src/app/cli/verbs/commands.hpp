@@ -1,4 +1,4 @@
-/// The commands that ask a server, and the choice of one by the command line.
+/// The client commands, and the choice of one by the command line.
 #pragma once
 
 #include "app/cli/flags/command_line.hpp"
@@ -7,7 +7,7 @@
 
 namespace hondana::cli {
 
-/// What every command is given.
+/// The input of every command that uses a server.
 struct task {
   const command_line& line;
   connection& with;
@@ -26,16 +26,16 @@ struct task {
 [[nodiscard]] int call_tool(const task& what);
 [[nodiscard]] int search_resources(const task& what);
 
-/// Gets tokens for a server, and forgets them; neither asks it anything.
+/// Gets tokens for a server, or deletes them. Neither opens an MCP connection.
 [[nodiscard]] int log_in(const command_line& line);
 [[nodiscard]] int log_out(const command_line& line);
 
-/// Checks a record of requests; asks no server.
+/// Verifies audit logs; does not use a server.
 [[nodiscard]] int verify_audit_files(const command_line& line);
 
-/// Takes servers over from other hosts; asks no server.
+/// Imports servers from the configurations of other hosts; does not use a server.
 [[nodiscard]] int import_servers(const command_line& line);
-/// Words for the shells' completion; says nothing about what goes wrong.
+/// Prints words for shell completion; never prints errors.
 [[nodiscard]] int complete_words(const command_line& line);
 
 [[nodiscard]] int put_analysis(const command_line& line);

@@ -1,4 +1,4 @@
-/// `hondana complete`, and the words that complete another for shells.
+/// `hondana complete`, and the hidden command that completes words for shells.
 
 #include <chrono>
 
@@ -48,7 +48,7 @@ int complete_words(const command_line& line) {
   const auto typed = line.word(1);
   if (line.word(0) == "target") {
     const auto names = server_names(line.has(names_flag) ? line.text(names_flag) : usual_config());
-    if (!names) return exit_ok;  // a shell that completes has nowhere to show what is wrong
+    if (!names) return exit_ok;  // during completion, a shell cannot show errors
     for (const auto& one : *names) {
       if (one.starts_with(typed)) print(one + '\n');
     }

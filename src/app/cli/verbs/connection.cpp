@@ -1,4 +1,4 @@
-/// Connects a command to its server, serves in this process if need be, and explains failures.
+/// Connects a command to its server, runs the server in this process if needed, and explains failures.
 #include "app/cli/verbs/connection.hpp"
 
 #include <poll.h>
@@ -48,8 +48,8 @@ void interruption::come() {
   ::eventfd_write(event_.get(), 1);
 }
 
-/// Handlers that ask on standard error and read standard input where somebody is there, and decline otherwise. A handler that
-/// is interrupted cancels. Both outlive them.
+/// Handlers that ask the user on standard error and read standard input if both are terminals, and decline otherwise. An
+/// interrupted handler cancels. `interrupted` must outlive the handlers.
 [[nodiscard]] client_handlers terminal_handlers(const interruption& interrupted, const screen& shown);
 
 namespace {
@@ -58,7 +58,7 @@ constexpr std::size_t longest_answer = 64u << 10;
 
 void show(const std::string& line) { std::fputs((line + '\n').c_str(), stderr); }
 
-/// One line of standard input; nothing at its end, or once the interruption has come.
+/// Reads one line from standard input. No value at end of file, or after an interruption.
 std::optional<std::string> read_line_of_person(const interruption& interrupted) {
   std::string line;
   for (;;) {
@@ -134,14 +134,14 @@ namespace {
 
 constexpr std::size_t lines_remembered = 10;
 
-/// What web servers answer where nobody expects a message.
+/// Whether web servers answer like this at a URL that is not an MCP endpoint.
 bool says_nothing_is_there(const failure& why) {
   if (!why.answer || why.answer->code != 0) return false;
   const auto status = why.answer->http_status;
   return status == 404 || status == 405 || status == 501;
 }
 
-/// The command that gets the tokens that were lacking.
+/// The command that obtains the missing tokens.
 std::string login_again(const failure& why) {
   std::string out = "login";
   if (!why.scopes) return out;
@@ -172,13 +172,13 @@ int exit_code_of(errc code) noexcept {
   }
 }
 
-/// A folder served without leaving the process.
+/// A server for a folder, in this process.
 class connection::local_server {
  public:
   local_server(const std::string& folder, log_function log)
       : assembly_({.paths = {folder}, .config = {}, .allow = {}}, std::move(log)) {}
   ~local_server() {
-    // A source that is stuck is left behind: the process ends.
+    // Do not wait for a source that is stuck: the process ends.
     static_cast<void>(server_.engine()->close(monotonic_clock::now() + std::chrono::seconds(1)));
   }
   local_server(const local_server&) = delete;
@@ -186,7 +186,7 @@ class connection::local_server {
 
   result<void> start() {
     HONDANA_TRY(auto whole, assembly_.assemble());
-    // The limit keeps a server from being filled by strangers; here there are none, and contents pass in pieces.
+    // The limit protects a server from its callers. Here the only caller is this process, and contents arrive in pieces.
     whole.options.read_limit = std::numeric_limits<std::int64_t>::max();
     return server_.replace(whole.options, whole.providers);
   }
@@ -197,7 +197,7 @@ class connection::local_server {
   hondana::server server_;
 };
 
-/// What is heard of a program: the last lines of its standard error, shown when it fails, and its ends. Threads: any.
+/// Reports of the server's program: the last lines of its standard error, printed when it fails, and its exits. Threads: any.
 class connection::program_news {
  public:
   void add(std::string_view line) {
@@ -256,7 +256,7 @@ result<void> connection::open() {
     trace_ = std::move(trace);
   }
   if (!chosen_.path.empty()) {
-    // What a server would log of its own doings is no news to whoever asks it one question.
+    // The log of the local server is of no interest to the user of a client command.
     local_ = std::make_unique<local_server>(folder(), [](std::string_view) {});
     HONDANA_TRY(local_->start());
     chosen_.target = memory_target{local_->server()};
@@ -315,7 +315,7 @@ result<std::string> connection::uri_of(const std::string& typed) {
   const bool is_local = !chosen_.path.empty();
   if (is_local && std::filesystem::exists(std::filesystem::path(folder()) / typed, problem)) return uri_of_path(typed);
   auto named = resource_named(*client_, typed, how());
-  // A path may be of what comes to be.
+  // The path may be of a file that does not exist yet.
   if (!named && named.error().code == errc::resource_not_found && is_local) return uri_of_path(typed);
   return named;
 }
@@ -330,13 +330,13 @@ std::string connection::advice(const failure& why) const {
   switch (why.code) {
     case errc::unauthorized:
       if (http == nullptr || line_.has(bearer_file_flag)) return {};
-      // Whoever sends a token of their own has no use for another, and no token helps who is known and may not.
+      // No advice if the caller sent its own token, or if status 403 says that the caller is known but not authorized.
       if (!http->tokens || (why.answer && why.answer->http_status == 403)) return {};
-      // Scopes are named where there is somebody to log in at.
+      // Scopes are present only if there is an authorization server to log in at.
       return (why.scopes ? asking_again(line_, login_again(why)) + " logs in. " : std::string()) +
              "If you have a token, put it into a file and use --token-file FILE.";
     case errc::resource_not_found:
-      // Of tools and skills the message says where they are listed; what cannot be searched is named.
+      // For these commands, the message itself says where to look.
       if (&line_.entry() == &call_entry || &line_.entry() == &skills_entry || &line_.entry() == &search_entry) return {};
       return asking_again(line_, "ls") + " and " + asking_again(line_, "templates") + " list all.";
     case errc::timed_out:
@@ -370,7 +370,7 @@ int connection::explain(const failure& why) {
   complain(told);
   if (why.code == errc::source_unavailable || why.code == errc::timed_out || why.code == errc::broken_protocol) {
     for (const auto& line : program_->take()) {
-      // The last lines are in the text already.
+      // `public_text` may contain the last lines already.
       if (told.public_text.find(line.substr(0, 300)) == std::string::npos) say("it said: " + line);
     }
   }

@@ -1,4 +1,4 @@
-/// Connects a command to its server, serves in this process if need be, and explains failures.
+/// Connects a command to its server, runs the server in this process if needed, and explains failures.
 #pragma once
 
 #include <functional>
@@ -19,8 +19,8 @@
 
 namespace hondana::cli {
 
-/// From now on SIGINT, SIGTERM and SIGHUP request a stop instead of ending the process; a second one ends it at once. Made in
-/// the main thread before any other; one at a time.
+/// Makes SIGINT, SIGTERM and SIGHUP request a stop instead of ending the process. A second SIGINT or SIGTERM ends it at once.
+/// Create in the main thread before any other thread. Only one instance at a time.
 class interruption {
  public:
   interruption();
@@ -29,7 +29,7 @@ class interruption {
 
   [[nodiscard]] std::stop_token stop() const noexcept { return source_.get_token(); }
   [[nodiscard]] bool has_come() const noexcept { return source_.stop_requested(); }
-  /// Readable once it has come.
+  /// Readable after the interruption.
   [[nodiscard]] int descriptor() const noexcept { return event_.get(); }
 
  private:
@@ -37,15 +37,16 @@ class interruption {
 
   std::stop_source source_;
   disk::handle event_;
-  signals watch_;  // last: its thread uses the others, so it ends first
+  signals watch_;  // last: its thread uses the other members, so it must stop first
 };
 
 class trace_file;
 
-/// The exit code that stands for an error.
+/// The exit code for an error.
 [[nodiscard]] int exit_code_of(errc code) noexcept;
 
-/// One connection of one command. What it is made of outlives it. Threads: one, but for the calls of its client.
+/// The connection of one command to its server. The constructor's arguments must outlive it. Threads: one, except for callbacks
+/// of its client.
 class connection {
  public:
   connection(const command_line& line, const interruption& interrupted, const screen& shown);
@@ -56,21 +57,22 @@ class connection {
   /// Errors: those of `choose_server`, of the trace file and of `client::connect`.
   [[nodiscard]] result<void> open();
   [[nodiscard]] client& server() { return *client_; }
-  /// How calls are made: until the interruption comes.
+  /// Options for calls: the interruption cancels them.
   [[nodiscard]] call_options how() const;
 
-  /// The URI that somebody means by a word: a URI as it is, a path where a folder of this machine is asked, or else what
-  /// `resource_named` finds. Errors: those of that.
+  /// The URI for a typed word. A URI stays as it is; for a local folder, a path becomes a file URI; any other word goes to
+  /// `resource_named`. Errors: those of `resource_named`.
   [[nodiscard]] result<std::string> uri_of(const std::string& typed);
-  /// The URI of the file that is the target; empty for any other.
+  /// The URI of the target if it is a file; empty otherwise.
   [[nodiscard]] std::string file_uri() const;
 
-  /// `client::read_to`, with what it hands on in the trace, too.
+  /// Like `client::read_to`, and also writes the content to the trace.
   [[nodiscard]] result<read_answer> read_to(const std::string& uri, const content_writer& into);
-  /// Hears how a program behind `--` has ended by itself; see `child_target::on_end`. What it uses must outlive the connection.
+  /// Sets the callback for unexpected exits of the program after `--`; see `child_target::on_end`. Objects that the callback
+  /// uses must outlive the connection.
   void on_program_end(std::function<void(std::string_view how, unsigned quick_ends)> hears);
 
-  /// Prints why something failed, what can be done, and what a program that was started said last; returns the exit code.
+  /// Prints why an operation failed, what to do, and the last output of a started program. Returns the exit code.
   [[nodiscard]] int explain(const failure& why);
 
  private:
@@ -81,7 +83,7 @@ class connection {
   [[nodiscard]] failure at_no_endpoint(const failure& why) const;
   [[nodiscard]] result<std::string> uri_of_path(const std::string& typed) const;
   [[nodiscard]] bool is_file() const;
-  [[nodiscard]] std::string folder() const;  // what is served here
+  [[nodiscard]] std::string folder() const;  // the folder that this process serves
 
   const command_line& line_;
   const interruption& interrupted_;
@@ -90,7 +92,7 @@ class connection {
   std::shared_ptr<program_news> program_;
   std::shared_ptr<trace_file> trace_;
   std::unique_ptr<local_server> local_;
-  std::optional<client> client_;  // last: it uses the others to its end
+  std::optional<client> client_;  // last: it uses the other members until its destruction
 };
 
 }  // namespace hondana::cli

@@ -15,11 +15,11 @@
 
 namespace hondana::cli {
 
-/// The members of an entry as the specification spells them, with those of the versioned dialect.
+/// Writes an entry with the member names of the specification, and those of the versioned-resources extension.
 void write_entry(json::writer& to, const resource& entry);
 void write_entry(json::writer& to, const resource_template& entry);
 
-/// Prints `{"MEMBER":[…]}`; `write` writes one.
+/// Prints `{"MEMBER":[…]}`; `write` writes one element.
 template <class Entry, class Write>
 void print_list(std::string_view member, const std::vector<Entry>& all, const Write& write) {
   std::string text;
@@ -30,11 +30,11 @@ void print_list(std::string_view member, const std::vector<Entry>& all, const Wr
   print_json(text);
 }
 
-/// Says that a list is empty, and which filters it had, to whoever sees the output. Programs see it themselves.
+/// Says on a terminal that a list is empty, and names its filters. Prints nothing if the output goes to a program.
 void tell_none(const task& what, std::string text);
 
-/// For a terminal.
+/// The entries as a table for a terminal.
 [[nodiscard]] std::string table_of(const std::vector<resource>& entries, bool is_long, const screen& shown);
-/// One line; when `is_long` with everything that is known, tabs between, as the flag's help tells.
+/// The entry as one line. `is_long`: with all known facts, separated by tabs, in the order that the help of the flag lists.
 [[nodiscard]] std::string line_of(const resource& entry, bool is_long);
 }  // namespace hondana::cli

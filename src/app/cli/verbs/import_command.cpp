@@ -1,4 +1,4 @@
-/// `hondana config import`: servers of other programs as tables of the configuration.
+/// `hondana config import`: turns servers of other programs into configuration tables.
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -54,14 +54,14 @@ result<void> append(const std::string& path, const std::string& text) {
     if (count < 0 && errno != EINTR) error = errno;
     if (count > 0) rest.remove_prefix(static_cast<std::size_t>(count));
   }
-  // Half a table would keep every later command from reading the file.
+  // Remove a partial table; otherwise no later command could read the file.
   if (error != 0 && before >= 0 && ::ftruncate(file, before) != 0) error = errno;
   ::close(file);
   if (error != 0) return unable(std::strerror(error));
   return {};
 }
 
-/// Servers of the named file, or of all the usual places that exist.
+/// The servers in the named file, or in all usual files that exist.
 result<std::vector<known_server>> found_servers(const command_line& line) {
   if (const auto named = line.word(0); !named.empty()) {
     HONDANA_TRY(const auto text, content_of(named));

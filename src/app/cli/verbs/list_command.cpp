@@ -22,14 +22,15 @@
 
 namespace hondana::cli {
 
-/// Takes an entry; false: no more are wanted.
+/// Receives an entry; returns false to stop.
 using taker = std::function<bool(resource)>;
 
-/// Everything that the line asks for. With a URI: its children where it is a folder, unless `all_below`; else what lies at or
-/// below it. Errors: those of the lists; resource_not_found when there is nothing, whatever the filters.
+/// Calls `take` for every entry that the command line selects. With a URI: the children if it is a folder and not `all_below`;
+/// otherwise all entries at or below it. Errors: those of the lists; resource_not_found if there is no entry, before filters.
 [[nodiscard]] result<void> each_entry(const task& what, bool all_below, const taker& take);
 
-/// The same at once, for what cannot be shown one by one, with a progress bar. Errors: response_too_large, too.
+/// Collects the entries of `each_entry` with a progress line, for output that needs all of them. Errors: also
+/// response_too_large.
 [[nodiscard]] result<std::vector<resource>> all_entries(const task& what, bool all_below);
 
 namespace {
@@ -41,7 +42,7 @@ bool is_no_folder(const failure& why) {
          why.code == errc::refused;
 }
 
-/// What one list gives, entry by entry, until `take` says no more. Errors: those of the list.
+/// Calls `take` for each entry of one list until it returns false. Errors: those of the list.
 result<void> each(paged<resource> list, const taker& take) {
   for (const auto& one : list) {
     if (!one) return tl::unexpected(one.error());
@@ -50,7 +51,7 @@ result<void> each(paged<resource> list, const taker& take) {
   return {};
 }
 
-/// What the flags `--audience`, `--min-priority` and `--filter` want.
+/// The filter from the flags `--audience`, `--min-priority` and `--filter`.
 entry_filter wanted_by(const command_line& line) {
   entry_filter out;
   if (const auto text = line.text(audience_flag); !text.empty()) out.audience = text == "user" ? role::user : role::assistant;
@@ -89,12 +90,12 @@ result<void> each_entry(const task& what, bool all_below, const taker& take) {
     }
   }
   auto asked = wanted;
-  // Others are not asked to narrow their lists, and spell URIs as they like.
+  // Only servers with the versioned-resources extension filter by prefix and list canonical URIs.
   if (server.server().has_versions) asked.uri_prefix = below;
   const auto canonical = canonical_uri(below).value_or(below);
   bool is_any = below.empty();
   auto done = each(server.resources(asked, what.with.how()), [&](resource one) {
-    // A prefix of characters holds more than what lies below it.
+    // A prefix of characters also matches URIs that do not lie below it.
     if (!below.empty() && !covers(below, one.uri) && !covers(canonical, one.uri)) return true;
     is_any = true;
     return take(std::move(one));
@@ -187,7 +188,7 @@ int list_templates(const task& what) {
 
 namespace {
 
-/// Deeper folders are shown as one name: a drawing is for people, and servers name what they like.
+/// Deeper folders are printed as one name. Drawing is recursive, and servers choose the URIs.
 constexpr std::size_t deepest = 64;
 
 struct branch {
@@ -195,7 +196,7 @@ struct branch {
   const resource* entry = nullptr;
 };
 
-/// Segments of a URI behind its scheme and authority, which stay together as the first.
+/// The path segments of a URI. The scheme and authority together are the first one.
 std::vector<std::string> segments_of(const std::string& uri) {
   const auto colon = uri.find("://");
   auto from = colon == std::string::npos ? std::string::npos : uri.find('/', colon + 3);
@@ -222,7 +223,7 @@ branch tree_of(const std::vector<resource>& entries) {
   return root;
 }
 
-/// Escapes decoded, unless that would make a slash that is none.
+/// Decodes percent escapes, unless that would create an additional slash.
 std::string decoded_name(const std::string& label) {
   auto decoded = percent_decode(label);
   const bool is_same =
@@ -231,7 +232,8 @@ std::string decoded_name(const std::string& label) {
   return std::move(*decoded);
 }
 
-/// Calls `each(name, branch, is_last)` for what is right below. Folders with nothing but one folder in them share a name.
+/// Calls `each(name, branch, is_last)` for each direct child. Folders whose only content is one folder are joined into one
+/// name.
 template <class Each>
 void for_each_below(const branch& of, const Each& each) {
   std::size_t left = of.below.size();

@@ -40,13 +40,13 @@
 
 namespace hondana::cli {
 
-/// The browser that somebody logs in with, as the flags say.
+/// Shows the login page in a browser, as the flags say.
 [[nodiscard]] std::shared_ptr<login_page> page_for(const command_line& line);
 
-/// By `--source` and `--config`. Only a source of type gdrive has anybody to log in to. Errors: invalid_argument for a source
-/// that is none, or has a key of its own; those of the log-in.
+/// Logs in to the source that `--source` and `--config` name. Only sources of type gdrive have logins. Errors: invalid_argument
+/// for other sources and for one with a service account's key; those of the login.
 [[nodiscard]] result<void> log_in_to_source(const command_line& line, const std::stop_token& stop);
-/// The log-in is taken back at the service, if it answers, and its file is removed in any case.
+/// Revokes the login at the service if possible, and removes its file in any case.
 [[nodiscard]] result<void> log_out_of_source(const command_line& line, const std::stop_token& stop);
 
 namespace {
@@ -55,7 +55,7 @@ constexpr std::chrono::seconds look_time{20};
 
 tl::unexpected<failure> unfit(std::string why) { return fail(errc::invalid_argument, std::move(why)); }
 
-/// The account of the source of that name.
+/// The account of the source that `--source` names.
 result<gdrive::account> account_of(const command_line& line) {
   const auto name = line.text(source_flag);
   if (line.has(on_flag)) return unfit("--on and --source exclude each other: one is a server, the other a source");
@@ -74,7 +74,8 @@ result<gdrive::account> account_of(const command_line& line) {
   return unfit(config + " has no source named \"" + name + "\"; see `name = \"…\"` in its [[source]] tables");
 }
 
-/// Where the log-in goes. Errors: invalid_argument when the source has a key of its own, beside which nobody would see it.
+/// The file that stores the login. Errors: invalid_argument if the source has a service account's key, because the login would
+/// have no effect.
 result<std::string> file_for(const gdrive::account& of) {
   const auto& in = of.tokens.in;
   if (in.file.empty()) {
@@ -88,7 +89,7 @@ result<std::string> file_for(const gdrive::account& of) {
   return in.file;
 }
 
-/// Not a secret: every copy of an installed application has it.
+/// Reads the JSON file of the OAuth client. It is not secret: every copy of an installed application has it.
 result<std::string> text_of(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   std::string text(google::most_credential_bytes + 1, '\0');
@@ -132,7 +133,7 @@ google::log_in_settings settings_for(const gdrive::account& of, google::oauth_cl
   return out;
 }
 
-/// Who it is, by Drive itself. Errors: what a source would meet, too.
+/// The account's email address or name, from Drive. Errors: the same that the source would get.
 result<std::string> who_is(const gdrive::account& of, const std::string& file, const std::stop_token& stop) {
   auto from = of.tokens;
   from.in.file = file;
@@ -192,7 +193,7 @@ result<void> log_out_of_source(const command_line& line, const std::stop_token& 
 
 namespace {
 
-/// Where tokens are for: a server behind a URL.
+/// The server that tokens are for. Errors: invalid_argument if the target is not a URL.
 result<http_target> server_of(const command_line& line) {
   HONDANA_TRY(auto chosen, choose_server(line));
   auto* http = std::get_if<http_target>(&chosen.target);
@@ -231,7 +232,7 @@ std::uint16_t redirect_port(const command_line& line) {
 
 result<oauth_settings> settings_for(const command_line& line, const http_target& at) {
   credentials::store_settings where;
-  // Nobody shall log in for nothing.
+  // Check before the login whether its result can be stored.
   if (where.file.empty()) return fail(errc::source_unavailable, std::string(credentials::no_place));
   where.wanted = credentials::place_named(line.text(store_flag));
   auto settings = credentials::settings_with(credentials::make_store(where), at);
@@ -248,7 +249,8 @@ result<oauth_settings> settings_for(const command_line& line, const http_target&
   return settings;
 }
 
-/// What the tokens were given to, so that other commands can refresh them; one that registered itself is kept already.
+/// Stores the client that the tokens were issued to, so that other commands can refresh them. A client that registered itself
+/// has been stored already.
 result<void> keep_client(const command_line& line, const oauth_settings& settings, const kept_tokens& given) {
   if (settings.client_id.empty() && given.key.client_id != settings.metadata_url) return {};
   const auto before = settings.store->registrations(given.key.issuer);
@@ -259,7 +261,7 @@ result<void> keep_client(const command_line& line, const oauth_settings& setting
                                   [&ours](const client_registration& one) { return one.client_id == ours.client_id; });
   if (known != before->end()) {
     ours.redirect_uri = known->redirect_uri;
-    // Of the client of before the proof stays as well, unless another is given.
+    // For a known client, keep its secret or key, unless the flags give new ones.
     if (!line.has(client_id_flag) && !line.has(client_secret_flag)) ours = *known;
   }
   ours.by_hand = true;
@@ -273,7 +275,7 @@ result<void> keep_client(const command_line& line, const oauth_settings& setting
   return settings.store->put_registration(given.key.issuer, ours);
 }
 
-/// One log-in takes the place of those before it as the same client, whatever their scopes.
+/// Removes older logins of the same client with any scopes.
 result<void> drop_older(token_store& store, const kept_tokens& given) {
   const auto all = store.find(given.key.resource);
   if (!all) return tl::unexpected(all.error());
@@ -304,10 +306,10 @@ result<void> log_out_of(const command_line& line, const std::stop_token& stop) {
   if (!at) return tl::unexpected(std::move(at.error()));
   HONDANA_TRY(auto settings, credentials::settings_with(credentials::make_store(), *at));
   if (!line.has(quiet_flag)) settings.log = [](std::string_view text) { say(text); };
-  // Without its key the authorization server may not listen; the tokens go all the same.
+  // Without the client's key, the authorization server may reject the revocation. Remove the local tokens anyway.
   if (const auto added = credentials::add_kept_client(settings, at->url); !added && settings.log)
     settings.log("the client's key cannot be read: " + added.error().public_text);
-  // Log-ins to other servers may need it.
+  // Logins to other servers may need the client's secret.
   const auto keeps_secret_of = line.has(all_flag) || settings.client_secret.empty() ? std::string() : settings.client_id;
   HONDANA_TRY(const auto session, oauth_session::of(at->url, std::move(settings)));
   HONDANA_TRY(const auto had_any, session->log_out(line.has(all_flag), stop));

@@ -1,4 +1,4 @@
-/// `hondana read`: a resource to a terminal, a pipe or a file.
+/// `hondana read`: writes a resource to a terminal, a pipe or a file.
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -35,8 +35,8 @@
 
 namespace hondana::cli {
 
-/// A file that appears under its name when it is complete. What is there and is no plain file (a device, a pipe) is written to
-/// as it is, and never replaced. Errors of all calls: invalid_argument.
+/// A file that appears under its name only when it is complete. An existing device or pipe is written to directly and never
+/// replaced. Errors of all calls: invalid_argument.
 class growing_file {
  public:
   explicit growing_file(std::string path);
@@ -95,20 +95,20 @@ tl::unexpected<failure> growing_file::unable(const char* what) const {
   return fail(errc::invalid_argument, "The file " + path_ + " could not be " + what + ": " + std::strerror(errno) + ".");
 }
 
-/// Lines from 1, both included.
+/// Line numbers from 1, both included.
 struct line_range {
   std::uint64_t first = 1;
   std::uint64_t last = UINT64_MAX;
 };
 
-/// "2-5", "2-" or "2". Errors: invalid_argument.
+/// Parses "2-5", "2-" or "2". Errors: invalid_argument.
 [[nodiscard]] result<line_range> range_of(const std::string& text);
 
-/// Passes the lines of a range on. A range in the middle of a long text costs no memory.
+/// Passes the lines of a range on. Memory use does not depend on the length of the text.
 class line_cutter {
  public:
   explicit line_cutter(line_range range) : range_(range) {}
-  /// Whether nothing that comes can be of it.
+  /// Whether no further line can be in the range.
   [[nodiscard]] bool is_over() const noexcept { return line_ > range_.last; }
   [[nodiscard]] std::string pass(std::string_view piece);
 
@@ -149,10 +149,10 @@ std::string line_cutter::pass(std::string_view piece) {
 
 namespace {
 
-/// Of contents behind the first that may be left out.
+/// Limit in bytes for buffered contents after the first one.
 constexpr std::size_t most_kept = 64u << 20;
 
-/// The URI of a template of the server's that gives lines of `uri`; empty: there is none.
+/// The URI that reads only `lines` of `uri`, from one of the server's templates; empty if the server has none.
 std::string uri_of_lines(const task& what, const std::string& uri, const std::string& lines) {
   for (const auto& one : what.with.server().templates(what.with.how())) {
     if (!one) return {};
@@ -168,7 +168,7 @@ std::string uri_of_lines(const task& what, const std::string& uri, const std::st
   return {};
 }
 
-/// What was typed: a URI, a name, a path, or a template to be expanded with `--with`.
+/// The URI for the typed word: a URI, a name, a path, or a template that `--with` expands.
 result<std::string> asked_uri(const task& what) {
   auto typed = what.line.word(0);
   const auto given = given_values(what.line);
@@ -182,7 +182,7 @@ result<std::string> asked_uri(const task& what) {
   const auto variables = compiled ? compiled->variables() : std::vector<std::string>();
   std::string names;
   for (const auto& one : variables) names += (names.empty() ? "" : ", ") + one;
-  // Files may have braces in their names; templates begin with a scheme.
+  // File names may contain braces; templates begin with a scheme.
   if (given->empty() && (names.empty() || !has_scheme(typed))) return what.with.uri_of(typed);
   if (given->empty())
     return fail(errc::invalid_argument, "This is a URI template. Give its variables with --with NAME=VALUE: " + names + ".");
@@ -211,7 +211,7 @@ void write_item(json::writer& to, const read_item& one) {
   to.end_object();
 }
 
-/// Says so when the server has masked secrets in what was read.
+/// Reports that the server has masked secrets in the content.
 void tell_masked(const task& what, const std::vector<read_item>& items) {
   std::int64_t count = 0;
   for (const auto& one : items) {
@@ -223,13 +223,14 @@ void tell_masked(const task& what, const std::vector<read_item>& items) {
       "; to show them, set `redact = false` in the server's [[source]]");
 }
 
-/// Says so when a source could not be asked, and what is kept of it was read.
+/// Reports that the content comes from a cache because its source was unavailable.
 void tell_kept(const task& what, const std::vector<read_item>& items) {
   if (what.line.has(quiet_flag)) return;
   if (const auto told = told_of_kept(items); !told.empty()) say(told);
 }
 
-/// Of a source whose documents come as texts, with the file itself behind them or one text for each sheet.
+/// Whether the source converts documents to text. Its resources may have the original file as a second content, or one text for
+/// each sheet.
 bool is_of_documents(std::string_view scheme) {
   const auto plain = ascii::in_lower_case(scheme);
   return plain == "docs" || plain == "gdrive" || plain.starts_with("gdrive-");
@@ -240,7 +241,7 @@ bool is_whole_document(const std::string& uri) {
   return is_of_documents(parts.scheme) && !parts.query;
 }
 
-/// Where the bytes of one read go.
+/// The output of one read: standard output or a file.
 class destination {
  public:
   destination(const task& what, const std::string& uri, std::optional<line_range> lines)
@@ -252,8 +253,8 @@ class destination {
     if (const auto file = what.line.text(output_flag); !file.empty() && file != "-") file_.emplace(file);
   }
   result<void> open() { return file_ ? file_->open() : result<void>(); }
-  /// What comes behind the first content of a document is kept until it is known what it is. Beyond what is kept it can only be
-  /// the original, of which nothing is needed.
+  /// Buffers contents after the first one until `take_later`, which knows their types. A second content that is too large can
+  /// only be the original file, whose bytes are not needed.
   result<void> take(std::size_t item, std::string_view bytes) {
     if (item == 0 || !may_have_original_) return pass(item, bytes);
     if (later_.size() < item) later_.resize(item);
@@ -267,11 +268,11 @@ class destination {
     later_[item - 1] += bytes;
     return {};
   }
-  /// The other contents, but for the file that the first is the text of.
+  /// Writes the buffered contents, except for the original file of a document.
   result<void> take_later(const std::vector<read_item>& items) {
     for (std::size_t i = 1; i < items.size() && i <= later_.size(); ++i) {
       const auto& one = items[i];
-      // Its URI may be by path where the document was asked for by id.
+      // Do not compare whole URIs: the document may have been requested by id while this URI uses a path.
       const bool is_original = items.front().is_text && !one.is_text && one.uri.ends_with("?format=original");
       if (i == 1 && is_dropped_ && !is_original) return too_much();
       if (is_original) {
@@ -281,7 +282,7 @@ class destination {
         continue;
       }
       if (items[i - 1].is_text && one.is_text && !cutter_) {
-        // Such as sheets, which would go over into each other.
+        // Separate texts such as sheets by an empty line.
         HONDANA_TRY(give(last_ == '\n' ? "\n" : "\n\n"));
       }
       HONDANA_TRY(pass(i, later_[i - 1]));
@@ -290,7 +291,7 @@ class destination {
   }
   result<void> pass(std::size_t item, std::string_view bytes) {
     if (item != item_) {
-      // Each item has lines and characters of its own.
+      // Lines and incomplete characters do not continue across items.
       item_ = item;
       is_first_ = true;
       if (lines_) cutter_.emplace(*lines_);
@@ -305,7 +306,7 @@ class destination {
       bytes = cut;
     }
     HONDANA_TRY(give(bytes));
-    // The rest is not asked for: the call ends here, and `has_enough` says that nothing is wrong.
+    // No further content is needed: end the call. `has_enough` tells the caller that this is not a failure.
     if (cutter_ && cutter_->is_over()) return fail(errc::cancelled, "all lines have come");
     return {};
   }
@@ -345,13 +346,13 @@ class destination {
   text_filter filter_;
   std::size_t item_ = 0;
   bool is_first_ = true;
-  char last_ = '\n';  // of what was written
+  char last_ = '\n';  // last byte written
   std::vector<std::string> later_;
   std::size_t kept_ = 0;
-  bool is_dropped_ = false;  // what comes second, since it is too large to be kept
+  bool is_dropped_ = false;  // the second content, because it is too large to buffer
 };
 
-/// The URI of the file that a document is the text of. Errors: invalid_argument.
+/// The URI of a document's original file. Errors: invalid_argument.
 result<std::string> uri_of_original(const std::string& uri) {
   const auto parts = split_uri(uri);
   if (is_of_documents(parts.scheme) && !parts.query) return uri + "?format=original";
@@ -393,7 +394,7 @@ int read_resource(const task& what) {
   destination into(what, *uri, lines);
   if (auto opened = into.open(); !opened) return what.with.explain(opened.error());
   auto got = what.with.read_to(*uri, [&into](std::size_t item, std::string_view bytes) { return into.take(item, bytes); });
-  if (output_is_gone()) return exit_ok;  // finish_output says how it ended
+  if (output_is_gone()) return exit_ok;  // finish_output chooses the exit code
   if (!got && !into.has_enough())
     return what.with.explain(why_not_read(*uri, got.error(), what.with.server().server().has_versions));
   if (got) {

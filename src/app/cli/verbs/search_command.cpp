@@ -25,8 +25,9 @@
 
 namespace hondana::cli {
 
-/// A typed word that may be the beginning of a scheme must be one of what `of` lists; anything with a colon may be. Errors:
-/// invalid_argument, with what would be one; those of the list. `spelled`: the same as `beginning_as_listed` has it.
+/// Checks the URI prefix of `--under`. A word without a colon must be the beginning of a listed URI; a word with a colon is
+/// always accepted. `spelled`: the result of `beginning_as_listed`. Errors: invalid_argument with suggestions; those of the
+/// list.
 [[nodiscard]] result<void> check_beginning(client& of, const std::string& typed, const std::string& spelled,
                                            const call_options& how);
 
@@ -35,18 +36,18 @@ namespace {
 constexpr std::size_t most_told_roots = 5;
 constexpr std::size_t most_listed_for_roots = 20'000;
 
-/// The address of the index is in no index.
+/// The search index does not contain its own resources.
 bool belongs_to_index(const resource& one) { return one.uri.starts_with("search:"); }
 
-/// What everything of its source begins with. Where no authority tells sources apart it is the URI itself: folders are listed
-/// before what they hold.
+/// The common prefix of all URIs of a source. Without an authority, it is the URI itself, because folders are listed before
+/// their contents.
 std::string root_of(const std::string& uri) {
   const auto parts = split_uri(uri);
   if (!parts.authority || parts.authority->empty()) return uri;
   return std::string(parts.scheme) + "://" + std::string(*parts.authority) + '/';
 }
 
-/// Of all that is listed, as far as that is looked at; empty: nothing is listed.
+/// The first few roots of the listed resources, comma-separated; empty: no resource is listed.
 result<std::string> told_roots(client& of, const call_options& how) {
   std::vector<std::string> roots;
   std::size_t count = 0;
@@ -72,7 +73,7 @@ result<void> check_beginning(client& of, const std::string& typed, const std::st
   entry_filter wanted;
   wanted.uri_prefix = spelled;
   for (const auto& one : of.resources(wanted, how)) {
-    // Who lists nothing may be searched all the same.
+    // A server without lists may still support search.
     if (!one && one.error().code == errc::unsupported) return {};
     if (!one) return tl::unexpected(one.error());
     if (!belongs_to_index(*one)) return {};
@@ -92,10 +93,10 @@ result<void> check_beginning(client& of, const std::string& typed, const std::st
 namespace {
 
 constexpr std::string_view tool_name = "search_resources";
-/// Of a passage on a terminal.
+/// Maximum lines of a passage on a terminal.
 constexpr std::size_t most_lines = 6;
 
-/// Whether the server has an index, which can be asked for more than the tool.
+/// Whether the server has the search resource, which supports more conditions than the tool.
 bool has_index(const task& what) {
   for (const auto& one : what.with.server().templates(what.with.how())) {
     if (!one) return false;
@@ -118,20 +119,20 @@ const asked_for conditions[]{{&limit_flag, "limit", false},
                              {&since_flag, "modifiedSince", false},
                              {&owner_flag, "owner", true}};
 
-/// What is searched for.
+/// The search words and the URI prefix.
 struct question {
   std::string words;
-  std::string under;  ///< As URIs are spelled, where people type letters of any language and blanks.
+  std::string under;  ///< Percent-encoded like URIs in lists; users may type any characters and spaces.
 };
 
 std::string said_by(const task& what, const flag& which, const question& asked) {
   return &which == &under_flag ? asked.under : what.line.text(which);
 }
 
-/// For a program that was started for this one question.
+/// Default wait for a server that was started for this search only.
 constexpr std::chrono::seconds usual_wait{60};
 constexpr std::chrono::seconds between_news{5};
-/// Servers give up on calls after a while, and are asked again.
+/// Time of one call. Servers end longer calls, so a long wait needs several.
 constexpr std::chrono::seconds one_wait{20};
 
 std::chrono::milliseconds longest_wait_for_index(const task& what) {
@@ -141,8 +142,8 @@ std::chrono::milliseconds longest_wait_for_index(const task& what) {
   return what.line.server().empty() ? std::chrono::milliseconds(0) : std::chrono::milliseconds(usual_wait);
 }
 
-/// Returns when everything is indexed that is there now, or so much time has passed, or the server cannot say; telling how far
-/// it is meanwhile. Errors: cancelled, and what ends the connection.
+/// Waits until everything is indexed, the time is over, or the server does not report the state. Prints progress meanwhile.
+/// Errors: cancelled, and errors that end the connection.
 result<void> wait_for_index(const task& what) {
   using clock = monotonic_clock;
   const auto end = clock::now() + longest_wait_for_index(what);
@@ -161,13 +162,13 @@ result<void> wait_for_index(const task& what) {
     if (got) return {};
     const auto code = got.error().code;
     if (code == errc::cancelled || code == errc::source_unavailable) return tl::unexpected(got.error());
-    // Not because its time was over: it will say the same again.
+    // A fast error other than a timeout would only repeat.
     if (code != errc::timed_out && clock::now() - now < between_news) return {};
   }
   return {};
 }
 
-/// What a server says of words or conditions is about what was typed.
+/// Turns the server's invalid-params error into a usage error.
 failure about_what_was_typed(failure why) {
   constexpr std::int64_t invalid_params = -32602;
   if (!why.answer || why.answer->code != invalid_params) return why;
@@ -186,7 +187,7 @@ result<value> ask_index(const task& what, const question& asked) {
   return value::parse(got->items.front().bytes);
 }
 
-/// Whether the call failed since there is nothing to call.
+/// Whether the call failed because the server has no search tool.
 bool is_without_tool(const task& what, const failure& why) {
   if (why.code == errc::unsupported) return true;
   if (!why.answer) return false;
@@ -276,7 +277,7 @@ void print_for_programs(const std::vector<value>& results) {
   }
 }
 
-/// What was not looked at, or only by half.
+/// Reports what was searched only partly or not at all.
 void tell_remark(const task& what, const value& answer) {
   if (what.line.has(quiet_flag)) return;
   const auto* complete = answer.find("isComplete");

@@ -1,4 +1,4 @@
-/// `hondana skills`.
+/// `hondana skills`: lists the skills of a server, or prints one.
 
 #include <algorithm>
 #include <utility>
@@ -30,7 +30,7 @@ void write(json::writer& to, const skill& of) {
   to.end_array().end_object();
 }
 
-/// By its URI, or by its name among those that are listed.
+/// Finds a skill by its URI, or by its name in the list.
 result<skill> find(const task& what, const std::string& word) {
   auto& server = what.with.server();
   if (word.find("://") != std::string::npos)

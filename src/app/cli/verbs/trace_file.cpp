@@ -1,4 +1,4 @@
-/// A file that records the messages of a connection as the transcripts of the tests do.
+/// Records the messages of a connection in a file, in the format of the test transcripts.
 #include "app/cli/verbs/trace_file.hpp"
 
 #include <fcntl.h>
@@ -20,14 +20,14 @@ namespace {
 
 constexpr std::size_t most_whole = 1u << 20;
 constexpr std::size_t longest_text = 64u << 10;
-// So that the player of transcripts adds nothing of its own.
+// Tell the transcript player to add no messages or metadata of its own.
 constexpr const char* first_lines = "# open: none\n# meta: as written\n";
 
 std::string remark(const std::string& place, std::uint64_t size, const std::string& digest) {
   return "# " + visible(place) + ": " + std::to_string(size) + " bytes, " + digest + '\n';
 }
 
-/// The digest of what a text stands for: of a blob its bytes.
+/// A comment with size and digest of a text; for a blob, those of the decoded bytes.
 std::string remark_of(const std::string& place, const std::string& text) {
   bytes::sha256 digest;
   const auto decoded = place.ends_with("/blob") ? json::decode_base64(text) : std::nullopt;
@@ -36,7 +36,8 @@ std::string remark_of(const std::string& place, const std::string& text) {
   return remark(place, meant.size(), digest.finish());
 }
 
-/// The same with long texts left out, each told in `remarks`. As deep as JSON is parsed.
+/// A copy with long texts replaced by "*"; `remarks` gets a comment for each. The recursion is limited by the depth limit of
+/// the JSON parser.
 value shortened(const value& from, const std::string& place, std::string& remarks) {
   if (const auto* text = from.as_string(); text != nullptr && text->size() > longest_text) {
     remarks += remark_of(place, *text);
@@ -55,7 +56,7 @@ value shortened(const value& from, const std::string& place, std::string& remark
   return from;
 }
 
-/// The same with another value for one member, where it is an object.
+/// A copy with another value for one member. Returns values that are not objects unchanged.
 value with_member(const value& object, std::string_view name, value instead) {
   if (object.as_object() == nullptr) return object;
   auto members = *object.as_object();
@@ -75,7 +76,7 @@ result<std::shared_ptr<trace_file>> trace_file::open(const std::string& path) {
   };
   if (!file.is_open()) return why("cannot be written to ");
   struct stat known{};
-  // One that was there already may be readable by others.
+  // An existing file may be readable by others.
   if (!is_errors && ::fstat(file.get(), &known) == 0 && S_ISREG(known.st_mode) && ::fchmod(file.get(), 0600) != 0)
     return why("cannot be made private in ");
   std::shared_ptr<trace_file> made(new trace_file(std::move(file)));
@@ -87,13 +88,13 @@ result<std::shared_ptr<trace_file>> trace_file::open(const std::string& path) {
 void trace_file::write(message_direction way, std::string_view message) {
   const bool is_ours = way == message_direction::to_server;
   std::string text(message);
-  // Outside of strings, where JSON has none, a line end is as good as a space.
+  // JSON strings cannot contain newlines, and outside strings a space means the same.
   std::replace_if(text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
   while (text.ends_with(' ')) text.pop_back();
   std::string remarks;
   const std::lock_guard lock(mutex_);
   if (!is_ours && (!kept_.empty() || was_cut_ || text.size() > most_whole)) {
-    // What is no JSON stands as it came.
+    // Text that is not JSON stays as it is.
     if (const auto parsed = value::parse(text, {.bytes = text.size(), .values = text.size()})) {
       const auto whole = completed(*parsed, remarks);
       text = whole.to_text();

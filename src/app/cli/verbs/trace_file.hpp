@@ -1,4 +1,4 @@
-/// A file that records the messages of a connection as the transcripts of the tests do.
+/// Records the messages of a connection in a file, in the format of the test transcripts.
 #pragma once
 
 #include <cstddef>
@@ -19,28 +19,28 @@
 
 namespace hondana::cli {
 
-/// One message a line, `-> ` before those to the server and `<- ` before those from it. Texts of more than 64 KiB in messages
-/// of more than a megabyte from the server become "*", which transcripts match with anything, and a comment before the message
-/// tells size and SHA-256 of what stood there. Threads: any.
+/// One message per line, with the prefix `-> ` to the server and `<- ` from it. Threads: any.
+/// In messages of more than 1 MiB from the server, texts of more than 64 KiB become "*", which transcripts match with any text.
+/// A comment before the message then gives size and SHA-256 of the text.
 class trace_file {
  public:
-  /// Makes the file anew, with mode 0600; "-" is standard error. Errors: invalid_argument when it cannot be written.
+  /// Creates or truncates the file, with mode 0600; "-" is standard error. Errors: invalid_argument if it cannot be written.
   [[nodiscard]] static result<std::shared_ptr<trace_file>> open(const std::string& path);
 
   void write(message_direction way, std::string_view message);
-  /// Content of the answer under way, which its message will lack: `write` puts it back.
+  /// Stores content that arrived separately from the answer in progress. `write` adds it to the answer's message.
   void keep(std::size_t item, std::string_view bytes);
-  /// No message will come for content that is kept still: it was not taken to its end, or came from elsewhere.
+  /// Drops the stored content: no message will follow, because the read ended early or the content came from elsewhere.
   void forget();
 
  private:
   struct content {
-    std::string bytes;  // the first of them only, when there are too many
+    std::string bytes;  // the beginning only, if the content is too large
     std::uint64_t size = 0;
     bytes::sha256 digest;
   };
   explicit trace_file(disk::handle file) noexcept : file_(std::move(file)) {}
-  // With the mutex held:
+  // Call with the mutex locked:
   [[nodiscard]] value completed(const value& message, std::string& remarks);
   void write_all(std::string_view text);
 
@@ -49,7 +49,7 @@ class trace_file {
   bool has_failed_ = false;
   std::map<std::size_t, content> kept_;  // by item
   std::size_t kept_bytes_ = 0;
-  bool was_cut_ = false;  // a message may come yet that lacks content which nobody took
+  bool was_cut_ = false;  // a later message may lack content that was not read to its end
 };
 
 }  // namespace hondana::cli

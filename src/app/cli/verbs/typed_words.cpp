@@ -1,4 +1,4 @@
-/// The meaning of typed words: resources and templates by name, and values by their JSON Schema.
+/// Interprets typed words: resources and templates by name, and values by their JSON Schema.
 #include "app/cli/verbs/typed_words.hpp"
 
 #include <algorithm>
@@ -25,11 +25,11 @@ namespace {
 constexpr std::size_t most_told = 5;
 constexpr std::size_t most_looked_at = 100;
 
-/// How servers by others say that a resource does not exist, for which 2026-07-28 has no number of its own.
+/// Phrases with which other servers report a missing resource. Revision 2026-07-28 has no error code for it.
 constexpr std::array<std::string_view, 5> not_found_phrases{"not found", "unknown resource", "does not exist", "no such",
                                                             "there is no "};
 
-/// The only one there is; nothing when there is none. Errors: invalid_argument for several.
+/// The only element; no value if there is none. Errors: invalid_argument for several.
 result<std::string> only_one(const std::set<std::string>& found, std::string_view word, std::string_view what) {
   if (found.size() == 1) return *found.begin();
   std::string text =
@@ -46,7 +46,7 @@ result<std::string> only_one(const std::set<std::string>& found, std::string_vie
   return fail(errc::invalid_argument, text + ". Give the whole URI or name.");
 }
 
-/// Or the beginning of one.
+/// Whether the text is a scheme or the beginning of one.
 bool is_scheme(std::string_view text) {
   const auto is_letter = [](char c) { return ascii::is_letter(c); };
   const auto may_follow = [&](char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.'; };
@@ -57,7 +57,7 @@ failure malformed(const std::string& uri, const failure& why) {
   return {errc::invalid_argument, '"' + uri + "\" is malformed: " + why.public_text, {}};
 }
 
-/// The bytes at the end of a URI's beginning that may be the beginning of an escape.
+/// The number of bytes at the end that may be the beginning of a percent escape.
 std::size_t begun_escape(std::string_view text) {
   constexpr std::string_view digits = "0123456789ABCDEFabcdef";
   if (text.ends_with('%')) return 1;
@@ -85,14 +85,14 @@ result<std::string> resource_named(client& of, std::string_view word, const call
   while (parts.ends_with('/')) parts.pop_back();
   const auto encoded = percent_encode(parts, true);
   entry_filter wanted;
-  // Where names and URIs spell it alike the server need not list everything.
+  // If name and URI spell the word alike, the server can filter the list.
   if (encoded == parts) wanted.text = parts;
   std::set<std::string> named;
   std::set<std::string> ending;
   for (const auto& one : of.resources(wanted, how)) {
     if (!one) return tl::unexpected(one.error());
     if (one->name == word) named.insert(one->uri);
-    // A list may be endless; so many are several however many there are.
+    // A list may be endless. The word is ambiguous already, so stop.
     if (named.size() > most_looked_at) break;
     if (ending.size() <= most_looked_at && !parts.empty() && (ends_in(one->uri, parts) || ends_in(one->uri, encoded)))
       ending.insert(one->uri);
@@ -198,7 +198,7 @@ std::string type_of(const value& schema) {
   const auto* type = schema.find("type");
   if (type == nullptr) return {};
   if (const auto* one = type->as_string()) return *one;
-  // Of several the first that is not null will do.
+  // Of several types, take the first that is not null.
   if (const auto* all = type->as_array()) {
     for (const auto& one : *all) {
       if (one.as_string() != nullptr && *one.as_string() != "null") return *one.as_string();

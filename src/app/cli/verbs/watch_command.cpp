@@ -1,4 +1,4 @@
-/// `hondana watch`.
+/// `hondana watch`: prints changes of resources or of the list.
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -32,9 +32,9 @@ namespace {
 
 using clock = monotonic_clock;
 
-// After so many ends of the server's program in a row, each within five seconds of its start.
+// The number of consecutive exits of the server's program, each within five seconds of its start, before giving up.
 constexpr unsigned most_quick_ends = 4;
-// Of the content of what is there; less costs more, since it has to be cancelled.
+// Bytes of content that prove that a resource exists. A smaller limit costs more, because more reads have to be cancelled.
 constexpr std::size_t enough = 64u << 10;
 
 std::string_view name_of(change_kind kind) {
@@ -102,18 +102,18 @@ bool is_change(const change& news) {
          news.kind != change_kind::refused;
 }
 
-/// What the threads that hear changes tell the one that waits.
+/// Passes events from the callback threads to the waiting main thread. Threads: any.
 class news_for_waiter {
  public:
   enum class kind : std::uint8_t { nothing, is_back, is_over };
 
   news_for_waiter() : event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
-  /// The connection is back.
+  /// Reports that the connection is back.
   void back() { tell(is_back_); }
-  /// There is no reason to go on.
+  /// Reports that the command is done.
   void over() { tell(is_over_); }
-  /// The server's program ends whenever it is started; `how` it did last.
+  /// Reports that the server's program keeps exiting; `how`: its last exit.
   void given_up(std::string_view how) {
     {
       const std::lock_guard lock(mutex_);
@@ -121,12 +121,12 @@ class news_for_waiter {
     }
     over();
   }
-  /// Empty: nobody has given up.
+  /// How the program exited last; empty: it has not been given up.
   [[nodiscard]] std::string last_end() const {
     const std::lock_guard lock(mutex_);
     return last_end_;
   }
-  /// The server does not let whoever asks watch any more; `why` it says so.
+  /// Reports that the server no longer allows the caller to watch; `why`: its message.
   void refused(std::string_view why) {
     {
       const std::lock_guard lock(mutex_);
@@ -134,7 +134,7 @@ class news_for_waiter {
     }
     over();
   }
-  /// Empty: it does.
+  /// The reason of the server; empty: watching is allowed.
   [[nodiscard]] std::string refusal() const {
     const std::lock_guard lock(mutex_);
     return refusal_;
@@ -160,7 +160,7 @@ class news_for_waiter {
   std::string refusal_;
 };
 
-/// Asks for the first page: a server may look after its list only once somebody has asked for it.
+/// Requests the first page of the list. Some servers watch their list only after a client has requested it.
 result<void> ask_for_list(const task& what) {
   auto how = what.with.how();
   how.afresh = true;
@@ -171,7 +171,8 @@ result<void> ask_for_list(const task& what) {
   return {};
 }
 
-/// Until the interruption, the time given with `--for`, or the news that it is over. `of_list`: the list is watched.
+/// Waits for the interruption, the end of the time given with `--for`, or the end of the command. `of_list`: the list is
+/// watched.
 void wait_for(const task& what, news_for_waiter& news, bool of_list) {
   const auto seconds = what.line.number(for_flag);
   const auto until =
@@ -183,22 +184,22 @@ void wait_for(const task& what, news_for_waiter& news, bool of_list) {
       if (rest <= 0) return;
       left = static_cast<int>(std::min<std::int64_t>(rest, 3'600'000));
     }
-    // Of the output only its end is of interest: nobody reads any more.
+    // Watch standard output only for errors: its reader is gone.
     std::array<pollfd, 3> watched{
         {{what.interrupted.descriptor(), POLLIN, 0}, {news.descriptor(), POLLIN, 0}, {STDOUT_FILENO, 0, 0}}};
     if (::poll(watched.data(), watched.size(), monotonic_clock::poll_timeout(left)) <= 0) continue;
-    if ((watched[2].revents & POLLERR) != 0) print("\n");  // which fails, as every later line would
+    if ((watched[2].revents & POLLERR) != 0) print("\n");  // fails like every later line, so that the exit code tells
     if (watched[0].revents != 0 || watched[2].revents != 0) return;
     const auto told = news.take();
     if (told == news_for_waiter::kind::is_over) return;
-    // A server that restarted knows nothing of who asked its forerunner. One that is gone again comes back with more news.
+    // A restarted server does not know which clients requested the list before. If it is gone again, another event follows.
     if (told == news_for_waiter::kind::is_back && of_list) {
       if (auto asked = ask_for_list(what); !asked && !what.line.has(quiet_flag)) say(asked.error().public_text);
     }
   }
 }
 
-/// Whether a resource is there now, as far as the server says. No more than the beginning of its content is taken.
+/// Whether a resource exists now, according to the server. Reads only the beginning of its content.
 result<bool> exists(const task& what, const std::string& uri) {
   std::size_t seen = 0;
   const auto got = what.with.read_to(uri, [&seen](std::size_t, std::string_view bytes) -> result<void> {
@@ -207,20 +208,20 @@ result<bool> exists(const task& what, const std::string& uri) {
   });
   if (got || seen > 0) return true;
   if (got.error().code == errc::resource_not_found) return false;
-  // Whatever is wrong with reading it, it is not that it is not there.
+  // Any other read error does not mean that the resource is missing.
   if (got.error().code == errc::cancelled) return tl::unexpected(got.error());
   return true;
 }
 
-/// Servers spell in their own way what they take on.
+/// Whether the server's list of watched URIs contains `uri`. Servers may spell it differently.
 bool is_among(const std::vector<std::string>& taken, const std::string& uri) {
   const auto canonical = canonical_uri(uri).value_or(uri);
   return std::any_of(taken.begin(), taken.end(),
                      [&](const std::string& one) { return one == uri || canonical_uri(one).value_or(one) == canonical; });
 }
 
-/// Says what does not exist yet, and what of it the server does not watch. Errors: resource_not_found for what is not there and
-/// would not be told of.
+/// Reports the resources that do not exist yet, and those that the server cannot watch. Errors: resource_not_found for a
+/// resource that neither exists nor is watched.
 result<void> look_for_missing(const task& what, const std::vector<std::string>& uris, const std::vector<std::string>& taken) {
   for (const auto& uri : uris) {
     const bool is_taken = is_among(taken, uri);
@@ -235,13 +236,13 @@ result<void> look_for_missing(const task& what, const std::vector<std::string>& 
   return {};
 }
 
-/// What is watched, for people: a word may have meant another resource than they think.
+/// The watched resources, for people, because a word may name another resource than expected.
 std::string watched(const std::vector<std::string>& uris) {
   if (uris.empty()) return "the list";
   return uris.size() == 1 ? uris.front() : std::to_string(uris.size()) + " resources";
 }
 
-/// Says how the server's program has ended, and gives up on one that does not live.
+/// Reports exits of the server's program, and gives up after too many in a row.
 void look_after_program(const task& what, const std::shared_ptr<news_for_waiter>& waiter) {
   what.with.on_program_end([waiter, is_quiet = what.line.has(quiet_flag)](std::string_view how, unsigned quick_ends) {
     const std::string ended = "the server's program " + std::string(how);
@@ -255,7 +256,7 @@ void look_after_program(const task& what, const std::shared_ptr<news_for_waiter>
   });
 }
 
-/// The URIs that the line's words mean, as the server lists them. Errors: those of `uri_of` and `as_listed`.
+/// The URIs of the words on the command line, as the server lists them. Errors: those of `uri_of` and `as_listed`.
 result<std::vector<std::string>> uris_of(const task& what) {
   std::vector<std::string> out;
   for (const auto& word : what.line.words()) {
@@ -307,7 +308,7 @@ int watch_changes(const task& what) {
   if (of_list) {
     if (auto asked = ask_for_list(what); !asked) return what.with.explain(asked.error());
   }
-  // A program that started this one waits for it, too.
+  // Print this to pipes too: a program that started this one may wait for it.
   if (!what.line.has(quiet_flag))
     say("watching " + watched(wanted.uris) + (what.shown.shows_errors ? "; end with Ctrl-C" : ""));
   wait_for(what, *waiter, of_list);
@@ -317,7 +318,7 @@ int watch_changes(const task& what) {
                                   " times in a row. Run it by itself to see why.",
                               {}});
   if (const auto why = waiter->refusal(); !why.empty()) {
-    // What is refused as well says which log-in would help.
+    // A rejected list request tells which login would help.
     const auto asked = ask_for_list(what);
     const bool is_the_same = !asked && exit_code_of(asked.error().code) == exit_auth;
     return what.with.explain(is_the_same ? asked.error() : failure{errc::unauthorized, why, {}});

@@ -1,4 +1,4 @@
-/// Requests of a client, and how they are written in the revision that the server speaks.
+/// The requests of a client, and their encoding in the revision of the server.
 #include "protocol/wire/asking/requests.hpp"
 
 #include <algorithm>
@@ -232,7 +232,7 @@ void write_sampling(json::writer& to, const client_handlers& can, const speech& 
   to.end_object();
 }
 
-/// Spec: 2026-07-28 basic/transports/streamable-http#value-encoding.
+/// Encodes a header value. Spec: 2026-07-28 basic/transports/streamable-http#value-encoding.
 std::string header_spelling(std::string_view value) {
   const bool is_plain = std::all_of(value.begin(), value.end(), [](char c) { return c >= ' ' && c <= '~'; }) &&
                         !value.starts_with(' ') && !value.ends_with(' ') &&
@@ -276,7 +276,7 @@ std::string spelled(const request& what, std::uint64_t id, const speech& in, con
   const auto more = options.meta ? options.meta() : value::object();
   const bool has_meta = in.is_modern || reports || !more.empty() || !trace.traceparent.empty() || !trace.baggage.empty();
   if (has_meta || !what.params.empty()) {
-    // The members are JSON already; the writer sees one raw value.
+    // The members are JSON already, so the writer gets one raw value.
     std::string params = "{" + what.params;
     if (has_meta) {
       std::string meta;
@@ -291,7 +291,7 @@ std::string spelled(const request& what, std::uint64_t id, const speech& in, con
         write_capabilities(inner, options, in);
         if (options.least_log_level) inner.member(level_key, name_of(*options.least_log_level));
       }
-      // A state without its trace means nothing.
+      // A tracestate without its traceparent is meaningless.
       if (!trace.traceparent.empty()) {
         inner.member("traceparent", trace.traceparent).member_if("tracestate", trace.tracestate);
       }
@@ -359,7 +359,7 @@ server_description description_of(const json::object& result, const speech& in) 
   }
   out.has_tools = object_member(*capabilities, "tools").has_value();
   out.has_prompts = object_member(*capabilities, "prompts").has_value();
-  // Before 2025-03-26 there was completion and no way to say so.
+  // Revisions before 2025-03-26 have completion, but no capability for it.
   out.has_completion = object_member(*capabilities, "completions").has_value() || in.revision == "2024-11-05";
   const auto extensions = object_member(*capabilities, in.is_modern ? "extensions" : "experimental");
   if (!extensions) return out;

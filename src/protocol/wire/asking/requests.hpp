@@ -1,4 +1,4 @@
-/// Requests of a client, and how they are written in the revision that the server speaks.
+/// The requests of a client, and their encoding in the revision of the server.
 #pragma once
 
 #include <cstdint>
@@ -17,81 +17,83 @@ namespace hondana::wire::asking {
 
 struct speech;
 
-/// A request before it is known in which revision and under which id it goes out.
+/// A request, independent of its revision and id.
 struct request {
   std::string method{};
-  std::string params{};         ///< Members, without braces: `"uri":"file:///a"`.
-  std::string target{};         ///< The URI or name it is about: for errors and headers.
-  bool repeats_target = false;  ///< In the header `Mcp-Name`.
-  bool may_be_asked = false;    ///< The answer may be a question, after which the request is made again.
+  std::string params{};         ///< Members without braces: `"uri":"file:///a"`.
+  std::string target{};         ///< The URI or name that it refers to, for errors and headers.
+  bool repeats_target = false;  ///< `target` is repeated in the header `Mcp-Name`.
+  bool may_be_asked = false;    ///< The server may answer with a request for input; the request is then repeated.
 };
 
 using cursor = std::optional<std::string>;
 using named_texts = std::vector<std::pair<std::string, std::string>>;
 
-/// `wanted`: for servers of the versioned dialect; null for all.
+/// `wanted`: a filter, for servers with the versioned-resources extension; null: no filter.
 [[nodiscard]] request list_resources(const cursor& from, const entry_filter* wanted);
 [[nodiscard]] request list_templates(const cursor& from);
 [[nodiscard]] request list_folder(std::string_view uri, const cursor& from);
 [[nodiscard]] request list_tools(const cursor& from);
 [[nodiscard]] request list_prompts(const cursor& from);
 [[nodiscard]] request list_skills(const cursor& from);
-/// `version`: the one that is there already, for servers of the versioned dialect; or empty.
+/// `version`: the version that the client has, for servers with the versioned-resources extension; may be empty.
 [[nodiscard]] request read(std::string_view uri, std::string_view version);
-/// Of the versioned dialect: entry and content.
+/// Versioned-resources extension: requests entry and content.
 [[nodiscard]] request get_resource(std::string_view uri);
 [[nodiscard]] request get_skill(std::string_view uri);
 [[nodiscard]] request get_prompt(std::string_view name, const named_texts& arguments);
 /// `arguments`: an object, or null for none.
 [[nodiscard]] request call_tool(std::string_view name, const value& arguments);
-/// `chosen`: what the other variables are; revisions before 2025-06-18 ignore it.
+/// `chosen`: the values of the other variables; revisions before 2025-06-18 ignore them.
 [[nodiscard]] request complete_template(std::string_view uri_template, std::string_view variable, std::string_view typed,
                                         const named_texts& chosen);
 [[nodiscard]] request complete_prompt(std::string_view name, std::string_view argument, std::string_view typed,
                                       const named_texts& chosen);
-/// With sessions, one URI at a time.
+/// For servers with sessions: subscribes to one URI.
 [[nodiscard]] request subscribe(std::string_view uri);
 [[nodiscard]] request unsubscribe(std::string_view uri);
-/// With sessions and the versioned dialect: changes come with their entries.
+/// For servers with sessions and the versioned-resources extension: changes are sent with their entries.
 [[nodiscard]] request subscribe_entries(const std::vector<std::string>& uris);
 [[nodiscard]] request unsubscribe_entries(const std::vector<std::string>& uris);
-/// Without sessions: a stream of changes. `entries`: they come with their entries, by the versioned dialect.
+/// For servers without sessions: opens a stream of changes.
+/// `entries`: changes are sent with their entries (versioned-resources extension).
 [[nodiscard]] request listen(const watch_request& what, bool entries);
-/// With sessions: the least level of log messages that are wanted.
+/// For servers with sessions: sets the minimum level of log messages.
 [[nodiscard]] request set_level(log_level least);
 [[nodiscard]] request ping();
-/// What a server without sessions speaks and has.
+/// Requests the revisions and capabilities of a server without sessions.
 [[nodiscard]] request discover();
-/// Opens a session in `in`.
+/// Opens a session with the revision `in`.
 [[nodiscard]] request initialize(const client_options& options, const speech& in);
-/// A method that this client knows nothing of. `params`: an object, or null for none.
+/// Any other method. `params`: an object, or null for none.
 [[nodiscard]] request any(std::string_view method, const value& params);
 
-/// Whole messages that expect no answer.
+/// Complete notifications.
 [[nodiscard]] std::string initialized();
 [[nodiscard]] std::string roots_changed();
 
-/// What both sides agreed on.
+/// The revision that client and server have agreed on.
 struct speech {
   std::string revision;
   bool is_modern = false;
 };
 
-/// The `capabilities` a client with these options has, as an object.
+/// Writes `capabilities` for a client with these options, as an object.
 void write_capabilities(json::writer& to, const client_options& options, const speech& in);
+/// Writes the client's name and version, as an object.
 void write_self(json::writer& to, const client_options& options, const speech& in);
 
-/// The message. `reports`: the server is asked to tell how far it is. `trace` goes along in `_meta`.
+/// The complete message. `reports`: requests progress notifications. `trace` is sent in `_meta`.
 [[nodiscard]] std::string spelled(const request& what, std::uint64_t id, const speech& in, const client_options& options,
                                   bool reports, const trace_context& trace = {});
-/// The headers beside it.
+/// The HTTP headers for the request.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> headers_of(const request& what, const speech& in);
-/// Those of every message of a session. Spec: 2025-06-18 basic/transports#protocol-version-header.
+/// The headers of every message in a session. Spec: 2025-06-18 basic/transports#protocol-version-header.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> session_fields(const speech& in);
 /// The header that repeats an argument of a tool. Spec: 2026-07-28 basic/transports/streamable-http#value-encoding.
 [[nodiscard]] std::pair<std::string, std::string> argument_header(std::string_view name, std::string_view value);
 
-/// What an answer to `server/discover` or `initialize` says of the server.
+/// The description of a server in its answer to `server/discover` or `initialize`.
 [[nodiscard]] server_description description_of(const json::object& result, const speech& in);
 
 }  // namespace hondana::wire::asking

@@ -1,4 +1,4 @@
-/// Reads results of servers leniently: lists, contents, tools, prompts, skills and completions.
+/// Reads server results leniently: lists, contents, tools, prompts, skills and completions.
 #include "protocol/wire/asking/results.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 
 namespace hondana::wire::asking {
 
-/// broken_protocol: the server's answer is none, for the reason in `text`.
+/// broken_protocol: the server's answer is invalid. `text`: why.
 [[nodiscard]] tl::unexpected<failure> broken(std::string text);
 /// The member, or null.
 [[nodiscard]] value value_member(const json::object& of, std::string_view name);
@@ -28,7 +28,7 @@ namespace hondana::wire::asking {
 [[nodiscard]] result<resource> entry_of(const json::object& of, const std::string& path);
 [[nodiscard]] result<read_item> item_of(const json::object& of, const std::string& path);
 
-/// A list with its cursor and freshness; `read` takes one element.
+/// Reads a list with its cursor and freshness. `read` reads one element.
 template <class T, class Read>
 result<page<T>> page_of(const json::object& from, std::string_view name, Read read) {
   const auto member = from.find(name);

@@ -1,4 +1,4 @@
-/// Reads results of servers leniently: lists, contents, tools, prompts, skills and completions.
+/// Reads server results leniently: lists, contents, tools, prompts, skills and completions.
 #pragma once
 
 #include <chrono>
@@ -13,6 +13,7 @@
 
 namespace hondana::wire::asking {
 
+/// These functions read an optional member of `of`. A missing member, or one of another type, gives an empty result.
 [[nodiscard]] inline std::string text_member(const json::object& of, std::string_view name) {
   const auto member = of.find(name);
   if (!member || !*member) return {};
@@ -59,27 +60,28 @@ namespace hondana::wire::asking {
   return inner->elements();
 }
 
-/// For how long and for whom an answer may be kept.
+/// How long and for whom an answer may be cached.
 struct freshness {
   std::chrono::milliseconds ttl{0};
   bool is_public = false;
 };
 [[nodiscard]] freshness freshness_of(const json::object& result);
 
-/// Each reads a result. Members that are missing and cannot be, or of a wrong type, are broken_protocol, naming the path.
+/// These functions read results. Errors: broken_protocol with the path, for required members that are missing or members of a
+/// wrong type.
 [[nodiscard]] result<page<resource>> resources_of(const json::object& result);
 [[nodiscard]] result<page<resource_template>> templates_of(const json::object& result);
 [[nodiscard]] result<page<tool>> tools_of(const json::object& result);
 [[nodiscard]] result<page<prompt>> prompts_of(const json::object& result);
 [[nodiscard]] result<page<skill>> skills_of(const json::object& result);
 [[nodiscard]] result<skill> skill_of(const json::object& result);
-/// The `resource` of a result or of the news of a change.
+/// Reads the `resource` of a result or of a change notification.
 [[nodiscard]] result<resource> resource_of(const json::object& of);
 [[nodiscard]] result<read_answer> contents_of(const json::object& result);
 [[nodiscard]] result<called> called_of(const json::value& result);
 [[nodiscard]] result<prompt_result> prompt_of(const json::object& result);
 [[nodiscard]] result<complete_result> completion_of(const json::object& result);
-/// A content block; nothing for one of a type this client does not know.
+/// Reads a content block; nothing for a type that this client does not know.
 [[nodiscard]] result<std::optional<content_block>> block_of(const json::object& of);
 
 }  // namespace hondana::wire::asking

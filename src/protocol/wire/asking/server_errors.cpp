@@ -1,4 +1,4 @@
-/// The meaning of server errors for a caller.
+/// Converts the errors of servers to failures.
 #include "protocol/wire/asking/server_errors.hpp"
 
 #include <algorithm>
@@ -16,11 +16,11 @@ namespace {
 constexpr std::size_t longest_message = 2'000;
 constexpr std::chrono::milliseconds longest_wait = std::chrono::hours(24);
 
-// Not of the protocol: ours, and those of others who number as HTTP does.
+// Not defined by the protocol: used by hondana and other servers that use HTTP statuses as codes.
 constexpr int too_many_requests = 429;
 constexpr int overloaded = 503;
 
-/// When to come back, from somebody who cannot do it now.
+/// The retry delay of a server that is temporarily overloaded.
 std::optional<std::chrono::milliseconds> retry_in(const failure& why, const value& data) {
   if (why.code != errc::too_many_requests && why.code != errc::overloaded) return {};
   const auto wait = data.integer_at("retryAfterMs");
@@ -40,7 +40,7 @@ errc meaning_of(std::int64_t code, const value& data, const std::string& method,
         for (const auto known : {errc::part_not_found, errc::unreadable, errc::unsupported})
           if (*reason == name_of(known)) return known;
       }
-      // The revision of 2026 says so of resources; others say it of anything that is wrong with the parameters.
+      // Revision 2026-07-28 uses this code for missing resources. Otherwise it means any invalid parameter.
       if (method == "resources/read" || method == "resources/get" || method == "skills/get" || names_target)
         return errc::resource_not_found;
       return errc::invalid_argument;

@@ -1,4 +1,4 @@
-/// The meaning of server errors for a caller.
+/// Converts the errors of servers to failures.
 #pragma once
 
 #include <string>
@@ -11,20 +11,20 @@
 
 namespace hondana::wire::asking {
 
-/// A foreign text as part of a line: line ends and other control characters of ASCII become spaces.
+/// Makes an untrusted text safe for a single line: ASCII control characters and line ends become spaces.
 [[nodiscard]] std::string one_line(std::string_view text);
-/// The failure that an error answer is. `target`: the URI or name that was asked for, or empty.
+/// Converts an error answer to a failure. `target`: the URI or name in the request; may be empty.
 [[nodiscard]] failure failure_of(const json::object& error, int http_status, const std::string& method,
                                  const std::string& target);
 
-/// Only a server without sessions answers so.
+/// Whether only a server without sessions sends this error.
 [[nodiscard]] bool is_modern_error(const failure& why) noexcept;
-/// The server does not speak the revision, but those that `supported_by` names.
+/// Whether the server does not support the revision. `supported_by` returns the revisions that it supports.
 [[nodiscard]] bool wants_other_revision(const failure& why) noexcept;
 [[nodiscard]] std::vector<std::string> supported_by(const failure& why);
-/// Headers do not repeat what the server wants repeated.
+/// Whether the headers did not repeat what the server requires.
 [[nodiscard]] bool wants_other_headers(const failure& why) noexcept;
-/// The version that was named still holds (the versioned dialect).
+/// Whether the client's version is still current (versioned-resources extension).
 [[nodiscard]] bool is_not_modified(const failure& why) noexcept;
 
 }  // namespace hondana::wire::asking

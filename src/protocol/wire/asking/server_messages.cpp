@@ -1,4 +1,4 @@
-/// Requests and notifications of servers, and the replies to their requests.
+/// Requests and notifications from servers, and the replies to their requests.
 #include "protocol/wire/asking/server_messages.hpp"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ using maybe_question = tl::expected<question, reply>;
 
 tl::unexpected<reply> wrong(std::string text) { return tl::unexpected(reply{{}, wrong_params, "params." + std::move(text)}); }
 
-/// The content of an accepted form with the defaults of the fields that it leaves out.
+/// The content of an accepted form, with defaults for missing fields.
 value with_defaults(const value& content, const value& schema) {
   value::object out;
   if (const auto* given = content.as_object()) out = *given;
@@ -50,12 +50,12 @@ maybe_question elicitation_of(const value& params) {
   }
   if (mode != "url") return wrong("mode: this client supports \"form\" and \"url\"");
   const auto url = params.string_at("url").value_or("");
-  // Anything else could start a program of this machine.
+  // Other schemes could start a local program.
   if (!url.starts_with("https://") && !url.starts_with("http://")) return wrong("url: expected https: or http:");
   return link_request{message, url, params.string_at("elicitationId").value_or("")};
 }
 
-/// Blocks of one message, which may be one or several.
+/// Adds the blocks of one message, whose content is a block or an array of blocks.
 result<void> add_messages(const value& from, std::vector<message>& to) {
   const auto whose = from.string_at("role").value_or("") == "assistant" ? role::assistant : role::user;
   const auto* content = from.find("content");
@@ -174,7 +174,7 @@ std::string spelled(const rpc::request_id& id, const reply& with) {
 
 result_kind kind_of_result(const json::object& result) {
   const auto kind = text_member(result, "resultType");
-  // Before 2026-07-28 there was one kind, without a name.
+  // Results before 2026-07-28 have no type.
   if (kind.empty() || kind == "complete") return result_kind::complete;
   return kind == "input_required" ? result_kind::input_required : result_kind::unknown;
 }

@@ -1,4 +1,4 @@
-/// The handshake era: revisions 2024-11-05 to 2025-11-25, with a table of their differences.
+/// The legacy revisions 2024-11-05 to 2025-11-25, which begin with a handshake, with a table of their differences.
 #include "protocol/wire/legacy/codec.hpp"
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace hondana::wire::legacy {
 
-/// How one revision differs from its neighbours.
+/// The features of one revision.
 struct differences {
   std::string_view revision;
   bool has_batches;
@@ -30,16 +30,18 @@ struct differences {
   bool may_poll = false;
 };
 
-/// The same revision as peers see it that know the versioned dialect.
+/// The same revision with the versioned-resources extension.
 [[nodiscard]] constexpr differences with_dialect(differences plain) noexcept {
   plain.members.versioned = true;
   return plain;
 }
 
-// Columns as in the specification's changelogs: batches came and went with 2025-03-26, which brought audio and hints about
-// tools; title, lastModified, _meta, structured content, links, forms and what completions know of came with 2025-06-18, whose
-// page alone shows names beside contents; icons, links for the user and sampling with tools came with 2025-11-25, which also
-// made error ids optional misfitting arguments something for the model, and let clients poll.
+// Source: the specification's changelogs.
+// - 2025-03-26: batches (in this revision only), audio, annotations of tools.
+// - 2025-06-18: title, lastModified, _meta, structured content, resource links, forms, context of completions. Only its
+//   documentation shows names in contents.
+// - 2025-11-25: icons, links for the user, sampling with tools, optional ids in errors, polling. Arguments that do not match a
+//   schema become results for the model.
 inline constexpr entry_members members_2025_11_25{true, true, true, true, false, true, true, false};
 inline constexpr entry_members members_2025_06_18{true, true, false, true, true, true, true, false};
 inline constexpr entry_members members_2025_03_26{false, false, false, false, false, true, false, false};
@@ -252,7 +254,7 @@ class legacy_codec final : public codec {
 
   [[nodiscard]] std::string encode_required(const input_required&, std::string_view,
                                             const model::self_description&) const override {
-    return "{}";  // never asked for: see asks_by_requests
+    return "{}";  // never called: see asks_by_requests
   }
 
   [[nodiscard]] protocol_error encode_lacking(std::string lacking) const override {
@@ -293,12 +295,12 @@ class legacy_codec final : public codec {
     return wire::encode_change(what, is_.has_updated_title, is_.members, [](json::writer&) {});
   }
 
-  /// The Skills extension is of the other era.
+  /// Only stateless revisions have the Skills extension.
   [[nodiscard]] std::string encode(const model::directory_page&, const model::self_description&) const override { return "{}"; }
   [[nodiscard]] std::string encode(const model::skill_page&, const model::self_description&) const override { return "{}"; }
   [[nodiscard]] std::string encode(const model::skill_answer&, const model::self_description&) const override { return "{}"; }
 
-  /// This era has no such streams.
+  /// Legacy revisions have no such streams.
   [[nodiscard]] std::string encode_acknowledged(const model::interests&, const rpc::request_id&) const override { return {}; }
   [[nodiscard]] std::string encode_listened(const rpc::request_id&, const model::self_description&) const override {
     return "{}";

@@ -1,4 +1,4 @@
-/// The stateless era: revision 2026-07-28.
+/// The stateless revision 2026-07-28.
 #include "protocol/wire/modern/codec.hpp"
 
 #include <array>
@@ -30,7 +30,7 @@ void write_server(json::writer& to, const model::self_description& self) {
   to.member("version", self.version).end_object();
 }
 
-/// `more` are further members of `_meta`, when it is an object.
+/// `more`: further members of `_meta`, if it is an object.
 void end_result(json::writer& to, const model::self_description& self, const value& more = {}) {
   to.key("_meta").begin_object();
   if (const auto* given = more.as_object()) {
@@ -198,7 +198,7 @@ class modern_codec final : public codec {
   [[nodiscard]] bool has_request(const input_request& what) const noexcept override { return wire::has_request(what, inputs); }
 
   [[nodiscard]] std::string encode_request(std::string_view, const input_request&) const override {
-    return {};  // never asked for: see asks_by_requests
+    return {};  // never called: see asks_by_requests
   }
 
   [[nodiscard]] std::string encode_required(const input_required& what, std::string_view sealed_state,

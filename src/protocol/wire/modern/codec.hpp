@@ -1,4 +1,4 @@
-/// The stateless era: revision 2026-07-28.
+/// The stateless revision 2026-07-28.
 #pragma once
 
 #include <span>
@@ -11,10 +11,10 @@ namespace hondana::wire::modern {
 
 /// The codec of 2026-07-28.
 [[nodiscard]] const codec& current() noexcept;
-/// All modern revisions, newest first.
+/// All stateless revisions, newest first.
 [[nodiscard]] std::span<const std::string_view> revisions() noexcept;
 
-/// The revision a request declares in its `_meta`; nothing when it declares none.
+/// The revision that a request declares in its `_meta`; nothing when it declares none.
 [[nodiscard]] json::decoded<std::optional<std::string_view>> declared_revision(const json::object& params);
 
 }  // namespace hondana::wire::modern

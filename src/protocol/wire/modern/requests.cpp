@@ -1,4 +1,4 @@
-/// Requests of the stateless era: decodes them, checks the headers that repeat them, and acknowledges streams.
+/// Requests of stateless revisions: decoding, checks against the headers that repeat them, and stream acknowledgments.
 /// Spec: 2026-07-28 basic/patterns/subscriptions.
 #include "protocol/wire/modern/requests.hpp"
 
@@ -32,7 +32,7 @@ bool is_field_value(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c == '\t' || (c >= ' ' && c <= '~'); });
 }
 
-/// Methods whose target is mirrored, with the parameter that holds it.
+/// Methods whose target is repeated in a header, with the parameter that contains it.
 struct named_method {
   std::string_view method;
   std::string_view parameter;
@@ -54,7 +54,7 @@ std::optional<protocol_error> compare(std::string_view header_name, const std::o
                   std::string(body_value.substr(0, 200)) + "'");
 }
 
-/// Whether a decoded header stands for an argument. Integers are compared as numbers: 42.0 is 42.
+/// Whether a decoded header repeats an argument. Integers are compared as numbers: 42.0 equals 42.
 bool repeats(std::string_view header, const value& argument, bool is_integer) {
   if (const auto* text = argument.as_string()) return header == *text;
   if (const auto flag = argument.as_boolean()) return header == (*flag ? "true" : "false");
@@ -117,7 +117,7 @@ std::optional<protocol_error> header_mismatch(const rpc::request& request, std::
   for (const auto& named : named_methods) {
     if (named.method != request.method) continue;
     const auto value = request.params.find_string(named.parameter);
-    // A missing or mistyped parameter is reported as such by the decoder, which names its path.
+    // The decoder reports a missing or mistyped parameter with its path.
     if (!value || !*value) return {};
     return compare("Mcp-Name", headers.name, **value);
   }
@@ -225,18 +225,18 @@ constexpr std::array methods{
     method{"skills/list", skills::decode_list},     method{"skills/get", skills::decode_get},
 };
 
-/// What a request says of its client.
+/// What a request declares about its client.
 struct declarations {
   client_abilities client;
   std::optional<log_level> least;
   bool knows_versions = false;
 };
 
-/// The request's own declarations. A request without them is malformed, and on HTTP a bad request.
+/// Reads the declarations of a request. A request without them is malformed (HTTP: 400 Bad Request).
 json::decoded<declarations> declared_by(const json::object& params) {
   const auto meta = params.get_object("_meta");
   if (!meta) {
-    // Most likely a client of the other era without its handshake, or a person at a terminal.
+    // Most likely a legacy client that skipped the handshake, or a person who types requests.
     auto why = meta.error();
     why.what +=
         "; declare " + std::string(revision_key) + " and " + std::string(capabilities_key) + " in it, or open with initialize";

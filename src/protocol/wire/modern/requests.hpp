@@ -1,4 +1,4 @@
-/// Requests of the stateless era: decodes them, checks the headers that repeat them, and acknowledges streams.
+/// Requests of stateless revisions: decoding, checks against the headers that repeat them, and stream acknowledgments.
 /// Spec: 2026-07-28 basic/patterns/subscriptions.
 #pragma once
 
@@ -15,39 +15,40 @@
 
 namespace hondana::wire::modern {
 
-/// The value a header stands for: itself, or what its `=?base64?...?=` form encodes; nothing when it is malformed.
+/// Decodes a header value, which is plain or `=?base64?...?=`; nothing when it is malformed.
 /// Spec: 2026-07-28 basic/transports/streamable-http#value-encoding.
 [[nodiscard]] std::optional<std::string> header_value(std::string_view header);
 
-/// A revision header that says something else than the body declares, as -32020 with HTTP 400; nothing when it is absent.
+/// The error -32020 with HTTP 400 if the revision header contradicts the body; nothing when the header is absent.
 /// Spec: 2026-07-28 basic/transports/streamable-http#protocol-version-header.
 [[nodiscard]] std::optional<protocol_error> revision_mismatch(std::string_view declared, const rpc::http_headers& headers);
 
-/// The first disagreement between headers and body as -32020 with HTTP 400, or nothing. `declared` is the body's revision.
+/// The error -32020 with HTTP 400 for the first header that contradicts the body; otherwise nothing.
+/// `declared`: the revision in the body.
 /// Spec: 2026-07-28 basic/transports/streamable-http#server-validation.
 [[nodiscard]] std::optional<protocol_error> header_mismatch(const rpc::request& request, std::string_view declared,
                                                             const rpc::http_headers& headers);
 
-/// The first header that does not repeat a tool's argument, as -32020 with HTTP 400, or nothing.
+/// The error -32020 with HTTP 400 for the first header that does not repeat a tool's argument; otherwise nothing.
 /// Spec: 2026-07-28 basic/transports/streamable-http#server-behavior-for-custom-headers.
 [[nodiscard]] std::optional<protocol_error> argument_mismatch(const std::vector<model::mirrored_argument>& mirrored,
                                                               const value& arguments, const rpc::http_headers& headers);
 
-/// Decodes `subscriptions/listen`. Errors: -32602 naming the member; more URIs than `most_listened` are one.
+/// Decodes `subscriptions/listen`. Errors: -32602 with the member, also for more than `most_listened` URIs.
 [[nodiscard]] decoded<model::operation> decode_listen(std::string_view method, const json::object& params);
 
 inline constexpr std::size_t most_listened = 10'000;  ///< URIs of one stream.
 
-/// The acknowledgment, as a whole message.
+/// The complete acknowledgment message of a stream.
 [[nodiscard]] std::string acknowledge(const model::interests& honoured, const rpc::request_id& stream);
-/// The member that names the stream, inside `_meta`.
+/// Writes the member of `_meta` that contains the id of the stream.
 void write_stream_id(json::writer& to, const rpc::request_id& stream);
-/// `"_meta"` with that member alone.
+/// Writes `"_meta"` with only that member.
 void write_stream_tag(json::writer& to, const rpc::request_id& stream);
 
 inline constexpr std::string_view this_revision = "2026-07-28";
 
-/// The operation a request asks for, with what it declares of itself. Errors: as `codec::decode`.
+/// Decodes a request with its declarations. Errors: as `codec::decode`.
 [[nodiscard]] decoded<model::request> decode_request(const rpc::request& from, const rpc::facts& facts);
 /// The error for a method that this revision, or this server, does not have.
 [[nodiscard]] protocol_error unknown(std::string_view method);

@@ -28,7 +28,7 @@ const sqlite::file_kind kind_of_index{
 
 namespace {
 
-/// Merging as much at once as keeps searches quick, without a long stop now and then.
+/// Merges enough at once to keep searches fast, without long pauses now and then.
 constexpr const char* table_settings =
     "INSERT INTO words(words, rank) VALUES('automerge', 4); INSERT INTO words(words, rank) VALUES('crisismerge', 16);";
 
@@ -156,7 +156,7 @@ void embedded_store::let_go() noexcept {
                     &use_vectors_, &find_way_, &count_commit_})
     *one = sqlite::statement();
   {
-    // Who writes closes last, and puts into the file what is in its log.
+    // The writer closes last and checkpoints its write-ahead log into the file.
     const std::lock_guard lock(mutex_);
     if (!is_in_memory_) readers_ -= static_cast<int>(idle_.size());
     idle_.clear();
@@ -192,7 +192,7 @@ std::string embedded_store::found_wrong() {
   const auto checked = check_on_disk();
   was_checked_ = true;
   if (!checked) return sqlite::says_damaged(checked.error()) ? checked.error().private_text : std::string();
-  // A page that is good by itself may stand in the wrong place; who has met it twice is believed.
+  // A page with a valid checksum may still be in the wrong place. A second suspicion counts as damage.
   if (suspicions_ > 1) return "its content was inconsistent again, although each of its pages is intact";
   is_damaged_ = false;
   sqlite::trust(options_.path);
@@ -200,7 +200,7 @@ std::string embedded_store::found_wrong() {
 }
 
 result<void> embedded_store::check_on_disk() const {
-  // By a connection of its own: the writer has pages in memory as they were.
+  // Use a new connection, because the writer has cached pages.
   HONDANA_TRY(auto fresh, sqlite::connection::open(options_.path, std::string(what_an_index_is)));
   fresh.only_reads();
   return sqlite::check_whole(fresh, kind_of_index);
@@ -216,7 +216,7 @@ result<void> embedded_store::make_anew(const std::string& why) {
       HONDANA_TRY(sqlite::move_aside(options_.path, kind_of_index, why, options_.log));
     } else {
       say("the index " + options_.path + ": " + why + ", so a new one is created");
-      // Where nobody put another there, what it left must not become the new one's.
+      // If there is no new file at the path, remove leftovers of the old one, so that the new index does not use them.
       if (!sqlite::identity_of(options_.path)) {
         HONDANA_TRY(sqlite::remove_owned(options_.path, kind_of_index));
       }
@@ -227,7 +227,7 @@ result<void> embedded_store::make_anew(const std::string& why) {
 
 void embedded_store::note_damage() const noexcept {
   is_damaged_ = true;
-  // Whoever writes it looks for that.
+  // The process that writes the index checks for this mark.
   if (!is_in_memory_ && !is_ours_) sqlite::suspect(options_.path);
 }
 
@@ -277,7 +277,7 @@ result<void> embedded_store::begin() {
 }
 
 bool embedded_store::is_writing() const noexcept {
-  // In memory a transaction may be that of who searches.
+  // In memory, the transaction may belong to a search.
   return (!is_in_memory_ || writing_.owns_lock()) && file_.writer.is_in_transaction();
 }
 
@@ -304,7 +304,7 @@ void embedded_store::roll_back() noexcept {
   changing_ = rewriting_ = 0;
   if (is_writing()) {
     const auto undone = file_.writer.run("ROLLBACK");
-    static_cast<void>(undone);  // what cannot be rolled back now is so when the file is opened
+    static_cast<void>(undone);  // if it fails, SQLite rolls back when the file is opened next
   }
   if (writing_.owns_lock()) writing_.unlock();
 }

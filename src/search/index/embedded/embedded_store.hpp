@@ -13,19 +13,21 @@
 namespace hondana::search {
 
 struct embedded_options {
-  std::string path{};  ///< Absolute; empty: in memory, where searches wait for what is being written.
+  std::string path{};  ///< Absolute path; empty: in memory, where searches wait for writes.
   std::shared_ptr<const tokenizer::tokenizer> words{};
   std::function<void(std::string_view)> log{};  ///< Threads: any.
 };
 
-/// Opens it or makes it; what was indexed with other words is forgotten. One process at a time writes, as long as it holds a
-/// lock of `PATH.turns`; others that open it search what that one commits, and take over when it ends, however it does
-/// (`store::take_turn`). Damage that is met while it is open is answered with what can be read; with the next turn the file is
-/// moved aside, and a new one is begun. Errors: source_unavailable (somebody else's file; a newer version's; the folder).
+/// Opens or creates the index. An index that was built with another tokenizer is deleted.
+///
+/// One process at a time writes, as long as it locks `PATH.turns`. Other processes search the committed state, and one takes
+/// over when the writer ends for any reason (`store::take_turn`). After damage is found, searches return what is readable. With
+/// the next turn, the file is moved aside and a new one is created. Errors: source_unavailable (the file belongs to another
+/// program or to a newer version; the folder is not usable).
 [[nodiscard]] result<std::shared_ptr<store>> open_embedded(embedded_options from);
 
-/// What stands in the file, which a process may be writing; nothing: there is none. Errors: source_unavailable (somebody else's
-/// file; another version's).
+/// Reads counts and progress from the file, even while a process writes it. No value: there is no index. Errors:
+/// source_unavailable (the file belongs to another program or version).
 [[nodiscard]] result<std::optional<kept_index>> look_at_embedded(const std::string& path);
 
 }  // namespace hondana::search

@@ -23,20 +23,20 @@
 
 namespace hondana::search {
 
-/// Of the table `documents`, called d.
+/// Columns of the table `documents` with the alias d.
 inline constexpr const char* columns_of_document =
     "d.uri, d.version, d.name, d.title, d.description, d.mime_type, d.kind, d.language, d.problem, d.priority, d.audience, "
     "d.modified, d.size, (SELECT way FROM ways WHERE id=d.way), d.owners";
 
-/// "hndS": files of other programs are not touched.
+/// "hndS": the application id. Files with another one belong to other programs and are not changed.
 inline constexpr std::int64_t our_application = 0x686e6453;
-/// Of the tables below and of what stands in them; an index of an older version is made anew.
+/// The version of the tables below and of their contents. An index of an older version is created again.
 inline constexpr std::int64_t schema_version = 3;
 
-// Passages are numbered by their document and their order in it (`passage_id`). Words are kept without the texts they come
-// from, which stand in `passages`: what is taken out is cut into words again, by the same tokenizer, whose name stands in
-// `facts`. There, too, is how often was committed, how many passages were ever put and taken out, and how many put in the
-// place of others of the same number. `ways` has how documents' texts were made.
+// A passage's number consists of the number of its document and its order in it (`passage_id`). The full-text table `words`
+// does not store texts; these are in `passages`. To delete a text's words, the text is split again by the same tokenizer, whose
+// id is in `facts`. `facts` also counts commits, passages ever added or removed (`changed`), and passages rewritten under the
+// same number (`rewritten`). `ways` lists how the texts of documents were made.
 inline constexpr const char* tables = R"sql(
 CREATE TABLE facts(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 INSERT INTO facts VALUES('commits', '0'), ('changed', '0'), ('rewritten', '0');
@@ -56,14 +56,14 @@ CREATE VIRTUAL TABLE words USING fts5(title, heading, name, text, content='', to
 CREATE VIRTUAL TABLE word_counts USING fts5vocab('words', 'row');
 )sql";
 
-/// In errors.
+/// Used in error messages.
 inline constexpr std::string_view what_an_index_is = "search index";
 extern const sqlite::file_kind kind_of_index;
 
-/// One writer's connection, and one for each search that runs at the same time. In memory there is only the first, and who uses
-/// it holds `in_memory_`: from the first change to its commit it is the writer. Of a file that another process writes there are
-/// readers alone. Each reader belongs to the file that had the name when it was opened; once another has it, none is used
-/// again.
+/// One connection for writing, and one for each concurrent search. In memory, there is only the first, and its user locks
+/// `in_memory_`; the writer does so from its first change to the commit. If another process writes the file, there are only
+/// readers. Each reader belongs to the file that had the path when it was opened. After another file takes the path, these
+/// readers are not used any more.
 class embedded_store final : public store {
  public:
   explicit embedded_store(embedded_options from);
@@ -90,39 +90,39 @@ class embedded_store final : public store {
   [[nodiscard]] result<index_standing> stands() const override;
 
  private:
-  /// Words that all passages of a document have.
+  /// Words that all passages of a document share.
   struct title_words {
     std::string title{};
     std::string name{};
   };
-  /// How many passages have a word, which costs more to find out than to remember.
+  /// The number of passages with a word. It is cached, because counting is expensive.
   struct frequency {
     std::uint64_t having = 0;
-    std::uint64_t changed = 0;  // how many passages had been by then
+    std::uint64_t changed = 0;  // the value of `changed` when it was counted
     std::chrono::steady_clock::time_point counted{};
   };
   [[nodiscard]] static std::uint64_t next_life() noexcept {
     static std::atomic<std::uint64_t> last = 0;
     return ++last;
   }
-  /// What searches remember of one file.
+  /// What searches cache about one file.
   struct remembered {
     std::optional<sqlite::file_identity> file{};
     std::uint64_t life = next_life();
     text_lengths lengths{};
-    std::atomic<std::uint64_t> rewritten = 0;  // as of the lengths
+    std::atomic<std::uint64_t> rewritten = 0;  // as of `lengths`
     std::mutex mutex{};
     std::map<std::pair<std::string, bool>, frequency> frequencies{};
   };
-  /// For one search at a time.
+  /// The connection and statements of one search at a time.
   struct reader {
     sqlite::connection own{};
-    sqlite::connection* on = nullptr;  // its own, or the writer's
+    sqlite::connection* on = nullptr;  // `own`, or the writer's in memory
     std::unique_lock<std::mutex> holds{};
     std::shared_ptr<remembered> knows{};
     sqlite::statement show{}, count_word{}, count_prefix{}, count_changes{};
   };
-  /// Gives the reader back when it dies.
+  /// Returns the reader on destruction.
   class borrowed {
    public:
     borrowed(const embedded_store& from, std::unique_ptr<reader> one) : from_(&from), one_(std::move(one)) {}
@@ -139,13 +139,13 @@ class embedded_store final : public store {
   friend class embedded_state_of_index;
   friend class embedded_state_in_memory;
 
-  // Whose it is.
+  // Ownership.
   [[nodiscard]] result<void> own(disk::handle lock);
   [[nodiscard]] result<void> open_own(disk::handle lock);
   [[nodiscard]] result<void> prepare();
   void let_go() noexcept;
   [[nodiscard]] result<void> make_anew(const std::string& why);
-  /// Why the file has to be made anew; empty: it has not.
+  /// Why the file must be created again; empty: it is intact.
   [[nodiscard]] std::string found_wrong();
   [[nodiscard]] result<void> check_on_disk() const;
   void note_damage() const noexcept;
@@ -169,20 +169,20 @@ class embedded_store final : public store {
   [[nodiscard]] result<void> change_model(const std::string& id);
   [[nodiscard]] result<void> forget_unused();
   void bind_document(sqlite::statement& to, const document& what, std::int64_t described) const;
-  /// What has failed half-way is not committed.
+  /// Marks the transaction as failed, so that it is not committed.
   template <class T>
   [[nodiscard]] result<T> noting_failure(result<T> done) {
     if (done) return done;
     has_failed_ = true;
     return tl::unexpected(told(std::move(done.error())));
   }
-  /// Damage is noted, and what becomes of it is said.
+  /// Records damage, and adds its consequences to the message.
   [[nodiscard]] failure told(failure what) const;
 
   // Reading.
-  /// Errors: also resource_not_found, where there is nothing that can be searched yet.
+  /// Errors: also resource_not_found if there is nothing to search yet.
   [[nodiscard]] result<std::unique_ptr<reader>> take_reader() const;
-  /// The same for all but searches. Errors: source_unavailable.
+  /// Takes a reader for everything except searches. Errors: source_unavailable.
   [[nodiscard]] result<borrowed> borrow() const;
   [[nodiscard]] result<std::unique_ptr<state_of_index>> state_now() const;
   [[nodiscard]] result<std::unique_ptr<reader>> open_reader() const;
@@ -195,11 +195,11 @@ class embedded_store final : public store {
   mutable std::mutex in_memory_;
   std::atomic<bool> is_ours_ = false;
   mutable std::atomic<bool> is_damaged_ = false;
-  // Of who writes.
+  // Used by the writing thread.
   mutable sqlite::owned_file file_;
   std::optional<sqlite::file_identity> identity_{};
   std::uint64_t life_ = 0;
-  int suspicions_ = 0;  // since it was opened
+  int suspicions_ = 0;  // since the file was opened
   bool was_checked_ = false;
   std::unique_lock<std::mutex> writing_;
   sqlite::statement find_document_{}, insert_document_{}, update_document_{}, delete_document_{}, passages_of_{},
@@ -207,12 +207,12 @@ class embedded_store final : public store {
       update_passage_{}, use_vectors_{}, find_way_{}, count_commit_{};
   bool has_failed_ = false;
   std::int64_t changing_ = 0;   // passages, since the transaction began
-  std::int64_t rewriting_ = 0;  // those that keep their numbers
-  // Of who reads.
-  mutable std::atomic<int> readers_ = 0;  // that are open
+  std::int64_t rewriting_ = 0;  // passages rewritten under the same number
+  // Used by readers.
+  mutable std::atomic<int> readers_ = 0;  // number of open readers
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<reader>> idle_;
-  mutable std::shared_ptr<remembered> now_;  // of the file that has the name
+  mutable std::shared_ptr<remembered> now_;  // of the file that has the path now
 };
 
 }  // namespace hondana::search

@@ -11,13 +11,13 @@ namespace {
 
 constexpr std::size_t most_idle = 8;
 
-/// The numbers of a vector; they may lie anywhere.
+/// Copies the numbers of a vector; `bytes` may be unaligned.
 void numbers_in(std::string_view bytes, std::vector<float>& into) {
   into.resize(bytes.size() / sizeof(float));
   std::memcpy(into.data(), bytes.data(), into.size() * sizeof(float));
 }
 
-/// All of what is asked while it lives is of one state.
+/// A transaction, so that all reads during its lifetime see one state.
 class one_transaction {
  public:
   explicit one_transaction(sqlite::connection& on) : on_(on), has_begun_(!on.is_in_transaction() && on.run("BEGIN")) {}
@@ -34,7 +34,7 @@ class one_transaction {
   const bool has_begun_;
 };
 
-/// All but bytes.
+/// All counts except `bytes`.
 result<store_counts> counted(sqlite::connection& on) {
   store_counts out;
   const std::pair<std::uint64_t*, const char*> all[]{
@@ -252,23 +252,23 @@ result<index_standing> embedded_store::stands() const {
 }
 
 result<std::optional<kept_index>> look_at_embedded(const std::string& path) {
-  // In the words of who would write it.
+  // Errors read as if the writer had opened the file.
   HONDANA_TRY(const auto looked, sqlite::version_at(path, kind_of_index));
   if (!looked) return std::nullopt;
-  // Who may not write there looks without.
+  // Without write permission, read without the lock.
   const auto names = sqlite::hold_names(path, kind_of_index);
   HONDANA_TRY(auto on, sqlite::connection::open(path, std::string(what_an_index_is)));
-  // Whosever it is: the last one that closes it would else put its log into it, and remove that.
+  // Disable the checkpoint on close. Otherwise the last connection that closes would write to the file and delete its log.
   on.only_reads();
   HONDANA_TRY(const auto application, on.number("PRAGMA application_id"));
   HONDANA_TRY(const auto version, on.number("PRAGMA user_version"));
-  // It is made, or made anew, when it is opened next.
+  // An unfinished or older index is created again when a server opens it.
   if (application == 0 && version == 0) return std::nullopt;
   if (application == our_application && version < schema_version) return std::nullopt;
   if (application != our_application || version != schema_version)
     return fail(errc::source_unavailable, path + " is not a search index of this version of hondana");
   HONDANA_TRY(on.run("PRAGMA query_only=1"));
-  // All of one state, whatever is being written.
+  // All counts are of one state, even during writes.
   const one_transaction once(on);
   kept_index out;
   HONDANA_TRY(auto counts, counted(on));

@@ -15,7 +15,7 @@ constexpr std::size_t most_frequencies = 50'000;
 constexpr std::chrono::seconds remembered{60};
 constexpr const char* remark_of_damage = "the index is damaged and is created again";
 
-/// Of the prefixes that are the same one spelled otherwise: two parameters each, behind all others.
+/// The first parameter of the alternative spellings of the prefix. There are two for each, after all other parameters.
 constexpr int first_of_more_prefixes = 14;
 
 int place_of_more(std::size_t i) { return first_of_more_prefixes + 2 * static_cast<int>(i); }
@@ -29,14 +29,14 @@ std::string prefix_condition(const document_filter& which) {
   return out + ')';
 }
 
-/// Behind everything that begins so, each prefix's; the first is `uri_prefix`'s.
+/// Upper bounds for each prefix, greater than every URI that begins with it; the first one is for `uri_prefix`.
 std::vector<std::string> ends_of_prefixes(const document_filter& which) {
   std::vector<std::string> out{which.uri_prefix + "\xFF"};
   for (const auto& one : which.more_prefixes) out.push_back(one + "\xFF");
   return out;
 }
 
-/// What `document_filter` says, after `WHERE`, with parameters from ?2; empty when it is open.
+/// The SQL of a `document_filter`, to follow `WHERE`, with parameters from ?2; empty if the filter is open.
 std::string condition_of(const document_filter& which) {
   std::string out;
   const auto add = [&out](std::string_view one) {
@@ -54,12 +54,12 @@ std::string condition_of(const document_filter& which) {
   if (which.audience) add("(audience&?8)!=0");
   if (which.min_priority) add("priority>=?9");
   if (which.modified_since) add("modified>=?10");
-  // Behind the words and the limit of the whole statement.
+  // After the parameters of the whole statement: the words and the limit.
   if (!which.owner.empty()) add("instr(', '||owners||', ', ', '||?13||', ')>0");
   return out;
 }
 
-/// `ends`: `ends_of_prefixes`, which must outlive the statement's steps.
+/// `ends`: the result of `ends_of_prefixes`; it must outlive the steps of the statement.
 void bind_filter(sqlite::statement& to, const document_filter& which, const std::vector<std::string>& ends) {
   if (!which.uri_prefix.empty()) {
     to.bind_text(2, which.uri_prefix).bind_text(3, ends.front());
@@ -101,7 +101,7 @@ document document_at(const sqlite::statement& row, int first) {
 
 std::uint64_t apart(std::uint64_t one, std::uint64_t other) noexcept { return one > other ? one - other : other - one; }
 
-/// There is nothing that could be searched now.
+/// Used if there is nothing to search now.
 class nothing_there final : public state_of_index {
  public:
   explicit nothing_there(std::string why) : why_(std::move(why)) {}
@@ -122,7 +122,7 @@ class nothing_there final : public state_of_index {
 
 }  // namespace
 
-/// A transaction of a reader's.
+/// A transaction of a reader.
 class embedded_state_of_index final : public state_of_index {
  public:
   embedded_state_of_index(const embedded_store& from, embedded_store::borrowed by) : from_(from), by_(std::move(by)) {}
@@ -134,7 +134,7 @@ class embedded_state_of_index final : public state_of_index {
 
   std::uint64_t life() const noexcept override { return by_->knows->life; }
 
-  /// The first read decides which state it is.
+  /// The first read in the transaction fixes the state.
   [[nodiscard]] result<void> begin() {
     HONDANA_TRY(by_->on->run("BEGIN"));
     has_begun_ = true;
@@ -210,7 +210,7 @@ class embedded_state_of_index final : public state_of_index {
   }
 
  private:
-  /// Numbers of ways in which documents were made, but not one of these: "3,5".
+  /// The ids of `ways` that documents have but that are not in the argument: "3,5".
   [[nodiscard]] result<std::string> made_otherwise(std::span<const std::string> ways) const {
     HONDANA_TRY(auto asked,
                 by_->on->prepare("SELECT id, way FROM ways WHERE EXISTS(SELECT 1 FROM documents d WHERE d.way=ways.id)"));
@@ -231,7 +231,8 @@ class embedded_state_of_index final : public state_of_index {
     {
       const std::lock_guard lock(knows.mutex);
       const auto found = knows.frequencies.find(key);
-      // As long as it cannot be wrong by more than a hundredth: a word that nothing had is asked for after each change.
+      // The cached number is good enough if its error is at most 1 %. For a word without passages, this means counting again
+      // after each change.
       if (found != knows.frequencies.end() && now - found->second.counted < remembered &&
           apart(changed_, found->second.changed) * 100 <= found->second.having)
         return found->second.having;
@@ -297,10 +298,10 @@ class embedded_state_of_index final : public state_of_index {
   const embedded_store& from_;
   embedded_store::borrowed by_;
   bool has_begun_ = false;
-  std::uint64_t changed_ = 0;  // passages, ever
+  std::uint64_t changed_ = 0;  // passages changed since the index was created
 };
 
-/// In memory each call is of the state that there is then: else who writes would wait for all of a search.
+/// In memory, each call reads the current state. Otherwise the writer would have to wait for a whole search.
 class embedded_state_in_memory final : public state_of_index {
  public:
   explicit embedded_state_in_memory(const embedded_store& from) : from_(from) {}

@@ -30,14 +30,14 @@ std::string as_indexed(std::string_view word) {
   for (std::size_t i = 0; i < word.size(); ++i) {
     const auto c = static_cast<unsigned char>(word[i]);
     if (is_kept(c)) {
-      // A word that has such characters for itself has U+E080 before each.
+      // Escape characters that the encoding below uses itself: put U+E080 before each.
       if (word.substr(i).starts_with("\xEE\x80") || word.substr(i).starts_with("\xEE\x81") ||
           word.substr(i).starts_with("\xEE\x82\x80"))
         out += "\xEE\x82\x80";
       out += word[i];
       continue;
     }
-    // U+E000 and what follows.
+    // Encode as U+E000 plus the byte.
     out += '\xEE';
     out += static_cast<char>(0x80 | (c >> 6));
     out += static_cast<char>(0x80 | (c & 0x3F));
@@ -69,7 +69,7 @@ std::string expression_of(std::span<const wanted_word> words, const std::vector<
     if (!deciding.empty()) deciding += " OR ";
     append_quoted(deciding, words[i]);
   }
-  // A row has to have one of the first, and is looked at for all.
+  // A row must have one of the deciding words. Adding all words makes FTS5 return positions for the others, too.
   return has_others ? '(' + deciding + ") AND (" + all + ')' : all;
 }
 
@@ -84,7 +84,7 @@ weighing::weighing(std::span<const wanted_word> words, const std::vector<bool>& 
   for (std::size_t i = 0; i < words.size(); ++i) word_of_phrase_.push_back(i);
 }
 
-/// What SQLite calls.
+/// The callback for SQLite.
 struct weigh_function {
   static void call(const Fts5ExtensionApi* api, Fts5Context* row, sqlite3_context* answer, int count,
                    sqlite3_value** arguments) {

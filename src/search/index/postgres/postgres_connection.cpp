@@ -1,4 +1,4 @@
-/// One connection to PostgreSQL by libpq, which is loaded on first use, with binary parameters and results.
+/// One connection to PostgreSQL with libpq, which is loaded on first use; binary parameters and results.
 #include "search/index/postgres/postgres_connection.hpp"
 
 #include <dlfcn.h>
@@ -18,7 +18,7 @@
 namespace hondana::search {
 namespace {
 
-// Of pg_type, where these never change.
+// Object ids from pg_type, which never change.
 constexpr std::uint32_t oid_of_text = 25;
 constexpr std::uint32_t oid_of_bytea = 17;
 constexpr std::uint32_t oid_of_bigint = 20;
@@ -31,11 +31,11 @@ void append_number(std::string& to, Number number) {
 
 void append_head(std::string& to, std::uint32_t element, std::size_t count) {
   append_number<std::uint32_t>(to, count == 0 ? 0 : 1);  // dimensions
-  append_number<std::uint32_t>(to, 0);                   // none is NULL
+  append_number<std::uint32_t>(to, 0);                   // no element is NULL
   append_number(to, element);
   if (count == 0) return;
   append_number(to, static_cast<std::uint32_t>(count));
-  append_number<std::uint32_t>(to, 1);  // the first has this number
+  append_number<std::uint32_t>(to, 1);  // index of the first element
 }
 
 std::string array_of(std::uint32_t element, std::span<const std::string> values) {
@@ -156,7 +156,7 @@ result<const libpq_library*> loaded_libpq() {
 
 namespace {
 
-constexpr std::size_t longest_name = 63;  // of anything in PostgreSQL
+constexpr std::size_t longest_name = 63;  // limit of PostgreSQL for all names
 
 void hear_nothing(void*, const char*) {}
 
@@ -166,7 +166,7 @@ bool is_plain(std::string_view name) noexcept {
          !name.starts_with("pg_") && std::all_of(name.begin(), name.end(), fits);
 }
 
-/// What libpq is given of a statement's arguments.
+/// The arguments of a statement in the form that libpq needs.
 struct bound {
   explicit bound(const arguments& with) {
     const auto count = with.all().size();
@@ -184,7 +184,7 @@ struct bound {
   std::vector<int> formats{};
 };
 
-/// What to do about an error, by its SQLSTATE; empty: nothing that is known.
+/// Advice for an error, by its SQLSTATE; empty: none.
 std::string_view advice_of(std::string_view state) noexcept {
   struct known {
     std::string_view state;
@@ -225,7 +225,7 @@ result<postgres_place> place_of(const libpq_library& by, const std::string& url,
   char* said = nullptr;
   const std::unique_ptr<PQconninfoOption, void (*)(PQconninfoOption*)> options(by.conninfo_parse(url.c_str(), &said),
                                                                                by.conninfo_free);
-  // What libpq says quotes the URL, which may have a password in it.
+  // The message of libpq quotes the URL, which may contain a password.
   if (said != nullptr) by.freemem(said);
   if (!options)
     return fail(errc::invalid_argument,
@@ -254,7 +254,7 @@ result<postgres_place> place_of(const libpq_library& by, const std::string& url,
 
 result<postgres_connection> postgres_connection::open(const libpq_library& by, const postgres_place& where,
                                                       const char* settings) {
-  // What stands before the URL is overridden by it.
+  // Parameters before `dbname` are defaults; the URL overrides them.
   static constexpr std::array words{"connect_timeout",  "keepalives_idle",  "keepalives_interval",
                                     "keepalives_count", "tcp_user_timeout", "fallback_application_name",
                                     "dbname",           "client_encoding"};
@@ -284,7 +284,7 @@ result<postgres_connection> postgres_connection::open(const libpq_library& by, c
   if (encoding == nullptr || std::string_view(encoding) != "UTF8")
     return fail(errc::source_unavailable,
                 where.name + " stores text in another encoding than UTF-8; use a database with ENCODING 'UTF8'");
-  // PostgreSQL's own functions come first; nobody else's schema is looked into, but that of pgvector.
+  // PostgreSQL's own functions come first. No other schema is searched, except that of pgvector.
   if (auto set =
           out.ask("SELECT set_config('search_path', quote_ident($1::text)||coalesce((SELECT ','||quote_ident(n.nspname) "
                   "FROM pg_extension e JOIN pg_namespace n ON n.oid=e.extnamespace WHERE e.extname='vector'),''), false)",

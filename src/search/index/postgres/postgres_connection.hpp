@@ -1,4 +1,4 @@
-/// One connection to PostgreSQL by libpq, which is loaded on first use, with binary parameters and results.
+/// One connection to PostgreSQL with libpq, which is loaded on first use; binary parameters and results.
 #pragma once
 
 #include <libpq-fe.h>
@@ -15,11 +15,11 @@
 
 namespace hondana::search {
 
-/// The arguments of one statement, `$1` first, whose types the statement says by casts.
+/// The arguments of one statement, `$1` first. The statement declares their types with casts.
 class arguments {
  public:
   arguments& text(std::string_view value);   ///< ::text. Without NUL.
-  arguments& bytes(std::string_view value);  ///< ::bytea, and what has a binary form of its own.
+  arguments& bytes(std::string_view value);  ///< ::bytea, and types in their binary form.
   arguments& number(std::int64_t value);     ///< ::bigint
   arguments& real(double value);             ///< ::float8
   arguments& null();
@@ -38,11 +38,11 @@ class arguments {
   std::vector<value> all_;
 };
 
-/// Big-endian, as the protocol has it. Of other lengths: 0.
+/// Decodes a big-endian number of the binary protocol; 0 for any other length.
 [[nodiscard]] std::int64_t number_of(std::string_view bytes) noexcept;
 [[nodiscard]] double real_of(std::string_view bytes) noexcept;
 
-/// What is used of libpq, under its own names less their prefix.
+/// The functions of libpq that are used, named without their prefix.
 struct libpq_library {
   decltype(&::PQconninfoParse) conninfo_parse;
   decltype(&::PQconninfoFree) conninfo_free;
@@ -69,24 +69,25 @@ struct libpq_library {
   decltype(&::PQgetvalue) value;
 };
 
-/// Loads the library of that name. Never unloaded. Threads: any. Errors: source_unavailable: there is none (the loader's words
-/// are private), or it is another library or too old.
+/// Loads the library with this name and never unloads it. Threads: any. Errors: source_unavailable if it does not exist (the
+/// private text has the loader's message), is another library, or is too old.
 [[nodiscard]] result<libpq_library> load_libpq(const char* name);
-/// Loads libpq with the first call that can. Errors: as `load_libpq`; the next call tries again. Threads: any.
+/// Loads libpq with the first call that succeeds. Errors: as `load_libpq`; the next call tries again. Threads: any.
 [[nodiscard]] result<const libpq_library*> loaded_libpq();
 
-/// Where an index is. Secrets are in none of it: libpq finds them in ~/.pgpass, the file that PGPASSFILE names, or PGPASSWORD.
+/// The location of an index. Contains no secrets: libpq reads them from ~/.pgpass, the file that PGPASSFILE names, or
+/// PGPASSWORD.
 struct postgres_place {
   std::string url{};     ///< `postgresql://user@host:port/database?sslmode=verify-full`
-  std::string schema{};  ///< Whose tables these are: small letters, digits and `_`.
+  std::string schema{};  ///< The schema of the tables: lower-case letters, digits and `_`.
 
-  /// For people: "PostgreSQL on db.example.org, database docs". Nothing secret.
+  /// For people: "PostgreSQL on db.example.org, database docs". Without secrets.
   std::string name{};
 };
-/// Errors: invalid_argument: it is no URL of PostgreSQL's, a password stands in it, or the schema is no plain name.
+/// Errors: invalid_argument if the URL is not one of PostgreSQL, contains a password, or the schema name has other characters.
 [[nodiscard]] result<postgres_place> place_of(const libpq_library& by, const std::string& url, const std::string& schema);
 
-/// Rows of binary values, good as long as it lives.
+/// Rows of binary values, valid during the lifetime of this object.
 class postgres_rows {
  public:
   postgres_rows() = default;
@@ -106,22 +107,22 @@ class postgres_rows {
   std::unique_ptr<PGresult, void (*)(PGresult*)> of_{nullptr, nullptr};
 };
 
-/// Threads: one at a time. Errors of all: source_unavailable, saying what to do.
+/// A connection. Threads: one at a time. Errors of all functions: source_unavailable, with advice.
 class postgres_connection {
  public:
   postgres_connection() = default;
-  /// `settings`: statements that are run first.
+  /// `settings`: statements to run first.
   [[nodiscard]] static result<postgres_connection> open(const libpq_library& by, const postgres_place& where,
                                                         const char* settings);
 
-  /// Several statements, without arguments.
+  /// Runs one or several statements without arguments.
   [[nodiscard]] result<void> run(const char* sql);
   [[nodiscard]] result<postgres_rows> ask(const char* sql, const arguments& with = {});
-  /// Errors: also when the server has rolled back instead.
+  /// Errors: also if the server has rolled back instead.
   [[nodiscard]] result<void> commit();
 
   [[nodiscard]] bool is_open() const noexcept { return connection_ != nullptr; }
-  /// False: it has gone, and another must be opened.
+  /// False: the connection is lost; open another one.
   [[nodiscard]] bool is_alive() const noexcept;
   [[nodiscard]] bool is_in_transaction() const noexcept;
 

@@ -14,25 +14,25 @@
 
 namespace hondana::search {
 
-/// Of the tables below and of what stands in them.
+/// The version of the tables below and of their contents.
 inline constexpr std::int64_t postgres_schema_version = 3;
 
-/// Makes schema and tables where they are missing, and looks whether what is there is of this version and of these words
-/// (`tokenizer::tokenizer::id`). An index of others that has no document becomes ours; one that has is left alone, since other
-/// servers may be using it. Errors: source_unavailable, saying what to do.
+/// Creates missing schema and tables, and checks their version and tokenizer (`tokenizer::tokenizer::id`). Takes over an empty
+/// index with another version or tokenizer. Leaves one with documents alone, because other servers may be using it. Errors:
+/// source_unavailable, with advice.
 [[nodiscard]] result<void> make_tables(postgres_connection& on, const postgres_place& where, const std::string& words);
-/// Whether pgvector can be used there; makes the extension where the user may.
+/// Whether pgvector is available. Creates the extension if the user may.
 [[nodiscard]] result<bool> has_pgvector(postgres_connection& on);
-/// Whether this connection is the one of all servers' that keeps the index up, from now until it ends.
+/// Tries to make this connection the only one, among all servers, that updates the index until it closes.
 [[nodiscard]] result<bool> take_turn_by(postgres_connection& on, const postgres_place& where);
-/// Only one of all servers that share the index does what follows, until its transaction ends.
+/// Locks the index against other servers until the end of the transaction.
 [[nodiscard]] result<void> lock_index(postgres_connection& on, const postgres_place& where);
 
 namespace {
 
-// Documents are found by digests of their URIs, which may be longer than a key of an index can be. `words` stays beside its
-// row, where it is read quickly. `terms` has how many passages have a word, `totals` how many there are and of how many words,
-// `ways` how documents' texts were made, and the fact `commits` how often was committed.
+// Documents are found by digests of their URIs, because a URI may be longer than an index key can be. `words` is stored outside
+// the main row. `terms` has the number of passages with each word, `totals` the number of passages and of their words, and
+// `ways` how texts of documents were made. The fact `commits` counts commits.
 constexpr const char* table_definitions = R"sql(
 CREATE TABLE IF NOT EXISTS facts(name text PRIMARY KEY, value text NOT NULL);
 CREATE TABLE IF NOT EXISTS ways(id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, way text NOT NULL UNIQUE);
@@ -69,7 +69,7 @@ tl::unexpected<failure> not_ours(const postgres_place& where, const std::string&
                   where.schema + " CASCADE) to create it again");
 }
 
-/// Asked without the lock, which whoever writes may hold for long.
+/// Checks without the lock, which a writer may hold for long.
 result<bool> is_made(postgres_connection& on, const postgres_place& where, const std::string& words) {
   HONDANA_TRY(const auto there, on.ask("SELECT count(*) FROM pg_tables WHERE schemaname=$1::text AND tablename='facts'",
                                        arguments().text(where.schema)));
@@ -83,7 +83,7 @@ result<void> make(postgres_connection& on, const postgres_place& where, const st
   HONDANA_TRY(lock_index(on, where));
   HONDANA_TRY(const auto there,
               on.ask("SELECT count(*) FROM pg_namespace WHERE nspname=$1::text", arguments().text(where.schema)));
-  // Its name is plain, see `place_of`.
+  // The name needs no quotes, see `place_of`.
   const auto schema = "CREATE SCHEMA " + where.schema;
   if (there.number(0, 0) == 0) {
     HONDANA_TRY(on.run(schema.c_str()));
@@ -142,17 +142,17 @@ result<bool> has_pgvector(postgres_connection& on) {
                                        "(SELECT count(*) FROM pg_available_extensions WHERE name='vector')"));
   if (known.number(0, 0) > 0) return true;
   if (known.number(0, 1) == 0) return false;
-  // Who may not make it has an index without it.
+  // Without the permission to create it, the index works without it.
   return on.run("CREATE EXTENSION IF NOT EXISTS vector").has_value();
 }
 
 namespace {
 
-// A server whose machine has gone keeps others from writing for a minute, and one that hangs for ten at most.
+// A server whose machine has failed blocks other writers for a minute; one that hangs, for at most ten minutes.
 constexpr const char* writer_settings =
     "SET statement_timeout='120s'; SET lock_timeout='30s'; SET idle_in_transaction_session_timeout='600s'; SET jit=off; "
     "SET client_min_messages=error; SET tcp_keepalives_idle=30; SET tcp_keepalives_interval=10; SET tcp_keepalives_count=3";
-/// More is written before the end.
+/// Limit of collected words; beyond it they are written before the end of the transaction.
 constexpr std::size_t most_words_at_once = 200'000;
 
 }  // namespace
@@ -168,7 +168,8 @@ result<void> postgres_store::open() {
   HONDANA_TRY(make_tables(writer, place_, options_.words->id()));
   HONDANA_TRY(auto vectors, search::has_pgvector(writer));
   has_pgvector_ = vectors;
-  // A connection from before the extension was made does not look into its schema.
+  // A connection from before the extension was created does not have its schema in the search path. So keep it only without
+  // pgvector.
   if (!has_pgvector_) writer_ = std::move(writer);
   if (options_.log)
     options_.log("search: the index is stored in " + place_.name + ", schema " + place_.schema +
@@ -189,7 +190,7 @@ result<postgres_rows> postgres_store::write(const char* sql, const arguments& wi
 result<void> postgres_store::start() {
   HONDANA_TRY(writer_.run("BEGIN"));
   HONDANA_TRY(lock_index(writer_, place_));
-  // Another server may have made an empty one its own.
+  // Another server may have taken over an empty index.
   const auto words = writer_.ask("SELECT value FROM facts WHERE name='words'");
   if (!words) return tl::unexpected(words.error());
   if (words->count() == 0 || words->bytes(0, 0) != options_.words->id())
@@ -209,7 +210,7 @@ result<void> postgres_store::begin() {
     if (is_new) {
       HONDANA_TRY(auto made, connect(writer_settings));
       writer_ = std::move(made);
-      // With the connection its turn has gone.
+      // The turn was lost together with the connection.
       if (std::exchange(has_turn_, false))
         return fail(errc::source_unavailable,
                     "the connection to " + place_.name +
@@ -227,7 +228,7 @@ result<void> postgres_store::begin() {
 
 result<writing_turn> postgres_store::take_turn() {
   if (has_begun_) return writing_turn{has_turn_, life_};
-  // Asked, so that a connection that has gone is noticed.
+  // Run a statement to detect a lost connection.
   if (has_turn_ && (!writer_.is_alive() || !writer_.run("SELECT 1"))) has_turn_ = false;
   if (has_turn_) return writing_turn{true, life_};
   if (!writer_.is_alive()) {
@@ -309,7 +310,7 @@ void postgres_store::roll_back() noexcept {
   passages_ = length_ = 0;
   has_begun_ = has_failed_ = false;
   if (!writer_.is_alive() || !writer_.is_in_transaction()) return;
-  // What cannot be rolled back is so when its connection ends.
+  // If it fails, PostgreSQL rolls back when the connection ends.
   if (!writer_.run("ROLLBACK")) writer_ = postgres_connection();
 }
 
@@ -352,14 +353,14 @@ result<std::shared_ptr<store>> open_postgres(postgres_options from) {
 
 namespace {
 
-// A table is never read from end to end for words, however few rows it is thought to have.
+// Without sequential scans: never read a whole table for words, however few rows the planner expects.
 constexpr const char* reader_settings =
     "SET default_transaction_read_only=on; SET statement_timeout='30s'; SET lock_timeout='5s'; SET "
     "idle_in_transaction_session_timeout='60s'; SET enable_seqscan=off; "
     "SET jit=off; SET max_parallel_workers_per_gather=0; SET plan_cache_mode=force_custom_plan; SET work_mem='32MB'; SET "
     "client_min_messages=error";
 constexpr std::int64_t documents_at_once = 5'000;
-constexpr std::size_t most_readers = 8;  // as many as search at the same time
+constexpr std::size_t most_readers = 8;  // as many as concurrent searches
 constexpr std::chrono::seconds patience{30};
 
 result<store_counts> counted(postgres_connection& by, const postgres_place& where) {
@@ -410,7 +411,7 @@ void postgres_store::drop_idle() const {
   idle_.clear();
 }
 
-/// Given back whatever happens; what an exception interrupted is not used again.
+/// Returns the connection on destruction. A connection that an exception interrupted is closed instead.
 struct postgres_store::lent_reader {
   lent_reader(const postgres_store& of, postgres_connection one) : from(of), by(std::move(one)) {}
   lent_reader(const lent_reader&) = delete;
@@ -451,7 +452,7 @@ result<postgres_rows> postgres_store::read(const char* sql, const arguments& wit
   return rows;
 }
 
-// However long who hears of them takes, no statement waits for that.
+// Reads in batches, so that a slow callback does not keep a statement open.
 result<void> postgres_store::each_document(const std::function<void(known)>& each) const {
   for (std::int64_t last = -1;;) {
     HONDANA_TRY(

@@ -13,27 +13,29 @@
 namespace hondana::search {
 
 struct postgres_options {
-  /// `postgresql://user@host:port/database?sslmode=verify-full`, with all that libpq knows, but no password: that stands in
-  /// ~/.pgpass, a file that PGPASSFILE names, or PGPASSWORD.
+  /// `postgresql://user@host:port/database?sslmode=verify-full`, with all parameters of libpq, but without a password: that is
+  /// in ~/.pgpass, in a file that PGPASSFILE names, or in PGPASSWORD.
   std::string url{};
-  std::string schema = "hondana_search";  ///< Made if it is not there.
+  std::string schema = "hondana_search";  ///< Created if it does not exist.
   std::shared_ptr<const tokenizer::tokenizer> words{};
   std::function<void(std::string_view)> log{};  ///< Threads: any.
 };
 
-/// Connects, and makes schema and tables where they are missing (PostgreSQL 12 or later, encoding UTF-8). An index made with
-/// other words or by another version is refused unless it is empty, since others may be using it. When the server goes, what is
-/// asked meanwhile fails, and with the server's return all goes on. One of the servers that share it keeps it up
-/// (`store::take_turn`), as long as its connection lives, and the others see what it commits. Those that write without a turn
-/// wait for each other, from the first change to its commit.
+/// Connects, and creates missing schema and tables (PostgreSQL 12 or later, encoding UTF-8). Rejects an index with another
+/// tokenizer or version unless it is empty, because others may be using it.
 ///
-/// A word counts 255 times in a passage at most, and is compared by its first 2046 bytes. Where pgvector is installed,
-/// `nearest` is answered by it; that has not been tried, since Debian 12 has no package of it.
+/// While the PostgreSQL server is down, calls fail; when it is back, they work again. One of the servers that share the index
+/// updates it (`store::take_turn`) as long as its connection lives; the others see its commits. Writers without a turn wait for
+/// each other, from the first change to its commit.
+///
+/// A word counts at most 255 times per passage, and only its first 2046 bytes are compared. If pgvector is installed, it
+/// answers `nearest`. This is not tested, because Debian 12 has no package of it.
 ///
 /// Errors: invalid_argument (URL, schema); source_unavailable.
 [[nodiscard]] result<std::shared_ptr<store>> open_postgres(postgres_options from);
 
-/// What stands in the schema, which servers may be writing; nothing: there is none, and none is made. Errors as above.
+/// Reads counts and progress from the schema, even while servers write it. No value: there is no index, and none is created.
+/// Errors: as `open_postgres`.
 [[nodiscard]] result<std::optional<kept_index>> look_at_postgres(const std::string& url, const std::string& schema);
 
 }  // namespace hondana::search

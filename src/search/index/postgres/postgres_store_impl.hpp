@@ -20,7 +20,7 @@
 
 namespace hondana::search {
 
-/// One writer's connection, and a few for reading.
+/// One connection for writing, and a few for reading.
 class postgres_store final : public store {
  public:
   explicit postgres_store(postgres_options from);
@@ -46,7 +46,7 @@ class postgres_store final : public store {
   [[nodiscard]] result<index_standing> stands() const override;
 
  private:
-  /// Words that all passages of a document have.
+  /// Words that all passages of a document share.
   struct title_words {
     std::vector<tokenizer::token> title{};
     std::vector<tokenizer::token> name{};
@@ -56,7 +56,7 @@ class postgres_store final : public store {
   using asking = std::function<result<void>(postgres_connection&)>;
 
   [[nodiscard]] result<postgres_connection> connect(const char* settings) const;
-  /// What is written goes through this, and nothing after a failure.
+  /// Runs a writing statement; a failure marks the transaction as failed.
   [[nodiscard]] result<postgres_rows> write(const char* sql, const arguments& with = {});
   [[nodiscard]] result<void> begin();
   [[nodiscard]] result<void> start();
@@ -74,13 +74,13 @@ class postgres_store final : public store {
   [[nodiscard]] std::optional<result<std::vector<match>>> nearest_by(postgres_connection& by, std::span<const float> to,
                                                                      std::size_t count) const;
 
-  /// Runs it with a connection of its own, and once more where that had gone.
+  /// Calls `ask` with a reading connection, and once more with a new one if the connection was lost.
   [[nodiscard]] result<void> reading(const asking& ask) const;
   [[nodiscard]] result<postgres_rows> read(const char* sql, const arguments& with) const;
-  /// A connection for reading: an idle one where there is, and else a new one. Waits where many are in use.
+  /// Takes an idle reading connection, or opens a new one. Waits if too many are in use.
   [[nodiscard]] result<postgres_connection> take_reader() const;
   void give_back(postgres_connection by) const;
-  /// The server was started again: idle ones have gone with the one that was in use.
+  /// Closes idle connections, after a connection in use was lost: the server has probably restarted.
   void drop_idle() const;
   [[nodiscard]] result<postgres_connection> connect_reader() const;
 
@@ -89,7 +89,7 @@ class postgres_store final : public store {
   postgres_place place_{};
   bool has_pgvector_ = false;
 
-  // Of the writer.
+  // Used by the writing thread.
   postgres_connection writer_{};
   bool has_begun_ = false;
   bool has_failed_ = false;
@@ -97,9 +97,9 @@ class postgres_store final : public store {
   bool has_followed_ = false;
   std::uint64_t life_ = 0;
   std::map<std::string, std::int64_t> ways_{};   // known in this transaction
-  std::map<std::string, std::int64_t> terms_{};  // how many more passages have a word, since the transaction began
-  std::int64_t passages_ = 0;                    // and how many more there are,
-  std::int64_t length_ = 0;                      // with how many words
+  std::map<std::string, std::int64_t> terms_{};  // change of the number of passages with a word, since the transaction began
+  std::int64_t passages_ = 0;                    // change of the number of passages
+  std::int64_t length_ = 0;                      // change of the number of words in all passages
 
   mutable std::mutex mutex_;
   mutable std::condition_variable given_back_;

@@ -10,10 +10,10 @@
 namespace hondana::search {
 namespace {
 
-/// Words that fit are asked for by name as long as they are so few, which is quicker than all words of a passage.
+/// Up to this many matching words, only these are selected from each passage, which is faster than reading all its words.
 constexpr std::size_t most_lexemes = 500;
 
-/// What `document_filter` says, after `AND`; its arguments are added.
+/// The SQL of a `document_filter`, to follow `AND`; adds its arguments.
 class condition {
  public:
   condition(const document_filter& which, const std::string& stale, arguments& with) : with_(with) {
@@ -54,14 +54,14 @@ class condition {
     with_.text(proper(text));
     add(before, behind);
   }
-  /// With the argument that was added last.
+  /// Adds a condition with the last argument.
   void add(std::string_view before, std::string_view behind) {
     sql_ += " AND ";
     sql_ += before;
     sql_ += '$' + std::to_string(with_.all().size());
     sql_ += behind;
   }
-  /// PostgreSQL refuses what is no text; no document has U+FFFF.
+  /// PostgreSQL rejects malformed text. Replace it by U+FFFF, which no document has.
   static std::string proper(const std::string& text) {
     return json::is_utf8(text) && !json::has_nul(text) ? text : "\xEF\xBF\xBF";
   }
@@ -95,7 +95,7 @@ document document_in(const postgres_rows& rows, int row, int first) {
 
 }  // namespace
 
-/// A transaction of a reader's.
+/// A transaction of a reader.
 class postgres_state_of_index final : public state_of_index {
  public:
   postgres_state_of_index(const postgres_store& from, postgres_connection by) : from_(from), by_(std::move(by)) {}
@@ -104,7 +104,7 @@ class postgres_state_of_index final : public state_of_index {
     from_.give_back(std::move(by_));
   }
 
-  /// The first read decides which state it is.
+  /// The first read in the transaction fixes the state.
   [[nodiscard]] result<void> begin() {
     static constexpr const char* beginning = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
     auto begun = by_.run(beginning);
@@ -133,7 +133,8 @@ class postgres_state_of_index final : public state_of_index {
     with.text(query_of(words, decides)).number(static_cast<std::int64_t>(most) + 1);
     if (known->are_all) with.texts(known->lexemes);
     const condition filter(which, stale, with);
-    // The few words that are wanted get weight A, and are picked by it: small rows to sort, which are never kept aside.
+    // Give the wanted words weight A and select them by it. The rows to sort stay small, so PostgreSQL need not store them out
+    // of line.
     std::string sql = "SELECT p.id, p.length::bigint, ";
     sql += known->are_all ? "ts_filter(setweight(p.words, 'A', $3::text[]), '{a}')" : "p.words";
     sql += " FROM passages p";
@@ -208,10 +209,10 @@ class postgres_state_of_index final : public state_of_index {
     return out;
   }
 
-  /// With the connection that this has already: whoever waited for a second one would keep others from theirs.
+  /// Uses the connection of this object. Waiting for a second one could deadlock with other searches.
   std::optional<result<std::vector<match>>> nearest(std::span<const float> to, std::size_t count) override {
     if (!from_.has_pgvector_) return std::nullopt;
-    // What fails here leaves the rest of the search as it is.
+    // The savepoint keeps the rest of the search usable after a failure.
     HONDANA_TRY(by_.run("SAVEPOINT before_nearest"));
     auto found = from_.nearest_by(by_, to, count);
     if (found && !*found && by_.is_alive()) {
@@ -221,16 +222,16 @@ class postgres_state_of_index final : public state_of_index {
   }
 
  private:
-  /// How often words of the query stand in how many passages.
+  /// How many passages have the words of a query.
   struct frequencies {
     std::vector<std::uint64_t> having{};  ///< By word of the query.
-    std::vector<std::string> lexemes{};   ///< All that fit one of them, as far as they are few.
-    bool are_all = true;                  ///< False: there are more, that begin with one of them.
+    std::vector<std::string> lexemes{};   ///< All indexed words that match, if they are few.
+    bool are_all = true;                  ///< False: a prefix matches more words than `lexemes` has.
     std::uint64_t passages = 0;
     double mean_length = 0;
   };
 
-  /// Numbers of ways in which documents were made, but not one of these: "3,5".
+  /// The ids of `ways` that documents have but that are not in the argument: "3,5".
   [[nodiscard]] result<std::string> made_otherwise(std::span<const std::string> ways) {
     HONDANA_TRY(const auto rows,
                 by_.ask("SELECT id, way FROM ways w WHERE EXISTS(SELECT 1 FROM documents d WHERE d.way=w.id)"));

@@ -14,12 +14,12 @@ namespace {
 
 constexpr std::size_t most_at_once = 500;
 
-/// Of the columns that `describe` changes: $2 to $13.
+/// Adds the arguments $2 to $13, for the columns that `describe` changes.
 void add_described(arguments& to, const document& what, std::int64_t described) {
   std::int64_t audience = 0;
   for (const auto one : what.audience) audience |= bit_of(one);
   to.text(what.version).text(what.name).text(what.title).text(what.description).text(what.mime_type).text(what.kind);
-  // No number is greater than any, which PostgreSQL sees otherwise.
+  // PostgreSQL orders NaN above all numbers, so store it as NULL.
   what.priority && !std::isnan(*what.priority) ? to.real(*what.priority) : to.null();
   to.number(audience);
   what.modified ? to.number(what.modified->time_since_epoch().count()) : to.null();
@@ -31,7 +31,7 @@ arguments range_of(std::int64_t document) {
   return arguments().number(passage_id::of(document, 0).number).number(passage_id::of(document + 1, 0).number);
 }
 
-/// Passages that are written together.
+/// Columns of passages that one statement writes.
 struct passage_rows {
   std::vector<std::int64_t> ids{}, first{}, last{}, pages{}, lengths{};
   std::vector<std::string> headings{}, texts{}, digests{}, words{};
@@ -197,7 +197,7 @@ result<void> postgres_store::rewrite(std::int64_t id, const document& what) {
 
 namespace {
 
-/// pgvector's index knows no more dimensions.
+/// Dimension limit of pgvector's index.
 constexpr std::size_t most_dimensions = 2000;
 constexpr std::size_t most_vectors_a_statement = 1000;
 
@@ -208,7 +208,7 @@ constexpr const char* texts_without_vector =
     "WHERE NOT EXISTS(SELECT 1 FROM vectors v WHERE v.digest=q.digest)) AS every GROUP BY digest) AS one "
     "JOIN passages p ON p.id=one.id JOIN documents d ON d.id=(p.id>>16) ORDER BY one.importance DESC, p.id LIMIT $1::bigint";
 
-/// Of pgvector's column; 0: there is none.
+/// The dimension of pgvector's column; 0: the column does not exist.
 constexpr const char* dimensions_of_near =
     "SELECT coalesce((SELECT atttypmod::bigint FROM pg_attribute WHERE attrelid='vectors'::regclass AND attname='near' AND "
     "NOT attisdropped), 0)";
@@ -224,7 +224,7 @@ void floats_of(std::string_view bytes, std::vector<float>& into) {
   if (!into.empty()) std::memcpy(into.data(), bytes.data(), into.size() * sizeof(float));
 }
 
-/// As pgvector writes one.
+/// A vector in pgvector's text format.
 std::string written(std::span<const float> numbers) {
   std::string out = "[";
   for (const auto one : numbers) {
@@ -250,7 +250,7 @@ result<void> postgres_store::use_model(const std::string& id) {
 result<void> postgres_store::change_model(const std::string& id) {
   HONDANA_TRY(const auto before, write("SELECT value FROM facts WHERE name='model'"));
   if (before.count() > 0 ? before.bytes(0, 0) == id : id.empty()) return {};
-  // However many there are, no statement takes too long.
+  // Delete in batches, so that no statement takes too long.
   for (bool has_more = true; has_more;) {
     HONDANA_TRY(
         const auto gone,
@@ -258,7 +258,8 @@ result<void> postgres_store::change_model(const std::string& id) {
               "SELECT count(*) FROM gone"));
     has_more = gone.number(0, 0) > 0;
   }
-  // Another model may have other dimensions. Nobody can read the table meanwhile, so that it is left alone without need.
+  // Another model may have another dimension. Dropping the column locks the table for readers, so do it only if the column
+  // exists.
   HONDANA_TRY(const auto there, write(dimensions_of_near));
   if (there.number(0, 0) != 0) {
     HONDANA_TRY(write("ALTER TABLE vectors DROP COLUMN near"));
@@ -274,7 +275,7 @@ result<std::vector<wanted_vector>> postgres_store::without_vector(std::size_t co
   if (has_begun_) {
     rows = write(texts_without_vector, with);
   } else {
-    // Others may write while these are embedded.
+    // Read without a transaction, so that others may write while these texts are embedded.
     rows = read(texts_without_vector, with);
   }
   if (!rows) return tl::unexpected(std::move(rows.error()));
@@ -351,7 +352,7 @@ result<void> postgres_store::tidy() {
   return commit();
 }
 
-// Who hears of a vector puts it into a graph, which takes longer than reading it: no statement waits for that.
+// Reads in batches: the callback adds vectors to a graph, which is slower than reading, and must not keep a statement open.
 result<void> postgres_store::each_vector(const vector_hearer& each) const {
   std::vector<float> numbers;
   for (std::int64_t last = -1;;) {
@@ -377,7 +378,7 @@ result<void> postgres_store::vectors_of(std::span<const std::string> digests, co
     digests = digests.subspan(some.size());
     const auto which = arguments().blobs(some);
     HONDANA_TRY(const auto made, read("SELECT digest, numbers FROM vectors WHERE digest=ANY($1::bytea[])", which));
-    // Of one text there may be very many passages: its numbers come once.
+    // Many passages may have the same text, so read its vector only once.
     HONDANA_TRY(const auto those, read("SELECT id, digest FROM passages WHERE digest=ANY($1::bytea[])", which));
     std::map<std::string_view, int> rows;
     for (int row = 0; row < made.count(); ++row) rows.emplace(made.bytes(row, 0), row);

@@ -8,14 +8,14 @@
 namespace hondana::search {
 namespace {
 
-/// What a word needs besides its bytes and positions.
+/// Bytes for one word in addition to its text and positions.
 constexpr std::size_t of_each_word = 12;
 
 tl::unexpected<failure> no_vector() {
   return fail(errc::source_unavailable, "PostgreSQL returned words in an unknown format", "malformed tsvector");
 }
 
-/// Two bytes, big-endian, taken off the front.
+/// Takes a big-endian 16-bit number from the front.
 std::uint16_t take_short(std::string_view& from) noexcept {
   const auto out = static_cast<std::uint16_t>(static_cast<unsigned char>(from[0]) << 8 | static_cast<unsigned char>(from[1]));
   from.remove_prefix(2);
@@ -76,7 +76,7 @@ std::string word_vector::bytes() const {
     out += word;
     out += '\0';
     append_short(out, positions.size());
-    // The highest bits are the weight: 3 is A.
+    // The two highest bits are the weight; 3 is A.
     for (const auto one : positions) append_short(out, (3 - place_of(one)) << 14 | one);
   }
   return out;

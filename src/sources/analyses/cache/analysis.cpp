@@ -55,7 +55,7 @@ std::uint32_t providers_of(const analysis& what) {
 }
 
 totals totals_of(const analysis& what) {
-  // What is read has no more than this of anything; sums stay as exact as that.
+  // The decoder's limits for single values; sums up to these stay exact.
   constexpr double most_cost = 1e15;
   constexpr std::uint64_t most_tokens = std::uint64_t{1} << 53;
   constexpr milliseconds longest{std::int64_t{1} << 53};
@@ -82,7 +82,7 @@ totals totals_of(const analysis& what) {
       add(one);
       continue;
     }
-    // The same answer once more; its cost may stand with one of the two alone.
+    // Both votes are the same answer, and only one of them may carry the cost.
     to.cost = std::max(to.cost, one.cost);
     to.tokens = std::max(to.tokens, one.tokens);
   }
@@ -97,7 +97,7 @@ totals totals_of(const analysis& what) {
 }
 
 judgement judge(const analysis& what, const thresholds& by) {
-  // Means of decimal fractions are a little below or above what people write.
+  // Means of decimal fractions differ slightly from their exact value.
   constexpr double slack = 1e-9;
   if (!what.consensus) return {status::below, "it has no consensus"};
   if (what.consensus->confidence + slack < by.confidence)

@@ -14,7 +14,7 @@
 
 namespace hondana::analyses {
 
-/// By the clock of the store.
+/// A time on the store's clock.
 using instant = std::chrono::sys_time<std::chrono::milliseconds>;
 using std::chrono::milliseconds;
 
@@ -25,36 +25,37 @@ inline constexpr std::size_t count_of_tasks = 3;
 [[nodiscard]] std::string_view name_of(task_type which) noexcept;
 [[nodiscard]] std::optional<task_type> task_named(std::string_view name) noexcept;
 
-/// What an analysis has to reach to be final.
+/// The requirements for an analysis to be final.
 struct thresholds {
   double confidence = 0;        ///< Of the consensus, 0 to 1.
   double consensus = 0;         ///< Mean agreement of the votes, 0 to 1.
-  std::uint32_t providers = 1;  ///< Different ones that have voted.
+  std::uint32_t providers = 1;  ///< Number of different providers that voted.
 
   bool operator==(const thresholds&) const = default;
 };
-/// Both hold.
+/// The stricter of both values for each threshold.
 [[nodiscard]] thresholds stricter(const thresholds& a, const thresholds& b) noexcept;
 
-/// A resource that an analysis was based on.
+/// A resource that an analysis is based on.
 struct basis {
   std::string uri{};  ///< Canonical, so that a change of the resource finds it.
-  /// As the resource's provider tells it; empty: unknown, and that which is found first counts (the follower of a source).
+  /// As the resource's provider reports it. Empty: unknown; then the version that a server finds first counts.
   std::string version{};
 
   auto operator<=>(const basis&) const = default;
 };
 
-/// What was asked: all of it makes the key (analysis_key.hpp).
+/// A question. All of its members are part of the key (analysis_key.hpp).
 struct question {
   std::string prompt{};
-  value options = value::object{};    ///< An object.
-  std::vector<std::string> models{};  ///< The set that was asked; order and repetition do not matter to the key.
-  std::vector<basis> context{};       ///< Each URI once; order does not matter to the key.
+  value options = value::object{};    ///< A JSON object.
+  std::vector<std::string> models{};  ///< The models, as a set: order and repetitions do not affect the key.
+  std::vector<basis> context{};       ///< Each URI once. The order does not affect the key.
 
   bool operator==(const question&) const = default;
 };
 
+/// The consensus of an analysis or of a round.
 struct agreed {
   std::string content{};
   double confidence = 0;  ///< 0 to 1.
@@ -63,35 +64,36 @@ struct agreed {
   bool operator==(const agreed&) const = default;
 };
 
+/// The answer of one provider.
 struct vote {
-  std::string provider{};  ///< One vote each in `analysis::votes`.
+  std::string provider{};  ///< Each provider has one vote in `analysis::votes`.
   std::string model{};
   std::string content{};
   double confidence = 0;  ///< 0 to 1.
   std::string reasoning{};
-  double cost = 0;  ///< Not negative; in what currency is the callers' business, as long as it is one.
+  double cost = 0;  ///< Not negative. Any currency, but the same for all analyses.
   std::uint64_t tokens = 0;
   double agreement = 0;  ///< With the consensus, 0 to 1.
 
   bool operator==(const vote&) const = default;
 };
 
-/// The prompt was bounced once more.
+/// One round, in which the prompt was sent to the providers.
 struct bounce {
-  std::uint32_t number = 1;  ///< Rising, from 1.
+  std::uint32_t number = 1;  ///< Increasing, from 1.
   std::vector<vote> votes{};
-  std::optional<agreed> consensus{};  ///< Nothing: none was reached.
+  std::optional<agreed> consensus{};  ///< Empty if none was reached.
   std::optional<instant> at{};
   milliseconds took{0};
 
   bool operator==(const bounce&) const = default;
 };
 
-/// Something that happened on the way, in order.
+/// An event of the computation, in order.
 struct flow_step {
-  std::uint32_t round = 0;  ///< 0: in none.
-  std::string provider{};   ///< Empty: nobody's.
-  std::string action{};     ///< What was done, a word or two: "asked", "answered", "failed", "agreed".
+  std::uint32_t round = 0;  ///< 0: outside of any round.
+  std::string provider{};   ///< Empty: no provider.
+  std::string action{};     ///< One or two words: "asked", "answered", "failed", "agreed".
   std::optional<instant> at{};
   milliseconds took{0};
   std::string note{};
@@ -99,16 +101,17 @@ struct flow_step {
   bool operator==(const flow_step&) const = default;
 };
 
+/// An error of a provider.
 struct provider_error {
   std::string provider{};
-  std::uint32_t round = 0;  ///< 0: in none.
+  std::uint32_t round = 0;  ///< 0: outside of any round.
   std::string message{};
   std::optional<instant> at{};
 
   bool operator==(const provider_error&) const = default;
 };
 
-/// 0: not given; `totals_of` has what follows from the rest then.
+/// Totals of an analysis. 0: not given; `totals_of` then computes the value.
 struct totals {
   double cost = 0;
   std::uint64_t tokens = 0;
@@ -117,47 +120,48 @@ struct totals {
   bool operator==(const totals&) const = default;
 };
 
-/// How far an analysis is, as the store says it.
+/// The state of an analysis in the store.
 enum class status : std::uint8_t {
-  computing,  ///< Somebody holds the claim; rounds may have arrived.
-  complete,   ///< Final: it reaches its thresholds.
-  below,      ///< Whole, but below its thresholds: never served as final.
+  computing,  ///< A caller holds the claim; rounds may have been stored.
+  complete,   ///< Final: the analysis reaches its thresholds.
+  below,      ///< Whole, but below its thresholds. Never served as an answer.
 };
 [[nodiscard]] std::string_view name_of(status which) noexcept;
 [[nodiscard]] std::optional<status> status_named(std::string_view name) noexcept;
 
+/// An analysis with all its parts.
 struct analysis {
-  // What the store gives. Whatever a writer says of it is overwritten.
-  /// 32 lower-case hexadecimal digits; the first 12 are 2^48 - 1 less the milliseconds since 1970 at which it was claimed, so
-  /// that the order of ids is newest first. Empty: not stored.
+  // Set by the store; values from a writer are overwritten.
+  /// 32 lower-case hexadecimal digits. The first 12 are 2^48 - 1 minus the time of the claim in milliseconds since 1970, so
+  /// that ids sort newest first. Empty: not stored.
   std::string id{};
   std::optional<status> how{};
   std::optional<instant> created{};
-  std::optional<instant> expires{};  ///< From then on it is stale.
+  std::optional<instant> expires{};  ///< Stale from then on.
 
   question asked{};
   task_type task = task_type::basic;
-  thresholds wanted{};                ///< Beside those of the policy: the stricter ones hold.
-  std::optional<agreed> consensus{};  ///< Nothing as long as it is computed.
-  std::vector<vote> votes{};          ///< The last of each provider.
+  thresholds wanted{};                ///< In addition to those of the policy: the stricter value counts.
+  std::optional<agreed> consensus{};  ///< Empty while it is being computed.
+  std::vector<vote> votes{};          ///< The last vote of each provider.
   std::vector<bounce> rounds{};
   std::vector<flow_step> flow{};
   std::vector<provider_error> errors{};
   totals total{};
-  std::string session{};            ///< Empty: of none.
-  std::vector<std::string> tags{};  ///< Sorted, each once.
+  std::string session{};            ///< Empty: no session.
+  std::vector<std::string> tags{};  ///< Sorted, without duplicates.
 
   bool operator==(const analysis&) const = default;
 };
 
-/// Mean agreement of its votes; 0 where there are none.
+/// Mean agreement of the votes; 0 without votes.
 [[nodiscard]] double agreement_of(const analysis& what) noexcept;
-/// Different ones among its votes.
+/// Number of different providers among the votes.
 [[nodiscard]] std::uint32_t providers_of(const analysis& what);
-/// What it took: each of its totals as it is given, and where one is not, the sum of what votes, also those of rounds, cost and
-/// of the time of the rounds. Of a provider the vote that stands in the last of its rounds as well is counted once.
+/// The totals as given. A missing total is the sum: of costs and tokens over all votes including those of rounds, of time over
+/// the rounds. A vote that is also in its provider's last round counts once.
 [[nodiscard]] totals totals_of(const analysis& what);
-/// `complete` or `below`; without a consensus it is below. `why` says which threshold it misses, for people.
+/// `complete` or `below`. Without a consensus, an analysis is below. `why` names the threshold that it misses, for display.
 struct judgement {
   status how = status::below;
   std::string why{};

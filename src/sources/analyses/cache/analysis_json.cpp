@@ -1,4 +1,4 @@
-/// Analyses decoded from JSON and encoded as JSON.
+/// Decodes analyses from JSON, and encodes them.
 #include "sources/analyses/cache/analysis_json.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr text_rule a_text{most_text, false};
 constexpr text_rule a_name{longest_provider, true};
-constexpr std::int64_t most_counted = std::int64_t{1} << 53;  // what every JSON reader keeps whole
+constexpr std::int64_t most_counted = std::int64_t{1} << 53;  // every JSON reader represents it exactly
 constexpr std::int64_t highest_round = 1'000'000;
 constexpr std::size_t most_values = 1'000'000;
 constexpr double beyond_integers = 9'223'372'036'854'775'808.0;  // 2^63
@@ -40,7 +40,8 @@ void read_basis(question& into, const value& from, std::string path, fault& to) 
   into.context.push_back(std::move(one));
 }
 
-/// Where in options a number stands that JSON readers round, so that questions that differ would be one; empty: nowhere.
+/// The path of a number in the options that JSON readers would round, so that different questions could become equal. Empty:
+/// none.
 std::string rounded_in(const value& what, const std::string& path) {
   if (const auto number = what.as_number(); number && !what.as_integer())
     return *number >= beyond_integers || *number < -beyond_integers ? path : std::string();
@@ -55,7 +56,7 @@ std::string rounded_in(const value& what, const std::string& path) {
   return {};
 }
 
-/// Nothing is given to a store whose key would be that of something else.
+/// Rejects questions whose key could equal that of another question.
 result<void> expect_exact(const question& what, std::string_view path) {
   const auto at = rounded_in(what.options, std::string(path) + (path.empty() ? "" : ".") + "options");
   if (at.empty()) return {};
@@ -245,7 +246,7 @@ result<analysis> decode(std::string_view json) {
 }
 
 result<analysis> decode_kept(std::string_view json) {
-  // What is added when it is told is little.
+  // Room for the few members that `encode` adds.
   HONDANA_TRY(const auto parsed, value::parse(json, {most_bytes + 4096, most_values + 100}));
   return analysis_in(parsed, {}, true);
 }
@@ -427,7 +428,7 @@ std::string encode(std::string_view body, std::string_view id, status how, insta
   json::writer to(out);
   to.begin_object().member("id", id).member("status", name_of(how));
   to.member("created", model::iso_8601(created)).member("expires", model::iso_8601(expires));
-  // A body is an object with a prompt at least.
+  // A body is an object with at least a prompt.
   if (body.size() > 2) out.append(1, ',').append(body.substr(1));
   return out;
 }

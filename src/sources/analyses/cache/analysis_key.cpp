@@ -75,13 +75,13 @@ namespace {
 
 constexpr std::size_t digest_bytes = 32;
 
-/// Of Unicode's White_Space those that NFKC leaves.
+/// The characters of Unicode's White_Space that NFKC does not replace.
 bool is_space(char32_t c) noexcept {
   return c == ' ' || (c >= 0x09 && c <= 0x0D) || c == 0x85 || c == 0xA0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200A) ||
          c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000;
 }
 
-/// JSON that is equal for equal values.
+/// Writes JSON that is equal for equal values.
 void write_canonical(json::writer& to, const value& what) {
   if (const auto integer = what.as_integer()) {
     to.integer(*integer);
@@ -104,7 +104,7 @@ void write_canonical(json::writer& to, const value& what) {
   }
 }
 
-/// Parts with their lengths before them, so that none reaches into the next.
+/// Digests each part after its length, so that parts cannot be confused.
 class digesting {
  public:
   digesting& part(std::string_view bytes) {

@@ -70,11 +70,11 @@ struct cache::state {
   std::atomic<std::uint64_t> generation{1};
 
   mutable std::mutex counting{};
-  statistics uncounted{};       ///< What the store has not been told yet.
+  statistics uncounted{};       ///< Not written to the store yet.
   std::uint64_t bytes_put = 0;  ///< Since the last sweep.
   void add(task_type task, const std::function<void(task_statistics&)>& what);
 
-  /// Those who wait for the end of a computation, by its key.
+  /// Callers that wait for the end of a computation, by key.
   struct crowd {
     std::size_t members = 0;
     std::uint64_t news = 0;
@@ -89,7 +89,7 @@ struct cache::state {
 
   mutable std::mutex troubling{};
   std::optional<failure> trouble{};  ///< As `cache::trouble`.
-  bool is_of_lists = false;          ///< Only who lists has met it: the thread hears of changes.
+  bool is_of_lists = false;          ///< Reported by a list only; the thread still receives changes.
   std::chrono::steady_clock::time_point came_back{};
 
   std::mutex pausing{};
@@ -99,11 +99,11 @@ struct cache::state {
   void follow(const std::stop_token& stop, std::uint64_t last);
   void tell(const change* what);
   void hear(const changes& what);
-  /// The thread's. Whether there was one before.
+  /// Called by the thread. Returns whether a trouble was set before.
   bool put_trouble(std::optional<failure> what);
   void notice(const failure& what);
   void say_lost(const failure& why) const;
-  /// Changes are heard: whether a trouble is over now.
+  /// Call when changes are received. Returns whether a trouble is over now.
   [[nodiscard]] bool has_come_back();
   [[nodiscard]] result<void> tidy();
   [[nodiscard]] result<void> write_counts();
@@ -116,7 +116,7 @@ namespace {
 
 using patient = monotonic_clock;
 
-/// How often those who wait look by themselves, whatever they hear.
+/// Waiting callers check the store this often, even without notifications.
 constexpr milliseconds longest_sleep{5'000};
 
 bool reaches(const summary& what, const thresholds& by) noexcept {
@@ -124,7 +124,7 @@ bool reaches(const summary& what, const thresholds& by) noexcept {
   return what.confidence + slack >= by.confidence && what.agreement + slack >= by.consensus && what.providers >= by.providers;
 }
 
-/// What one analysis adds to the sums: who put it may have written any number.
+/// What one analysis adds to the sums. Limited, since a writer may have given any number.
 std::uint64_t counted_time(milliseconds took) noexcept {
   constexpr milliseconds longest_counted = std::chrono::hours(24 * 366 * 10);
   return static_cast<std::uint64_t>(std::clamp(took, milliseconds(0), longest_counted).count());
@@ -153,13 +153,13 @@ void count(task_statistics& into, const answer& what) {
   }
 }
 
-/// What does not do is not there.
+/// Removes an answer that the caller cannot use.
 void take_away(answer& from) {
   from.found.reset();
   from.what = from.claim ? answer::kind::computing : from.until != instant() ? answer::kind::failed : answer::kind::missing;
 }
 
-/// What is not good enough for this task is not there.
+/// Removes an answer that does not reach the thresholds of this task.
 bool take_away_below(answer& from, const thresholds& wanted) {
   if (!from.found || reaches(from.found->about, wanted)) return false;
   take_away(from);
@@ -196,7 +196,7 @@ result<claimed> cache::claim(const claim_request& what) {
   };
   auto& self = *state_;
   std::unique_lock held(self.waiting, std::defer_lock);
-  // Whoever waits is counted from before it looks, so that it misses no news.
+  // A waiting caller is registered before it checks the store, so that it misses no notification.
   struct place {
     state& in;
     const std::string& of;
@@ -251,7 +251,7 @@ result<claimed> cache::claim(const claim_request& what) {
       ++self.crowds[mine.of].members;
       mine.is_taken = true;
       held.unlock();
-      continue;  // what happened before this was not heard
+      continue;  // earlier changes were not notified to this caller
     }
     const auto now = self.in->now();
     if (!now) return tl::unexpected(now.error());
@@ -261,7 +261,7 @@ result<claimed> cache::claim(const claim_request& what) {
     monotonic_clock::wait_until(self.has_news, held, what.stop, std::min(deadline, now_here + lease_left),
                                 [&] { return self.crowds.find(mine.of)->second.news != known; });
     held.unlock();
-    wanted.is_anew = false;  // there may be one that does by now
+    wanted.is_anew = false;  // a usable answer may exist now
   }
 }
 
@@ -382,7 +382,7 @@ void cache::state::add(task_type task, const std::function<void(task_statistics&
 
 void cache::state::tell(const change* what) {
   const std::lock_guard held(calling);
-  // A listener may come or go while it is called.
+  // Listeners may be added or removed during the calls.
   const auto all = listeners;
   for (const auto& one : all) {
     if (const auto hears = one.lock()) (*hears)(what);
@@ -469,7 +469,8 @@ void cache::state::say_lost(const failure& why) const {
 bool cache::state::has_come_back() {
   const auto now = steady::now();
   const std::lock_guard held(troubling);
-  // Where changes can be heard and lists cannot be made, each end of it has clients ask for one that fails again.
+  // If changes arrive but lists fail, each recovery makes clients request a list that fails again. So limit the rate of
+  // recoveries.
   if (!trouble || (is_of_lists && now < came_back + between_returns)) return false;
   trouble.reset();
   came_back = now;
@@ -529,7 +530,7 @@ std::shared_ptr<void> cache::listen(listener hears) {
   const std::lock_guard held(state_->calling);
   std::erase_if(state_->listeners, [](const auto& one) { return one.expired(); });
   state_->listeners.push_back(kept);
-  // Whoever lets go waits until it is not called any more.
+  // Releasing the handle waits until the listener is not running.
   return {kept.get(), [kept, of = state_](void*) mutable {
             const std::lock_guard none_called(of->calling);
             kept.reset();

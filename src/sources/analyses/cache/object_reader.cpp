@@ -16,7 +16,7 @@ bool is_control(char c) noexcept {
   return byte < 0x20 || byte == 0x7f;
 }
 
-/// As an error quotes what it refuses.
+/// A rejected value as errors quote it, at most 40 bytes.
 std::string quoted(const value& what) {
   auto text = what.to_text();
   if (text.size() <= 40) return text;
@@ -76,7 +76,7 @@ std::string text_of(const value& from, const std::string& path, const text_rule&
 std::string members::text(std::string_view name, const text_rule& by, bool is_required) {
   const auto* const found = find(name, is_required);
   if (found == nullptr) return {};
-  // What is not required may be empty: it says nothing then.
+  // An optional text may be empty, which equals a missing one.
   if (const auto* const text = found->as_string(); !is_required && text != nullptr && text->empty()) return {};
   return text_of(*found, path_of(name), by, to_);
 }

@@ -16,10 +16,10 @@
 
 namespace hondana::analyses {
 
-/// The first thing that is wrong with an object; what is read after it does not matter.
+/// The first error of an object. Values read after it are not used.
 class fault {
  public:
-  /// `may_be_alike`: names that have to differ may be the same, as masks of secrets make them.
+  /// `may_be_alike`: names that must differ may be equal, because secrets were masked.
   explicit fault(bool may_be_alike = false) noexcept : may_be_alike_(may_be_alike) {}
 
   [[nodiscard]] bool may_be_alike() const noexcept { return may_be_alike_; }
@@ -34,28 +34,28 @@ class fault {
   bool may_be_alike_;
 };
 
-/// How long a text may be, and what it may hold.
+/// The length limit of a text, and its allowed characters.
 struct text_rule {
   std::size_t most = 0;     ///< Bytes.
-  bool is_one_line = true;  ///< Without control characters, and of at least one character.
+  bool is_one_line = true;  ///< No control characters, and at least one character.
 };
 
-/// One object. Members that are not named are refused at once. What is missing and need not be there is empty, 0 or nothing.
+/// Reads one object. Unknown members are rejected at once. A missing optional member is empty, 0 or null.
 class members {
  public:
-  /// `from` and `to` outlive it.
+  /// `from` and `to` must outlive the object.
   members(const value& from, std::string path, fault& to, std::initializer_list<std::string_view> named);
 
   [[nodiscard]] std::string text(std::string_view name, const text_rule& by, bool is_required = false);
-  /// From 0 to 1.
+  /// A number from 0 to 1.
   [[nodiscard]] double share(std::string_view name, bool is_required = false);
-  /// From 0 on.
+  /// A number from 0.
   [[nodiscard]] double amount(std::string_view name);
   [[nodiscard]] std::int64_t count(std::string_view name, std::int64_t least, std::int64_t most, std::int64_t otherwise);
   [[nodiscard]] std::optional<instant> time(std::string_view name);
-  /// Null: it is not there.
+  /// Null if it is absent.
   [[nodiscard]] const value* object(std::string_view name);
-  /// The elements of an array, at most `most`; null: none.
+  /// The elements of an array, at most `most`; null if it is absent.
   [[nodiscard]] const value::array* array(std::string_view name, std::size_t most);
 
   [[nodiscard]] std::string path_of(std::string_view name) const;
@@ -71,7 +71,7 @@ class members {
   fault& to_;
 };
 
-/// A text that stands by itself, as in an array.
+/// Reads a text outside of an object, as in an array.
 [[nodiscard]] std::string text_of(const value& from, const std::string& path, const text_rule& by, fault& to);
 
 }  // namespace hondana::analyses

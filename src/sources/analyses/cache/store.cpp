@@ -48,7 +48,7 @@ statistics& statistics::operator+=(const statistics& more) noexcept {
 
 namespace {
 
-/// The beginning of a prompt as one line.
+/// The beginning of a prompt, as one line.
 std::string title_of(const std::string& prompt) {
   auto out = normalised(std::string_view(prompt).substr(0, 16 * longest_title));
   std::replace_if(out.begin(), out.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, ' ');
@@ -115,7 +115,7 @@ namespace {
 constexpr std::size_t bytes_of_digest = 32;
 constexpr milliseconds longest_time = std::chrono::hours(24 * 366 * 10);
 
-/// As a decoded one has to be: whoever asks for a claim may have written it himself.
+/// Checks a text like the decoder does, since a caller may have built the claim itself.
 void check_text(const std::string& what, const std::string& path, const text_rule& by, fault& to) {
   static_cast<void>(text_of(value(what), path, by, to));
 }

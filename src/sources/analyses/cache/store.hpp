@@ -17,19 +17,19 @@
 
 namespace hondana::analyses {
 
-/// Sums of milliseconds stay here when they would be above.
+/// Larger sums of milliseconds are limited to this.
 inline constexpr std::uint64_t most_milliseconds = 9'000'000'000'000'000'000u;
 
-/// Of one task type, since the store was made. Costs are what the analyses that were served had cost.
+/// Counters of one task type, since the store was created. Saved values are the cost and time of served analyses.
 struct task_statistics {
   std::uint64_t hits = 0;        ///< Served fresh.
   std::uint64_t stale_hits = 0;  ///< Served and marked as stale.
-  std::uint64_t misses = 0;      ///< Nothing that could be served.
-  std::uint64_t failures = 0;    ///< Answered with a failure that is still remembered.
-  std::uint64_t computed = 0;    ///< Analyses that were put whole.
-  std::uint64_t below = 0;       ///< Of these, below their thresholds.
+  std::uint64_t misses = 0;      ///< No answer could be served.
+  std::uint64_t failures = 0;    ///< Answered with a remembered failure.
+  std::uint64_t computed = 0;    ///< Whole analyses that were stored.
+  std::uint64_t below = 0;       ///< Of these, those below their thresholds.
   double cost_saved = 0;
-  double cost_spent = 0;  ///< Of those computed.
+  double cost_spent = 0;  ///< Cost of computed analyses.
   std::uint64_t milliseconds_saved = 0;
   std::uint64_t milliseconds_spent = 0;
 
@@ -47,18 +47,18 @@ struct statistics {
   bool operator==(const statistics&) const = default;
 };
 
-/// What is known of an analysis without its contents.
+/// An analysis without its contents.
 struct summary {
   std::string id{};
   key of{};
   status how = status::computing;
   task_type task = task_type::basic;
-  std::string title{};    ///< The beginning of the prompt: one line of `longest_title` bytes at most.
-  std::string session{};  ///< Empty: of none.
-  instant created{};      ///< When it was claimed.
-  instant changed{};      ///< When the last round, or the whole, was put.
-  instant expires{};      ///< From then on it is stale;
-  instant gone{};         ///< and from then on nobody is given it any more. Of what is computed, both are those of the claim.
+  std::string title{};    ///< The beginning of the prompt: one line of at most `longest_title` bytes.
+  std::string session{};  ///< Empty: no session.
+  instant created{};      ///< Time of the claim.
+  instant changed{};      ///< Time of the last stored round, or of the whole.
+  instant expires{};      ///< Stale from then on. While computed: the end of the lease.
+  instant gone{};         ///< Not served from then on. While computed: the end of the lease.
   double confidence = 0;  ///< Of the consensus; 0: there is none yet.
   double agreement = 0;
   double cost = 0;
@@ -66,59 +66,60 @@ struct summary {
   std::uint32_t rounds = 0;
   std::uint32_t providers = 0;
   std::uint64_t bytes = 0;    ///< Of the body.
-  std::uint64_t version = 0;  ///< Changes with each put; never the same for two states of one analysis.
+  std::uint64_t version = 0;  ///< Changes with each put. Two states of one analysis never share a version.
 
   bool operator==(const summary&) const = default;
 };
 inline constexpr std::size_t longest_title = 120;
-inline constexpr std::size_t most_claims = 4096;  ///< Of a store, with those whose lease has just ended.
-/// Bytes of all that is being computed in a store: beyond, only what is whole or has no more than a small body is taken.
+inline constexpr std::size_t most_claims = 4096;  ///< Per store, including claims whose lease has just ended.
+/// Limit of all analyses being computed in a store, in bytes. Beyond it, only whole analyses and small bodies are accepted.
 inline constexpr std::size_t most_computing = 256u << 20;
 inline constexpr std::size_t small_body = 64u << 10;
-inline constexpr std::size_t most_question = 2u << 20;      ///< Bytes of JSON of what is claimed, with its session and tags.
-inline constexpr std::size_t most_provider_names = 10'000;  ///< That are remembered; further ones are not completed.
+inline constexpr std::size_t most_question = 2u << 20;      ///< Bytes of JSON of a claimed question, with its session and tags.
+inline constexpr std::size_t most_provider_names = 10'000;  ///< Names that are remembered for completion.
 
-/// One with its contents.
+/// An analysis with its contents.
 struct entry {
   summary about{};
-  std::string body{};     ///< As `encode_body` made it.
-  bool is_stale = false;  ///< By the store's clock at the time it was read.
+  std::string body{};     ///< As returned by `encode_body`.
+  bool is_stale = false;  ///< By the store's clock when it was read.
 
-  /// As `encode` gives it, with what the store knows.
+  /// As returned by `encode`, including the members that the store adds.
   [[nodiscard]] std::string to_json() const;
 };
-/// The whole as a struct. Errors: internal: what is kept is none.
+/// Decodes an entry. Errors: internal: the stored analysis is invalid.
 [[nodiscard]] result<analysis> analysis_of(const entry& what);
 
-/// Who may write: the fencing token rises with each claim of a store, and only the one that was given out last for a key, and
-/// whose lease has not ended, may write under it. Its secret makes a ticket one that cannot be guessed: ids stand in lists, and
-/// whoever has a token knows those before and behind it.
+/// The right to write an analysis. `token` is a fencing token: it increases with each claim of a store. Only the last one for a
+/// key is valid: during its lease, and after it until another caller claims or the store deletes the claim. `secret` makes a
+/// ticket unguessable, since ids are listed and tokens are consecutive numbers.
 struct ticket {
   std::string id{};  ///< Of the analysis that is computed.
   std::uint64_t token = 0;
-  std::string secret{};  ///< 16 hexadecimal digits that stand beside the claim, and in nothing that is read.
+  std::string secret{};  ///< 16 hexadecimal digits, stored with the claim and never returned by reads.
 
   bool operator==(const ticket&) const = default;
 };
-/// "ID.TOKEN.SECRET", as a tool hands it out, and back. Errors: invalid_argument.
+/// "ID.TOKEN.SECRET", the form in which tools return it, and back. Errors: invalid_argument.
 [[nodiscard]] std::string spelled(const ticket& what);
 [[nodiscard]] result<ticket> ticket_spelled(std::string_view text);
 
-/// What there is for a key.
+/// The state of a key.
 struct answer {
   enum class kind : std::uint8_t {
-    fresh,      ///< `found` is final and has not expired.
-    stale,      ///< `found` is final and has expired, but may still be served, marked as stale. `claim` may be set, too.
-                ///< Without one, and where it is fresh, `until` is set when computing it anew has failed a short while ago.
-    failed,     ///< Computing it has failed a short while ago: `why`, until `until`.
-    computing,  ///< Nothing to serve, and somebody computes it: `claim`.
-    missing,    ///< Nothing to serve, and nobody computes it.
+    fresh,  ///< `found` is final and has not expired. `until` is set if a recent computation failed.
+    /// `found` is final and has expired, but may still be served, marked as stale. `claim` may be set. Without a claim, `until`
+    /// is set if a recent computation failed.
+    stale,
+    failed,     ///< A recent computation failed: `why`, remembered until `until`.
+    computing,  ///< No answer, and a caller computes one: `claim`.
+    missing,    ///< No answer, and no caller computes one.
   };
   kind what = kind::missing;
   std::optional<entry> found{};
   std::string why{};
   instant until{};
-  /// The claim on the key, where there is a live one.
+  /// The live claim on the key, if there is one.
   struct holder {
     std::string id{};  ///< Of the analysis that is computed.
     std::string who{};
@@ -127,41 +128,42 @@ struct answer {
   std::optional<holder> claim{};
 };
 
-/// A claim that is wanted.
+/// A request for a claim.
 struct wish {
   question asked{};
   key of{};  ///< As `key_of(asked)`.
   task_type task = task_type::basic;
   std::string session{};
   std::vector<std::string> tags{};
-  std::string who{};       ///< For people: who computes. At most 128 bytes.
+  std::string who{};       ///< The claimant, for display. At most 128 bytes.
   milliseconds lease{};    ///< Above 0.
-  bool is_forced = false;  ///< Also where there is a fresh one, or a failure is remembered, which the claim ends.
-  bool is_anew = false;    ///< Also where there is a fresh one, which does not do.
+  bool is_forced = false;  ///< Claim despite a fresh answer or a remembered failure. Deletes the failure.
+  bool is_anew = false;    ///< Claim despite a fresh answer, because it cannot be used.
 };
-/// Either a ticket, or why there is none: a fresh answer, a remembered failure (beside what is stale, too), or a live claim of
-/// somebody else.
+/// Either a ticket, or the reason why there is none. Reasons: a fresh answer, a remembered failure (possibly with a stale
+/// answer), or the live claim of another caller.
 struct claimed {
   std::optional<ticket> by{};
-  instant until{};  ///< Of the lease.
-  answer there{};   ///< What there was for the key. With a ticket `stale` or `missing`, where it was neither forced nor anew.
+  instant until{};  ///< The end of the lease.
+  /// The state of the key before. With a ticket, it is `stale` or `missing`, unless the claim was forced or `is_anew`.
+  answer there{};
 };
 
-/// What is put under a claim.
+/// An analysis to store under a claim.
 struct putting {
-  std::string body{};  ///< As `encode_body` made it.
-  summary about{};     ///< What it says: status, task, title, session, confidence, agreement, cost, took, rounds, providers.
+  std::string body{};  ///< As returned by `encode_body`.
+  summary about{};     ///< From the body: status, task, title, session, confidence, agreement, cost, took, rounds, providers.
   std::vector<std::string> tags{};
   std::vector<basis> context{};
   std::vector<std::string> names{};  ///< Of its providers.
-  milliseconds lease{};              ///< Of a part (`about.how` is `computing`): the lease ends no sooner than in so long.
-  milliseconds fresh{};              ///< Of the whole: how long it is fresh,
-  milliseconds stale{};              ///< and how much longer it may be served as stale.
+  milliseconds lease{};              ///< For a part (`about.how` is `computing`): the lease ends no sooner than this from now.
+  milliseconds fresh{};              ///< For a whole analysis: how long it is fresh.
+  milliseconds stale{};              ///< How much longer it may be served as stale.
 };
-/// Errors: response_too_large. `fresh`, `stale` and `lease` are the caller's to set.
+/// Encodes an analysis for a store. The caller sets `fresh`, `stale` and `lease`. Errors: response_too_large.
 [[nodiscard]] result<putting> prepare(const analysis& what, status how);
 
-/// Which analyses are meant. All that is set must hold; nothing set: all.
+/// Selects analyses. All members that are set must match; none set: all analyses.
 struct selection {
   std::string session{};
   std::string tag{};
@@ -169,67 +171,71 @@ struct selection {
   std::string prompt{};  ///< Digest of a prompt, 32 bytes.
   std::string of{};      ///< Key, 32 bytes.
 };
+/// A page of a list.
 struct page {
-  std::vector<summary> all{};  ///< In the order of their ids, which is newest first.
+  std::vector<summary> all{};  ///< In the order of ids: newest first.
   bool is_last = true;
-  std::string next{};  ///< Behind which id to ask next; `all` may be short, or empty, before the last page.
+  std::string next{};  ///< The id to continue after. `all` may be short or empty before the last page.
 };
 
-/// What is to be forgotten. Exactly one of these is set.
+/// Selects analyses to delete. Exactly one member is set.
 struct forgetting {
   std::string id{};
   std::string tag{};
   std::string session{};
   std::string of{};  ///< Key, 32 bytes.
-  /// Those based on a version of this resource that is not among `versions`; the empty one stands for the
-  /// unknown.
+  /// Analyses based on a version of this resource that is not among `versions`. An empty string stands for an unknown version.
   std::string uri{};
   std::vector<std::string> versions{};
   bool everything = false;
 };
 
-/// What has happened to an analysis.
+/// An event of an analysis.
 struct change {
   enum class kind : std::uint8_t {
-    claimed,  ///< It began.
-    part,     ///< A round has arrived.
+    claimed,  ///< Its computation began.
+    part,     ///< A round was stored.
     put,      ///< It is whole.
-    failed,   ///< Computing it has failed, was given up, or its claim was taken over: it is gone.
+    failed,   ///< It was deleted: the computation failed or was given up, or another caller took over the claim.
     gone,     ///< It was invalidated or evicted.
   };
-  std::uint64_t number = 0;  ///< Rising, from 2.
+  std::uint64_t number = 0;  ///< Increasing, from 2.
   kind what = kind::claimed;
   std::string id{};
   std::string of{};  ///< Its key, 32 bytes.
 };
+/// The result of `changes_since`.
 struct changes {
   std::vector<change> all{};
-  std::uint64_t last = 0;   ///< Ask from here next.
-  bool is_complete = true;  ///< False: some before are forgotten already, so that anything may have changed.
+  std::uint64_t last = 0;   ///< Pass this as `after` to the next call.
+  bool is_complete = true;  ///< False: earlier changes are no longer stored, so anything may have changed.
 };
 
+/// Limits of a store, which `sweep` enforces.
 struct limits {
-  std::uint64_t bytes = 1ull << 30;                 ///< Of the bodies of whole ones, of which the oldest go first.
-  std::uint64_t entries = 10'000'000;               ///< Whole ones as well.
-  milliseconds age = std::chrono::hours(24 * 365);  ///< Since it was claimed.
+  std::uint64_t bytes = 1ull << 30;                 ///< Bodies of whole analyses. The oldest are deleted first.
+  std::uint64_t entries = 10'000'000;               ///< Number of whole analyses.
+  milliseconds age = std::chrono::hours(24 * 365);  ///< Since the claim.
 };
 
+/// Facts about a store, for display.
 struct store_facts {
   std::uint64_t entries = 0;
   std::uint64_t bytes = 0;   ///< Of bodies.
-  std::uint64_t claims = 0;  ///< Live or not.
-  std::string where{};       ///< For people; nothing secret.
-  /// Of the stored, oldest and newest.
+  std::uint64_t claims = 0;  ///< Live or expired.
+  std::string where{};       ///< For display; contains no secrets.
+  /// Creation of the oldest and the newest stored analysis.
   std::optional<instant> oldest{}, newest{};
 };
 
-/// Keeps analyses. Whatever returns without an error is there after the process, or the store's, was killed at any moment, and
-/// all of an operation is there or nothing. Times are the store's own clock: that of this machine, which is never seen to go
-/// back (SQLite), or that of the server (Redis). Several processes may use one store at the same time.
+/// A persistent store of analyses. Several processes may use one store at the same time.
+/// A call that returns without an error is durable even if the process, or the server of the store, is killed at any moment.
+/// Each operation is atomic. Times are from the store's clock: the server's (Redis), or this machine's, which never goes back
+/// (SQLite).
 ///
-/// Threads: any, several at once. Errors of all: source_unavailable, whose text says what to do (full, locked, slow, gone;
-/// nothing is written then, but where the connection was lost meanwhile it may have been); timed_out. A call blocks for a few
-/// seconds at most.
+/// Threads: any, several at once. Calls block for a few seconds at most. Errors of all calls: timed_out; source_unavailable,
+/// whose text gives the remedy (full, locked, slow, gone). Nothing is written then, unless the connection was lost during the
+/// call.
 class store {
  public:
   store() = default;
@@ -241,68 +247,69 @@ class store {
 
   // Reading.
 
-  /// What there is for a key. Nothing is counted.
+  /// The state of a key. Counts nothing.
   [[nodiscard]] virtual result<answer> look(const key& of) const = 0;
-  /// Also of those that are computed, below their thresholds or stale; nothing: there is none, or it is over.
+  /// An analysis in any state, including those being computed, stale, or below their thresholds. Empty: unknown, or its time is
+  /// over.
   [[nodiscard]] virtual result<std::optional<entry>> get(std::string_view id) const = 0;
   [[nodiscard]] virtual result<std::optional<summary>> about(std::string_view id) const = 0;
-  /// At most `most` (1000) behind the id `after`, or from the newest on where it is empty; those that are over are left out.
+  /// At most `most` (1000) analyses after the id `after`, or from the newest if it is empty. Skips analyses whose time is over.
   [[nodiscard]] virtual result<page> list(const selection& which, std::string_view after, std::size_t most) const = 0;
-  /// Ids, sessions, providers or tags that begin so, in order; providers also of analyses that are gone.
+  /// Ids, sessions, providers or tags with this prefix, in order. Providers include those of deleted analyses.
   enum class naming : std::uint8_t { id, session, provider, tag };
   [[nodiscard]] virtual result<std::vector<std::string>> names(naming which, std::string_view prefix,
                                                                std::size_t most) const = 0;
-  /// Where a list of those based on a resource goes on: behind a version of it, and an id. Both empty: at the beginning.
+  /// A position in the list of analyses based on a resource. Both empty: the beginning.
   struct place_in_based {
     std::string version{};
     std::string id{};
   };
   struct based_page {
-    std::vector<summary> all{};  ///< By version, and the newest of each first.
+    std::vector<summary> all{};  ///< By version, and the newest of each version first.
     bool is_last = true;
-    place_in_based next{};  ///< `all` may be short, or empty, before the last page.
+    place_in_based next{};  ///< `all` may be short or empty before the last page.
   };
-  /// Analyses based on any version of a resource, at most `most` (1000), also those that are over. It costs as much as there
-  /// are.
+  /// Analyses based on any version of a resource, at most `most` (1000), including those whose time is over. Cost: linear in
+  /// their number.
   [[nodiscard]] virtual result<based_page> based_on(std::string_view uri, const place_in_based& after,
                                                     std::size_t most) const = 0;
   /// Resources that analyses are based on, with the versions: those whose URI follows `after`, in order.
   [[nodiscard]] virtual result<std::vector<basis>> bases(std::string_view after, std::size_t most) const = 0;
 
-  // Computing. Errors of those with a ticket: access_denied where it is not the last for its key, its secret is another,
-  // its lease has ended and somebody else has claimed, it was put, failed or given up already, or what it is based on was
-  // invalidated: nothing is written. A lease that has ended and that nobody else has taken is as good as a live one.
+  // Computing. Calls with a ticket fail with access_denied, and write nothing, if the ticket is invalid. It must be the last
+  // for its key, have the right secret, and be unused: put, fail and give-up use it up. They also fail if its lease has ended
+  // and another caller has claimed, or if its context was invalidated. A ticket whose lease has ended stays valid until another
+  // caller claims.
 
-  /// Errors besides: overloaded: `most_claims` are computed at the same time, or `most_computing`; invalid_argument: beyond
-  /// `most_question`.
+  /// Further errors: overloaded: `most_claims` or `most_computing` is reached; invalid_argument: beyond `most_question`.
   [[nodiscard]] virtual result<claimed> claim(const wish& what) = 0;
-  /// The lease ends no sooner than in so long, and no sooner than before. Its end.
+  /// Extends the lease to at least `lease` from now; never shortens it. Returns its end.
   [[nodiscard]] virtual result<instant> renew(const ticket& by, milliseconds lease) = 0;
-  /// A part, which renews the lease, or the whole, which ends the claim and takes the place of what was put for the key before,
-  /// which is gone then; what is below its thresholds takes that of what was below only. What it is based on must be what was
-  /// claimed. Returns what is stored. Errors besides: overloaded: a part, and `most_computing` are there.
+  /// Stores a part, which extends the lease, or a whole analysis, which ends the claim. A whole analysis replaces and deletes
+  /// the earlier one of its key; one below its thresholds replaces only one that was below, too. The context must be the
+  /// claimed one. Returns the stored state. Further errors: overloaded: a part, and `most_computing` is reached.
   [[nodiscard]] virtual result<summary> put(const ticket& by, const putting& what) = 0;
-  /// Ends the claim; the failure is remembered for so long (0: not at all). What had arrived is gone.
+  /// Ends the claim, and deletes the stored parts. Remembers the failure for `remembered` (0: not at all).
   [[nodiscard]] virtual result<void> fail(const ticket& by, std::string_view why, milliseconds remembered) = 0;
 
-  // Keeping.
+  // Maintenance.
 
-  /// Forgets analyses, and takes the claims of those that are computed. At most 10 000 at a time: `is_last` false: ask again.
+  /// Deletes analyses, and ends the claims of those being computed. At most 10 000 per call. `is_last` false: call again.
   struct forgotten {
     std::uint64_t count = 0;
     bool is_last = true;
   };
   [[nodiscard]] virtual result<forgotten> forget(const forgetting& which) = 0;
-  /// Forgets what is over, and the oldest beyond the limits. At most 10 000 at a time, as `forget`.
+  /// Deletes analyses whose time is over, and the oldest beyond the limits. At most 10 000 per call, as `forget`.
   [[nodiscard]] virtual result<forgotten> sweep(const limits& within) = 0;
   [[nodiscard]] virtual result<void> count(const statistics& more) = 0;
   [[nodiscard]] virtual result<statistics> counted() const = 0;
   [[nodiscard]] virtual result<store_facts> facts() const = 0;
 
-  // Listening.
+  // Change events.
 
-  /// What has happened behind `after`, by whichever process; 0: nothing, but where to ask from. At most 1000. Waits for the
-  /// first for as long as `wait`, or until `stop`.
+  /// Changes after number `after`, by all processes, at most 1000. 0: no changes, but the number to continue from. Waits for
+  /// the first change for at most `wait`, or until `stop`.
   [[nodiscard]] virtual result<changes> changes_since(std::uint64_t after, milliseconds wait,
                                                       const std::stop_token& stop) const = 0;
 };
@@ -310,8 +317,7 @@ class store {
 inline constexpr std::size_t longest_who = 128;
 inline constexpr std::size_t longest_reason = 4096;
 
-/// That nothing is written of what could not be read again, or would fall apart on the way to a store. Errors:
-/// invalid_argument.
+/// Rejects input that could not be read back or would be split on the way to a store. Errors: invalid_argument.
 [[nodiscard]] result<void> check(const wish& what);
 [[nodiscard]] result<void> check(const putting& what);
 [[nodiscard]] result<void> check(const forgetting& what);
@@ -321,12 +327,12 @@ inline constexpr std::size_t longest_reason = 4096;
 [[nodiscard]] tl::unexpected<failure> already_put();
 [[nodiscard]] tl::unexpected<failure> another_question();
 [[nodiscard]] tl::unexpected<failure> too_many_claims();
-/// `most_computing` are reached.
+/// `most_computing` is reached.
 [[nodiscard]] tl::unexpected<failure> too_much_computed();
 
-/// Of a failure: what is kept, in whole characters of well-formed UTF-8.
+/// The part of a failure's reason that is stored: whole characters of valid UTF-8.
 [[nodiscard]] std::string kept_reason(std::string_view why);
-/// What stands in the place of an analysis that was only claimed: the question.
+/// The content of an analysis that was only claimed: the question.
 [[nodiscard]] result<putting> prepared_for(const wish& what);
 
 }  // namespace hondana::analyses

@@ -1,4 +1,4 @@
-/// The types of the Drive API (files, drives, changes, channels), and their decoding from JSON.
+/// The types of the Drive API (files, drives, changes, channels) and their decoding from JSON.
 #include "sources/gdrive/drive/api_types.hpp"
 
 #include <algorithm>
@@ -14,14 +14,14 @@ namespace {
 
 constexpr std::string_view googles_types = "application/vnd.google-apps.";
 
-/// Digits alone; -1 for anything else.
+/// Parses a text of digits only; -1 for anything else.
 int digits_in(std::string_view text) noexcept {
   int out = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
   return error == std::errc() && end == text.data() + text.size() && out >= 0 && text.front() != '-' ? out : -1;
 }
 
-/// "Z", "+09:00", "-03:30".
+/// Parses a UTC offset: "Z", "+09:00", "-03:30".
 std::optional<std::chrono::minutes> offset_in(std::string_view text) noexcept {
   if (text == "Z" || text == "z") return std::chrono::minutes(0);
   if (text.size() != 6 || (text[0] != '+' && text[0] != '-') || text[3] != ':') return {};
@@ -121,7 +121,7 @@ constexpr std::size_t most_parents = 100;
 constexpr std::size_t most_links = 100;
 constexpr std::size_t longest_text = 64u << 10;
 constexpr std::size_t longest_url = 8u << 10;
-/// Of one page.
+/// Recorded oddities per page.
 constexpr std::size_t most_oddities = 20;
 
 tl::unexpected<failure> bad(const std::string& place, std::string_view what) {
@@ -136,20 +136,21 @@ void note(std::vector<oddity>& odd, std::string id, std::string what) {
   if (odd.size() < most_oddities) odd.push_back({std::move(id), std::move(what)});
 }
 
-/// Null for a member that is absent or null.
+/// Null if the member is absent or JSON null.
 const value* given(const value& of, std::string_view name) {
   const auto* found = of.find(name);
   return found == nullptr || found->is_null() ? nullptr : found;
 }
 
-/// A text that nothing depends on: empty unless it is one of at most so many bytes.
+/// Reads an optional text: empty unless it is a string of at most `most` bytes.
 std::string text_in(const value& of, std::string_view name, std::size_t most = longest_text) {
   const auto* member = given(of, name);
   if (member == nullptr || member->as_string() == nullptr || member->as_string()->size() > most) return {};
   return *member->as_string();
 }
 
-/// Whoever may share a file with us chooses its name: a long one must not stop the list or the log that it stands in.
+/// Anyone who shares a file with this account chooses its name. An overlong name must not break the list or change log that
+/// contains it.
 std::string cut_name(const std::string& whole) {
   auto end = std::min(whole.size(), longest_name);
   if (end == whole.size()) return whole;
@@ -164,7 +165,7 @@ bool flag_in(const value& of, std::string_view name) {
 
 std::optional<time> time_in(const value& of, std::string_view name) { return time_of(text_in(of, name, 64)); }
 
-/// Drive writes numbers of 64 bits as strings.
+/// Drive writes 64-bit numbers as strings.
 std::optional<std::uint64_t> number_in(const value& of, std::string_view name) {
   const auto* member = given(of, name);
   if (member == nullptr) return {};
@@ -185,7 +186,7 @@ result<value> object_of(std::string_view json) {
   return parsed;
 }
 
-/// An identifier that must be there.
+/// Reads a required identifier.
 result<std::string> id_in(const value& of, std::string_view name, const std::string& place) {
   const auto* member = given(of, name);
   if (member == nullptr) return bad(below(place, name), "missing");
@@ -194,7 +195,7 @@ result<std::string> id_in(const value& of, std::string_view name, const std::str
   return *member->as_string();
 }
 
-/// A page token that may be missing.
+/// Reads an optional page token.
 result<std::string> page_token_in(const value& of, std::string_view name) {
   const auto* member = given(of, name);
   if (member == nullptr) return std::string();
@@ -205,7 +206,7 @@ result<std::string> page_token_in(const value& of, std::string_view name) {
   return *text;
 }
 
-/// The elements of an array that must be there. The array lives as long as `of`.
+/// Reads a required array. The result is valid as long as `of`.
 result<const value::array*> elements_in(const value& of, std::string_view name) {
   const auto* member = given(of, name);
   if (member == nullptr) return bad(std::string(name), "missing");
@@ -219,7 +220,7 @@ std::optional<person> person_of(const value& from) {
   return person{text_in(from, "displayName", 1'024), text_in(from, "emailAddress", 1'024)};
 }
 
-/// Only what leads somewhere at Google's or a test's server by http; what it is for is looked at before it is asked.
+/// Takes only well-formed links to Google or to a local test server. `place_of_link` checks them again before use.
 texts links_in(const value& of) {
   texts out;
   const auto* member = given(of, "exportLinks");
@@ -298,7 +299,7 @@ void read_shortcut(const value& from, const std::string& place, file& into, std:
   if (!is_id(into.leads_to->target_key)) into.leads_to->target_key.clear();
 }
 
-/// Errors where nothing of it can be used: it has no identifier, or it is not known in which drive it lies.
+/// Errors if the file is unusable: it has no identifier, or its drive is unknown.
 result<file> file_of(const value& from, const std::string& place, std::vector<oddity>& odd) {
   if (from.as_object() == nullptr) return bad(place.empty() ? "the answer" : place, "expected an object");
   file out;
@@ -330,7 +331,7 @@ result<shared_drive> drive_of(const value& from, const std::string& place, std::
 template <class One>
 using entry_reader = result<One> (*)(const value&, const std::string&, std::vector<oddity>&);
 
-/// What the member `name` of a change says of the file or drive `id`; nothing where it says nothing, or nothing of use.
+/// Reads the member `name` of a change, which describes the file or drive `id`. Empty if it is absent or invalid.
 template <class One>
 std::optional<One> now_in(const value& from, const std::string& name, const std::string& id, const std::string& place,
                           std::vector<oddity>& odd, entry_reader<One> read) {
@@ -343,11 +344,11 @@ std::optional<One> now_in(const value& from, const std::string& name, const std:
   return {};
 }
 
-/// Errors where it is not known what has changed.
+/// Errors if the changed file or drive cannot be identified.
 result<change> change_of(const value& from, const std::string& place, std::vector<oddity>& odd) {
   if (from.as_object() == nullptr) return bad(place, "expected an object");
   change out;
-  // Older servers say `type`, today's `changeType`; one of the ids is there in any case.
+  // Old servers send `type`, new ones `changeType`. One of the ids is always present.
   const auto type = given(from, "changeType") != nullptr ? text_in(from, "changeType", 64) : text_in(from, "type", 64);
   const bool is_of_drive = type == "drive" || type == "teamDrive" || (type.empty() && given(from, "fileId") == nullptr);
   if (!type.empty() && !is_of_drive && type != "file") return bad(below(place, "changeType"), "expected \"file\" or \"drive\"");
@@ -363,7 +364,7 @@ result<change> change_of(const value& from, const std::string& place, std::vecto
   return out;
 }
 
-/// What names an entry that cannot be used: a file or a drive itself, a change what it is of.
+/// The id for reporting an unusable entry: `id` of a file or drive, `fileId` or `driveId` of a change.
 std::string known_id(const value& of, std::string_view called) {
   for (const auto* name : {"id", "fileId", "driveId"}) {
     if ((called == "change") == (std::string_view(name) == "id")) continue;
@@ -372,10 +373,11 @@ std::string known_id(const value& of, std::string_view called) {
   return {};
 }
 
-/// Of a page with more than so many entries some can be used: who took it for empty would forget what there is.
+/// A page with more entries than this is rejected if none is usable: treating it as empty would remove all known files.
 constexpr std::size_t most_odd_alone = 9;
 
-/// Reads each element of `name` with `read`, which calls it `called`; those that cannot be used are left out.
+/// Reads each element of the array `name` with `read`, and skips unusable elements. `called`: the word for an element in
+/// errors.
 template <class One, class Read>
 result<std::vector<One>> each_in(const value& of, const std::string& name, const std::string& called, std::vector<oddity>& odd,
                                  const Read& read) {
@@ -396,7 +398,7 @@ result<std::vector<One>> each_in(const value& of, const std::string& name, const
 
 result<file> file_in(std::string_view json) {
   HONDANA_TRY(const auto from, object_of(json));
-  // The page that it is listed on tells what is odd.
+  // The page that lists the file reports its oddities.
   std::vector<oddity> odd;
   return file_of(from, {}, odd);
 }
@@ -435,7 +437,7 @@ result<change_page> changes_in(std::string_view json) {
   if (!changes) return tl::unexpected(std::move(changes.error()));
   HONDANA_TRY(auto next, page_token_in(from, "nextPageToken"));
   HONDANA_TRY(auto start, page_token_in(from, "newStartPageToken"));
-  // Without either nobody could go on, and changes would be lost.
+  // Without either token polling cannot continue, and changes would be lost.
   if (next.empty() && start.empty()) return bad("nextPageToken", "missing, and so is newStartPageToken");
   out.changes = std::move(*changes);
   out.next = std::move(next);
@@ -471,7 +473,7 @@ result<channel> channel_in(std::string_view json) {
   out.resource_uri = text_in(from, "resourceUri", longest_url);
   out.token = text_in(from, "token", 1'024);
   // Milliseconds since 1970, as a string.
-  constexpr std::uint64_t latest = 253'402'300'799'000;  // the year 9999
+  constexpr std::uint64_t latest = 253'402'300'799'000;  // the end of the year 9999
   if (const auto ends = number_in(from, "expiration"))
     out.ends = time(std::chrono::milliseconds(static_cast<std::int64_t>(std::min(*ends, latest))));
   return out;

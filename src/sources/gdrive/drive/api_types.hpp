@@ -1,4 +1,4 @@
-/// The types of the Drive API (files, drives, changes, channels), and their decoding from JSON.
+/// The types of the Drive API (files, drives, changes, channels) and their decoding from JSON.
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,9 @@
 
 namespace hondana::drive {
 
+/// A time in UTC, in Drive's precision.
 using time = std::chrono::sys_time<std::chrono::milliseconds>;
+/// Pairs of name and value.
 using texts = std::vector<std::pair<std::string, std::string>>;
 
 inline constexpr std::string_view folder_type = "application/vnd.google-apps.folder";
@@ -27,42 +29,44 @@ inline constexpr std::string_view script_type = "application/vnd.google-apps.scr
 
 struct person {
   std::string name{};
-  std::string email{};  ///< May be empty: the person hides it.
+  std::string email{};  ///< Empty if the person hides it.
   bool operator==(const person&) const = default;
 };
 
+/// The target of a shortcut.
 struct shortcut {
   std::string target{};
   std::string target_type{};
-  std::string target_key{};  ///< The resource key of the target; empty: none is needed.
+  std::string target_key{};  ///< The resource key of the target; empty if none is needed.
   bool operator==(const shortcut&) const = default;
 };
 
-/// A file or folder. What was not among the fields that were asked for is empty or absent. Texts are as Drive has them: names
-/// may hold slashes, quotes, line breaks, and be those of others in the same folder.
+/// A file or folder. Fields that the request did not select are empty or absent. Texts are unchanged from Drive: names may
+/// contain slashes, quotes and line breaks, and may repeat within a folder.
 /// Spec: Drive API v3, files resource.
 struct file {
   std::string id{};
   std::string name{};
   std::string mime_type{};
-  std::vector<std::string> parents{};   ///< At most one today.
-  std::string drive_id{};               ///< Of a shared drive; empty: it lies in somebody's own.
-  std::optional<std::uint64_t> size{};  ///< Of its bytes; Google's own types mostly have none.
-  std::string version{};                ///< Decimal digits, growing with each change.
+  std::vector<std::string> parents{};   ///< Drive currently allows at most one.
+  std::string drive_id{};               ///< The shared drive; empty for a file in a user's own drive.
+  std::optional<std::uint64_t> size{};  ///< In bytes. Google's own types usually have none.
+  std::string version{};                ///< Decimal digits. Grows with each change.
   std::string head_revision{};          ///< `headRevisionId`.
   std::string md5{};                    ///< Hex.
+  /// `leads_to` is set for shortcuts only.
   std::optional<time> modified{}, created{};
-  std::vector<person> owners{};  ///< None in shared drives.
+  std::vector<person> owners{};  ///< Empty in shared drives.
   std::string web_link{};        ///< `webViewLink`, https.
   std::string resource_key{};
   std::optional<shortcut> leads_to{};
-  texts export_links{};  ///< MIME type → URL, unchecked; `client::export_link` looks at it.
+  texts export_links{};  ///< MIME type → URL, unvalidated. `client::export_by_link` checks it.
   bool is_trashed = false;
   bool is_starred = false;
   std::optional<bool> may_be_downloaded{};  ///< `capabilities.canDownload`.
 
   [[nodiscard]] bool is_folder() const noexcept { return mime_type == folder_type; }
-  /// Made with Google's editors (and no folder or shortcut): exported, not downloaded.
+  /// Made with a Google editor, and not a folder or shortcut. Such a file is exported, not downloaded.
   [[nodiscard]] bool is_native() const noexcept;
   bool operator==(const file&) const = default;
 };
@@ -75,47 +79,52 @@ struct shared_drive {
   bool operator==(const shared_drive&) const = default;
 };
 
-/// Something of an entry that is none of Drive's: the entry was taken without it, or left out, and all others are there.
+/// Invalid data in an entry of a page. The entry was taken without it, or skipped; all other entries are complete.
 struct oddity {
-  std::string id{};    ///< Of the entry; empty: it has no proper one.
-  std::string what{};  ///< "file/parents/0: expected an identifier"; never its value.
+  std::string id{};    ///< Of the entry; empty if it has no valid one.
+  std::string what{};  ///< "file/parents/0: expected an identifier". Never contains the value.
   bool operator==(const oddity&) const = default;
 };
 
+/// A page of files.list. Spec: Drive API v3.
 struct file_page {
   std::vector<file> files{};
-  std::string next{};         ///< A page token; empty: this was the last.
-  std::vector<oddity> odd{};  ///< The first of them.
-  /// `incompleteSearch`: not all drives were searched, as may be with `corpora=allDrives`. Ask drive by drive.
+  std::string next{};         ///< Page token; empty on the last page.
+  std::vector<oddity> odd{};  ///< The first 20 of them.
+  /// `incompleteSearch`: Drive did not search all drives, which may happen with `corpora=allDrives`. List each drive instead.
   bool is_incomplete = false;
 };
 
+/// A page of drives.list.
 struct drive_page {
   std::vector<shared_drive> drives{};
   std::string next{};
   std::vector<oddity> odd{};
 };
 
+/// One entry of a change log. Spec: Drive API v3, changes resource.
 struct change {
   enum class kind : std::uint8_t { file, drive };
   kind of = kind::file;
   std::string id{};         ///< Of the file or the drive.
-  bool is_removed = false;  ///< Deleted, or out of our sight.
+  bool is_removed = false;  ///< Deleted, or no longer visible to this account.
   std::optional<time> when{};
-  std::optional<drive::file> now{};         ///< Of a file that is there; nothing where what was said of it is odd.
-  std::optional<shared_drive> drive_now{};  ///< Of a drive that is there.
+  std::optional<drive::file> now{};         ///< The file, if it still exists. Empty if its data is invalid.
+  std::optional<shared_drive> drive_now{};  ///< The drive, if it still exists.
 };
 
+/// A page of changes.list.
 struct change_page {
   std::vector<change> changes{};
-  std::string next{};   ///< The token of the next page; empty: this was the last.
-  std::string start{};  ///< Of the last page: the token to ask with the next time.
+  std::string next{};   ///< The token of the next page; empty on the last page.
+  std::string start{};  ///< On the last page: the token for the next poll.
   std::vector<oddity> odd{};
 };
 
+/// The account, and the export formats that it supports.
 struct about {
   person user{};
-  texts exports{};  ///< (MIME type of the source, MIME type that it exports to), each pair.
+  texts exports{};  ///< Pairs of a source MIME type and a MIME type that it can be exported to.
 };
 
 /// A notification channel. Spec: Google, "Notifications for resource changes".
@@ -127,43 +136,44 @@ struct channel {
   std::optional<time> ends{};
 };
 
-/// Of one file, in lists and changes, as `fields` has it: all that `file` holds but for export links. Nothing that
-/// nobody uses: descriptions alone may be too much for an answer.
+/// The `fields` parameter for one file in lists and changes: every member of `file` except the export links. Unused fields are
+/// not requested: descriptions alone could exceed the size limit of an answer.
 [[nodiscard]] std::string_view file_fields() noexcept;
 
-/// RFC 3339 as Drive writes it ("2026-01-02T03:04:05.678Z", offsets too). Nothing for anything else.
+/// Parses RFC 3339 as Drive writes it ("2026-01-02T03:04:05.678Z", also with an offset). Empty for anything else.
 [[nodiscard]] std::optional<time> time_of(std::string_view text) noexcept;
 /// "2026-01-02T03:04:05.678Z".
 [[nodiscard]] std::string spelled(time when);
 
 inline constexpr std::size_t longest_id = 200;
 
-/// Of files, folders and drives: letters, digits, `-` and `_`, 1 to 200 of them. "root" is one.
+/// Whether a text can be the id of a file, folder or drive: 1 to 200 letters, digits, `-` and `_`. "root" is valid.
 [[nodiscard]] bool is_id(std::string_view text) noexcept;
 
 /// Errors: invalid_argument, "WHAT's id is not valid: …".
 [[nodiscard]] result<void> check_id(std::string_view text, std::string_view what);
 
-/// What opens a file by an older link. Spec: Google, "Access link-shared files using resource keys".
+/// Grants access to a file that was shared by an older link. Spec: Google, "Access link-shared files using resource keys".
 struct resource_key {
   std::string id;
   std::string key;
   bool operator==(const resource_key&) const = default;
 };
 
-/// The value of `X-Goog-Drive-Resource-Keys`; those with an id or a key that is none are left out, and those after the first
-/// 100. Empty: nothing to send.
+/// The value of the header `X-Goog-Drive-Resource-Keys`. Skips invalid ids and keys, and all after the first 100. Empty if
+/// there is nothing to send.
 [[nodiscard]] std::string spelled(const std::vector<resource_key>& keys);
 
 inline constexpr std::size_t most_answer_bytes = 32u << 20;
-inline constexpr std::size_t most_page = 1'000;  ///< Files, drives or changes of one page.
+inline constexpr std::size_t most_page = 1'000;  ///< Files, drives or changes per page.
 inline constexpr std::size_t longest_name = 32u << 10;
 inline constexpr std::size_t longest_page_token = 8u << 10;
 
-// Errors: broken_protocol, naming the place and the member, never its value: "files/3/id: missing". Unknown members are passed
-// over; so is a member of a wrong type that nothing depends on (a colour, a date that is none). What everything depends on (a
-// page token, that there is a list) is checked. Of an entry of a page what cannot be used is left out, be it a parent or the
-// whole, and stands in `odd`: whoever shares a file with us, and whatever Google adds, stops no list and no log.
+// Decoders of Drive's answers.
+// Errors: broken_protocol, with the path of the member, never its value: "files/3/id: missing".
+// Unknown members are ignored, and so are optional members of the wrong type, such as an invalid date. Essential members (page
+// tokens, the list itself) are required. Invalid parts of an entry, or the whole entry, are skipped and reported in `odd`. So
+// neither a shared file nor a new API field can block a list or a change log.
 
 [[nodiscard]] result<file> file_in(std::string_view json);
 [[nodiscard]] result<file_page> files_in(std::string_view json);

@@ -41,18 +41,19 @@ query& query::shared_with_me() { return add("sharedWithMe = true"); }
 query& query::modified_after(std::string_view time) { return add("modifiedTime > " + quoted(time)); }
 query& query::also(std::string_view term) { return term.empty() ? *this : add('(' + std::string(term) + ')'); }
 
-/// All that Drive gives, fewer where an answer was too large, and more again with each that was not: whoever may share files
-/// with us says how large an answer is. A page token goes with any size. Threads: any.
+/// Adapts the page size: halved after an answer that was too large, doubled after each that was not. Files that others share
+/// with this account can make an answer arbitrarily large. A page token is valid with any page size. Threads: any.
 /// Spec: Google, AIP-158 (pagination), page size.
 class page_sizes {
  public:
   static constexpr int most = 1'000;
 
-  /// For one who wants so many.
+  /// The page size of the next request, at most `wanted`.
   [[nodiscard]] int next(int wanted) const noexcept { return std::clamp(std::min(wanted, now_.load()), 1, most); }
-  /// So many were not too many.
+  /// Records that an answer of `size` entries was not too large.
   void fits(int size) noexcept { now_ = std::clamp(2 * size, std::min(now_.load(), most), most); }
-  /// So many were, and half of it is to be asked for. Whether it is less than ever before.
+  /// Records that an answer of `size` entries was too large; the next request asks for half. Returns whether that is a new
+  /// minimum.
   bool is_too_large(int size) noexcept {
     now_ = std::max(size / 2, 1);
     if (now_ >= least_) return false;
@@ -77,7 +78,7 @@ tl::unexpected<refusal> bad_request(const std::string& doing, const std::string&
   return tl::unexpected(refused(trouble::bad_request, errc::invalid_argument, doing, why));
 }
 
-/// Reads the answer with `read`.
+/// Decodes the answer with `read`.
 template <class Read>
 auto read_answer(const answer<endpoint::answer>& got, const std::string& doing, const Read& read)
     -> answer<typename decltype(read(std::string_view()))::value_type> {
@@ -111,7 +112,7 @@ bool is_type(std::string_view type) noexcept {
 
 std::string page_of(int size, int most) { return std::to_string(std::clamp(size, 1, most)); }
 
-/// What changes.list and changes.watch have in common.
+/// The query parameters that changes.list and changes.watch share.
 texts change_query(const changes_request& what) {
   texts out{{"pageToken", what.page_token}};
   add(out, "driveId", what.drive_id);
@@ -154,12 +155,12 @@ struct client::state {
   exchanges asking;
   page_sizes files{}, changes{};
 
-  /// An answer in JSON. Errors: as `read_answer`.
+  /// Requests a JSON answer. Errors: as `read_answer`.
   template <class Read>
   auto get(const wanted& what, const errand& how, const Read& read) {
     return read_answer(asking.ask(what, how), what.doing, read);
   }
-  /// A page of at most so many entries; of fewer, where the answer for more is too large.
+  /// Requests a page of at most `most` entries, with fewer if the answer is too large.
   template <class Read>
   auto get_page(wanted what, int most, page_sizes& sizes, const errand& how, const Read& read) {
     for (int size = sizes.next(most);; size /= 2) {
@@ -174,7 +175,7 @@ struct client::state {
                           " per page: the answer is larger than 32 MiB; retrying with " + std::to_string(size / 2));
     }
   }
-  /// A content that comes by a link and redirects.
+  /// Downloads a content from an export link, following redirects.
   answer<void> follow(std::string url, const wanted& what, const std::string& type, const errand& how);
 };
 
@@ -289,7 +290,7 @@ answer<void> client::state::follow(std::string url, const wanted& what, const st
     if (!place.is_allowed)
       return malformed("its export link points to " + oauth::shown(url) +
                        ", which is not a Google host, so it was not followed");
-    // Google shows this page to whoever it does not know.
+    // Google redirects to its log-in page if it does not accept the token.
     if (place.is_log_in && redirects > 0) return tl::unexpected(refusal_of(401, {}, {}, asking.circumstances_of(what)));
     auto at = endpoint::endpoint::of(
         {.url = url, .authorities = from.authorities, .proxy = from.proxy, .time = std::max(from.content_time, from.time)});
@@ -367,7 +368,7 @@ answer<void> client::stop_channel(const std::string& id, const std::string& reso
   wanted what{.doing = "unsubscribe from changes", .path = "/drive/v3/channels/stop"};
   what.body = value(value::object{{"id", id}, {"resourceId", resource_id}}).to_text();
   const auto got = state_->asking.ask(what, how);
-  // It has ended by itself.
+  // The channel has already expired.
   if (!got && got.error().what != trouble::not_found && got.error().what != trouble::gone) return tl::unexpected(got.error());
   return {};
 }
@@ -377,7 +378,7 @@ std::string client::account() const { return state_->asking.account(); }
 
 std::vector<std::string> client::places() const {
   const auto base = state_->asking.base().place();
-  // Export links lead on to hosts that only Google knows.
+  // Export links redirect to Google hosts that are not known in advance.
   const bool is_googles = state_->asking.from().base == usual_base;
   if (is_googles || base == "*:*") return {"*:*"};
   return {base};

@@ -1,4 +1,4 @@
-/// The errors of the Drive API: their causes, and what the user can do about each.
+/// The errors of the Drive API: their causes, and how the user can resolve each.
 #include "sources/gdrive/drive/drive_error.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t longest_refusal_body = 64u << 10;
 constexpr std::size_t most_refusal_values = 1'000;
-/// Quotas of a day come back by and by, and not for sure at midnight.
+/// Daily quotas recover gradually, not necessarily at midnight.
 constexpr std::chrono::milliseconds until_more_of_the_day{3'600'000};
 
 using named_trouble = std::pair<std::string_view, trouble>;
@@ -42,7 +42,7 @@ constexpr std::array trouble_names{named_trouble{"not_found", trouble::not_found
                                    named_trouble{"too_large", trouble::too_large},
                                    named_trouble{"malformed", trouble::malformed}};
 
-/// Reasons that say it all, whatever the status.
+/// Reasons that determine the error regardless of the status.
 constexpr std::array known_reasons{named_trouble{"userRateLimitExceeded", trouble::rate_limited},
                                    named_trouble{"rateLimitExceeded", trouble::rate_limited},
                                    named_trouble{"sharingRateLimitExceeded", trouble::rate_limited},
@@ -77,8 +77,8 @@ constexpr std::array known_reasons{named_trouble{"userRateLimitExceeded", troubl
 
 struct drive_words {
   std::string reason{};    // of `errors[0]`
-  std::string detail{};    // of the first `details` that has one
-  std::string location{};  // the parameter it is about
+  std::string detail{};    // of the first of `details` that has one
+  std::string location{};  // the parameter that the error is about
   std::string message{};
 };
 
@@ -87,7 +87,7 @@ std::string text_of(const value& from, std::string_view name) {
   return member == nullptr || member->as_string() == nullptr ? std::string() : oauth::cleaned(*member->as_string());
 }
 
-/// What Drive says, in both of its forms.
+/// Parses an error body, in either of Drive's two formats.
 drive_words words_of(std::string_view body) {
   const auto said = value::parse(body, {longest_refusal_body, most_refusal_values});
   const auto* error = said ? said->find("error") : nullptr;
@@ -119,10 +119,10 @@ bool is_of_page_token(const drive_words& said) noexcept {
 }
 
 trouble trouble_of(int status, const drive_words& said, const circumstances& in) {
-  // The detail says more: a disabled API and a lack of scopes are otherwise both "forbidden".
+  // The detail is more specific: the reason of a disabled API and of missing scopes is "forbidden" in both cases.
   for (const auto* one : {&said.detail, &said.reason}) {
     if (const auto known = by_reason(*one)) {
-      // A token of changes that is no more comes in the guise of a missing file.
+      // Drive reports an expired change token as a missing file.
       if (*known == trouble::not_found && in.has_page_token && said.location == "pageToken") return trouble::page_token_gone;
       return *known;
     }
@@ -191,7 +191,7 @@ errc code_of(trouble what) noexcept {
   return errc::internal;
 }
 
-/// Why it is not for us.
+/// The public text of a `forbidden` error.
 std::string forbidden_text(const std::string& reason, const std::string& whom) {
   if (reason == "teamDriveMembershipRequired")
     return "only members of its shared drive have access; add " + whom + " to the shared drive as a viewer";

@@ -1,4 +1,4 @@
-/// The errors of the Drive API: their causes, and what the user can do about each.
+/// The errors of the Drive API: their causes, and how the user can resolve each.
 #pragma once
 
 #include <chrono>
@@ -13,53 +13,58 @@
 
 namespace hondana::drive {
 
-/// What a caller can do about it.
+/// Error classes. Each has a different remedy.
 enum class trouble : std::uint8_t {
-  not_found,         ///< There is no such file or drive, or it is not shared with us: 404 notFound, fileNotFound.
-  forbidden,         ///< It is there, and not for us: insufficientFilePermissions, teamDriveMembershipRequired, domainPolicy,
-                     ///< appNotAuthorizedToFile, cannotDownloadFile.
-  scope_missing,     ///< The token is for less: insufficientPermissions, ACCESS_TOKEN_SCOPE_INSUFFICIENT.
-  unauthorized,      ///< No token is to be had, or it is refused: 401, revoked, deleted.
-  not_enabled,       ///< The project has not switched the API on, or has no billing: accessNotConfigured.
-  export_too_large,  ///< exportSizeLimitExceeded: more than 10 MB; the export links may give it.
-  not_downloadable,  ///< It has no bytes of its own: fileNotDownloadable. Export it.
-  not_exportable,    ///< It cannot be converted to that type: badRequest of files.export.
-  abusive,           ///< cannotDownloadAbusiveFile: Google calls it malware or spam, and it is never read.
-  page_token_gone,   ///< The token of a list or of changes is not taken any more: begin anew.
-  rate_limited,      ///< Too much for now, after all attempts; `why.retry` says for how long.
-  daily_limit,       ///< dailyLimitExceeded, quotaExceeded: for today. `why.retry` is set.
-  busy,              ///< Our own budget or seats have no turn in time; `why.retry` says when there is one. Nothing was asked.
-  bad_range,         ///< 416: the range begins behind the end.
-  bad_request,       ///< Drive does not understand it: 400 of any other reason. A defect of ours, or a bad `also` of a query.
-  gone,              ///< 410 that is about no page token.
-  unavailable,       ///< 500, 502, 503, 504 after all attempts; no connection; the network.
-  stalled,           ///< The answer came too slowly, or its end never: what was passed on is a part.
-  timed_out,         ///< The deadline.
+  not_found,  ///< No such file or drive, or it is not shared with this account: 404 notFound, fileNotFound.
+  /// It exists, but this account has no access: insufficientFilePermissions, teamDriveMembershipRequired, domainPolicy,
+  /// appNotAuthorizedToFile, cannotDownloadFile.
+  forbidden,
+  scope_missing,     ///< The token's scopes are too narrow: insufficientPermissions, ACCESS_TOKEN_SCOPE_INSUFFICIENT.
+  unauthorized,      ///< No token is available, or it was rejected: 401, revoked, deleted.
+  not_enabled,       ///< The Google Cloud project has not enabled the API, or has no billing: accessNotConfigured.
+  export_too_large,  ///< exportSizeLimitExceeded: more than 10 MB. An export link may still work.
+  not_downloadable,  ///< The file has no bytes of its own: fileNotDownloadable. Export it.
+  not_exportable,    ///< The file cannot be converted to that type: badRequest of files.export.
+  abusive,           ///< cannotDownloadAbusiveFile: Google classifies it as malware or spam. It is never read.
+  page_token_gone,   ///< The page token of a list or change log is no longer valid. Start again without it.
+  rate_limited,      ///< Rate limit exceeded, after all retries. `why.retry` says for how long.
+  daily_limit,       ///< dailyLimitExceeded, quotaExceeded: the quota of the day is used up. `why.retry` is set.
+  /// The client's own rate limit or slots allow no request before the deadline. No request was sent. With the rate limit,
+  /// `why.retry` says when one is possible.
+  busy,
+  bad_range,  ///< 416: the range starts after the end.
+  /// 400 with any other reason: a defect of hondana, or an invalid `also` term of a query.
+  bad_request,
+  gone,         ///< 410 that is not about a page token.
+  unavailable,  ///< 500, 502, 503, 504 after all retries, no connection, or another network error.
+  stalled,      ///< The answer arrived too slowly or ended early. Only a part was passed to the sink.
+  timed_out,    ///< The deadline has passed.
   cancelled,
-  too_large,  ///< An answer beyond our caps.
-  malformed,  ///< An answer that is none of Drive's.
-  sink,       ///< What the caller's own sink said.
+  too_large,  ///< The answer exceeds a size limit.
+  malformed,  ///< The answer is not a valid Drive answer.
+  sink,       ///< The caller's own sink returned an error.
 };
 
-/// "page_token_gone": the enumerator's own spelling, for logs and figures.
+/// "page_token_gone": the enumerator's spelling, for logs and metrics.
 [[nodiscard]] std::string_view name_of(trouble what) noexcept;
 
+/// The error of a Drive call.
 struct refusal {
   trouble what = trouble::unavailable;
-  failure why{};         ///< Both texts; `retry` where it is known. The public one says what to do.
-  int status = 0;        ///< 0: there was no answer.
-  std::string reason{};  ///< As Drive spells it, cleaned: "userRateLimitExceeded". Empty: it gave none.
+  failure why{};         ///< Both texts; `retry` where it is known. The public text says what to do.
+  int status = 0;        ///< 0 if there was no answer.
+  std::string reason{};  ///< Drive's own spelling, cleaned: "userRateLimitExceeded". Empty if it gave none.
 
-  /// Whether it concerns this file alone, so that a crawl goes on with the next.
+  /// Whether the error concerns this file only, so that a listing can continue with the next.
   [[nodiscard]] bool is_of_one_file() const noexcept;
-  /// Whether the same may succeed later without anybody doing anything.
+  /// Whether the same call may succeed later without any action.
   [[nodiscard]] bool may_pass() const noexcept;
 };
 
 template <class T>
 using answer = tl::expected<T, refusal>;
 
-/// For callers that have only `result`.
+/// Converts to `result`, for callers that do not need the details.
 template <class T>
 [[nodiscard]] result<T> plain(answer<T> from) {
   if (!from) return tl::unexpected(std::move(from.error().why));
@@ -70,16 +75,16 @@ template <class T>
   }
 }
 
-/// What is known where an error is told.
+/// The context of a call, for its error texts.
 struct circumstances {
-  std::string doing{};    ///< "list the changes of the drive", without a subject; for people.
-  std::string account{};  ///< Whom files would be shared with; empty: not known.
+  std::string doing{};    ///< "list the changes of the drive": a verb phrase for error texts.
+  std::string account{};  ///< The account that files would have to be shared with; empty if unknown.
   bool has_page_token = false;
   bool is_export = false;
 };
 
-/// What an answer that is no success means. `retry_after` is what the header said. Never fails: a body that is none of Drive's
-/// goes by the status. Google's own words go, cleaned and cut, into the private text alone.
+/// Classifies an HTTP error answer. Never fails: if the body is not a Drive error, the status decides. Google's own text goes,
+/// cleaned and truncated, into the private text only. `retry_after`: the value of that header.
 /// Spec: Google Drive API, "Resolve errors".
 [[nodiscard]] refusal refusal_of(int status, std::string_view body, std::optional<std::chrono::milliseconds> retry_after,
                                  const circumstances& in);

@@ -1,4 +1,4 @@
-/// One request to Drive with token, retries and rate limit, and the checked content that comes back.
+/// Sends one request to Drive with token, retries and rate limit, and checks the content that comes back.
 #include "sources/gdrive/drive/exchange.hpp"
 
 #include <algorithm>
@@ -61,7 +61,7 @@ std::string next_link(const std::string& url, const std::string& location) {
 
 namespace {
 
-/// Takes a number from the front. False: there is none.
+/// Parses a number at the front and removes it. False if there is none.
 bool take_number(std::string_view& from, std::uint64_t& into) noexcept {
   const auto [end, error] = std::from_chars(from.data(), from.data() + from.size(), into);
   if (error != std::errc()) return false;
@@ -138,7 +138,7 @@ result<void> content_taker::take(std::string_view piece) {
     }
   }
   if (left_ != std::uint64_t{0}) return {};
-  // A server that knows no ranges sends on and on. What it has of the last piece is thrown away with the connection.
+  // A server that ignores the range keeps sending. Closing the connection discards the rest.
   is_enough_ = true;
   if (!is_sending_whole_) return {};
   return fail(errc::cancelled, "all requested content was read");
@@ -156,11 +156,11 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Of the eight requests that may be on their way at once; the others are for whoever is waited for.
+/// Of the eight requests that may run at once. The others are reserved for callers that wait for an answer.
 constexpr std::size_t most_crawling = 5;
 constexpr std::size_t most_content_bytes = std::size_t{1} << 40;
 
-/// What the token keeper says.
+/// Converts an error of the token store.
 refusal without_token(failure why, const std::string& doing) {
   refusal out;
   switch (why.code) {
@@ -205,12 +205,12 @@ struct exchanges::attempt {
   google::backoff pauses;
   int number = 1;
   bool is_renewed = false;
-  bool goes_again = false;    // the last failure may pass
-  bool asks_at_once = false;  // with another token
+  bool goes_again = false;    // the last failure may be temporary
+  bool asks_at_once = false;  // at once, with a new token
   std::optional<content_taker> content{};
 };
 
-/// Where a request sits while it is on its way.
+/// The slot of a request while it runs.
 class exchanges::seat {
  public:
   explicit seat(exchanges& in) noexcept : in_(in) {}
@@ -225,7 +225,8 @@ class exchanges::seat {
   seat(const seat&) = delete;
   seat& operator=(const seat&) = delete;
 
-  /// False when there is none in time, or it was stopped. Only those of a crawl are counted.
+  /// Waits for a free slot. False if the deadline passes or the call is stopped. Only requests with priority `crawling` need a
+  /// slot.
   bool take(const attempt& of) {
     if (of.how.of != lane::crawling) return true;
     std::unique_lock lock(in_.mutex_);
@@ -263,7 +264,7 @@ endpoint::request exchanges::request_of(const attempt& of, const std::string& to
   endpoint::request out;
   out.path = of.what.path;
   out.query = of.what.query;
-  // Google packs answers for who says so here, too. Spec: Google Drive API, "Improve performance", gzip.
+  // Google compresses answers only if the User-Agent contains "gzip", too. Spec: Google Drive API, "Improve performance", gzip.
   out.headers.emplace_back("User-Agent", "hondana/" HONDANA_VERSION " (gzip)");
   if (!token.empty()) {
     out.headers.emplace_back("Authorization", "Bearer " + token);
@@ -278,7 +279,7 @@ endpoint::request exchanges::request_of(const attempt& of, const std::string& to
     const auto& range = *of.what.range;
     out.headers.emplace_back(
         "Range", "bytes=" + std::to_string(range.first) + '-' + (range.last ? std::to_string(*range.last) : std::string()));
-    // A range is of what travels, which must be the content itself.
+    // A range counts bytes as transferred, so the content must not be compressed.
     out.is_packed = false;
   }
   out.follows_redirects = of.where == nullptr;
@@ -288,7 +289,7 @@ endpoint::request exchanges::request_of(const attempt& of, const std::string& to
     out.until = std::min(of.until, clock::now() + from_.time);
     out.most_bytes = 32u << 20;
   } else {
-    // Of a server that knows no ranges the whole may come.
+    // A server that ignores the range sends the whole content.
     out.most_bytes = of.what.range ? most_content_bytes : of.what.into->most_bytes;
   }
   return out;
@@ -392,7 +393,7 @@ bool exchanges::pauses(attempt& of, refusal& why) {
   if (!of.goes_again) return false;
   const auto asked_for = why.why.retry.value_or(milliseconds(0));
   const auto pause = asked_for + of.pauses.next();
-  // All that this source asks is too much together, and so all of it waits.
+  // The rate limit applies to all requests of this source together, so all of them pause.
   if (why.what == trouble::rate_limited) {
     budget_.pause(std::min(pause, from_.longest_retry_after));
     if (asked_for > from_.longest_retry_after)

@@ -1,4 +1,4 @@
-/// The rate limit of requests to Drive, which serves waiting readers first.
+/// Limits the rate of requests to Drive, and serves waiting readers first.
 #include "sources/gdrive/drive/request_budget.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace hondana::drive {
 namespace {
 
-/// Every so many turns one is of the lane that is last, so that it stands still for nobody.
+/// One turn in this many goes to the lowest waiting priority, so that none starves.
 constexpr std::uint64_t turns_between = 16;
 
 constexpr std::array<std::string_view, lanes> lane_names{"read", "poll for changes", "listing"};
@@ -28,7 +28,7 @@ refusal no_turn(trouble what, errc code, std::string why) {
 
 budget::budget(rate allowed)
     : second_{std::max(1.0, allowed.per_second), allowed.per_second, std::max(1.0, allowed.per_second)},
-      // What a minute has may be used early in it, but no faster than the other bucket lets.
+      // The quota of a minute may be used early in it, limited only by the quota of a second.
       minute_{std::max(1.0, allowed.per_minute), allowed.per_minute / 60, std::max(1.0, allowed.per_minute)},
       filled_(clock::now()) {}
 
@@ -48,7 +48,7 @@ budget::clock::time_point budget::next_turn(clock::time_point at) const {
   for (const auto* one : {&second_, &minute_}) {
     if (one->left < 1) lacks = std::max(lacks, (1 - one->left) / one->a_second);
   }
-  // A little late rather than a little early.
+  // Round up: never send early.
   const auto wait = std::chrono::ceil<std::chrono::microseconds>(std::chrono::duration<double>(lacks));
   return std::max(paused_until_, lacks > 0 ? at + wait : at);
 }
@@ -67,7 +67,7 @@ answer<void> budget::take(lane of, clock::time_point until, const std::stop_toke
   auto& waiting = waiting_[static_cast<std::size_t>(of)];
   const auto leave = [&](refusal why) -> answer<void> {
     --waiting;
-    // Who was behind may be first now.
+    // Another request may be first now.
     wake();
     return tl::unexpected(std::move(why));
   };
@@ -92,7 +92,7 @@ answer<void> budget::take(lane of, clock::time_point until, const std::stop_toke
       const auto seconds = std::chrono::ceil<std::chrono::seconds>(wait).count();
       const auto in_time = seconds > 1 ? " in " + std::to_string(seconds) + " seconds" : std::string(" later");
       const auto turn = "this " + std::string(lane_names[static_cast<std::size_t>(of)]) + " would wait past its deadline";
-      // How often we ask is our own doing, and says nothing of whether Google is there.
+      // This limit is the client's own, and says nothing about whether Google is reachable.
       auto why = paused_until_ > at ? no_turn(trouble::rate_limited, errc::overloaded,
                                               "Google reports too many requests, and " + turn + "; try again" + in_time)
                                     : no_turn(trouble::busy, errc::overloaded,
@@ -101,7 +101,7 @@ answer<void> budget::take(lane of, clock::time_point until, const std::stop_toke
       why.why.retry = std::chrono::ceil<std::chrono::milliseconds>(wait);
       return leave(std::move(why));
     }
-    // Whoever takes a turn, leaves or pauses wakes all.
+    // Each call that takes a turn or gives up wakes all others.
     monotonic_clock::wait_until(turn_, lock, stop, next > at ? std::min(next, until) : until,
                                 [&, seen = news_] { return news_ != seen; });
   }
@@ -110,6 +110,7 @@ answer<void> budget::take(lane of, clock::time_point until, const std::stop_toke
 void budget::pause(clock::duration so_long) {
   const std::lock_guard lock(mutex_);
   paused_until_ = std::max(paused_until_, clock::now() + so_long);
+  wake();  // a caller whose deadline lies before that is rejected at once
   ++told_.pauses;
 }
 

@@ -1,4 +1,4 @@
-/// The rate limit of requests to Drive, which serves waiting readers first.
+/// Limits the rate of requests to Drive, and serves waiting readers first.
 #pragma once
 
 #include <chrono>
@@ -14,36 +14,37 @@
 
 namespace hondana::drive {
 
-/// Whose request it is. Those in front go first.
+/// The priority class of a request, highest first.
 enum class lane : std::uint8_t {
-  reading,   ///< Somebody waits for it.
-  polling,   ///< What has changed.
-  crawling,  ///< Everything else.
+  reading,   ///< A caller waits for the answer.
+  polling,   ///< Polls a change log.
+  crawling,  ///< Everything else, such as a full listing.
 };
 inline constexpr std::size_t lanes = 3;
 
+/// The rate limit of a client.
 struct rate {
-  double per_second = 20;     ///< At most this many at once after a rest. More than 0.
+  double per_second = 20;     ///< Also the largest burst after a pause. More than 0.
   double per_minute = 1'200;  ///< More than 0.
 };
 
-/// Two token buckets, and a time before which nothing goes because Drive has said so. Threads: any.
+/// Two token buckets (per second, per minute) and a time before which Drive allows no request. Threads: any.
 class budget {
  public:
   using clock = monotonic_clock;
 
   explicit budget(rate allowed);
 
-  /// Waits for a turn. A lane goes only when nobody waits in one before it, except that every sixteenth turn is of whoever
-  /// waits longest. Errors: when the turn would come after `until`, at once and with `retry`: rate_limited where Google has
-  /// said that nothing is to go, else busy; cancelled. Their texts are without what was to be done.
+  /// Waits for a turn. A request waits while one of a higher priority does; every sixteenth turn goes to the lowest priority
+  /// that waits. Errors: at once, with `retry`, if the turn would come after `until`: rate_limited if Google has requested a
+  /// pause, else busy; cancelled. The caller adds to their texts what it was doing.
   [[nodiscard]] answer<void> take(lane of, clock::time_point until, const std::stop_token& stop);
-  /// Nothing goes for so long; a longer pause of before stays.
+  /// Allows no request for the given time. Does not shorten a pause that is already set.
   void pause(clock::duration so_long);
 
   struct figures {
-    std::uint64_t taken = 0;   ///< Turns given, ever.
-    std::uint64_t waited = 0;  ///< Of these, not at once.
+    std::uint64_t taken = 0;   ///< Turns given since the start.
+    std::uint64_t waited = 0;  ///< Turns that had to wait.
     std::uint64_t pauses = 0;
     std::size_t waiting = 0;       ///< Now.
     clock::duration paused_for{};  ///< From now on.
@@ -67,7 +68,7 @@ class budget {
   clock::time_point filled_;
   clock::time_point paused_until_{};
   std::size_t waiting_[lanes] = {};
-  std::uint64_t news_ = 0;  // changes whenever somebody else may be first
+  std::uint64_t news_ = 0;  // changes whenever another request may be first
   figures told_{};
 };
 

@@ -28,14 +28,15 @@ class gzip_decoder final : public decoder {
     if (!is_ready_) return {0, 0, state::damaged};
     std::size_t skipped = 0;
     if (is_between_) {
-      // Tapes and some tools fill up with NULs.
+      // Tapes and some tools pad files with NULs.
       skipped = std::min(in.find_first_not_of('\0'), in.size());
       if (skipped == in.size()) return {skipped, 0, state::between};
       if (::inflateReset(&stream_) != Z_OK) return {skipped, 0, state::damaged};
       is_between_ = false;
     }
     in.remove_prefix(skipped);
-    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(in.data()));  // the library's interface; it does not write
+    // the library's type is not const, but it does not write
+    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(in.data()));
     stream_.avail_in = static_cast<uInt>(in.size());
     stream_.next_out = reinterpret_cast<Bytef*>(out.data());
     stream_.avail_out = static_cast<uInt>(out.size());
@@ -117,7 +118,7 @@ compression compression_of(std::string_view front) noexcept {
   using namespace std::string_view_literals;
   if (front.starts_with("\x1F\x8B"sv)) return compression::gzip;
   if (front.starts_with("\x28\xB5\x2F\xFD"sv)) return compression::zstd;
-  // A skippable frame, as `pzstd` and seekable files begin with.
+  // A skippable frame, which files of `pzstd` and seekable files begin with.
   if (front.size() >= 4 && (static_cast<unsigned char>(front[0]) & 0xF0) == 0x50 &&
       front.substr(1).starts_with("\x2A\x4D\x18"sv)) {
     return compression::zstd;
@@ -172,7 +173,7 @@ std::size_t unpacking::read(std::span<char> into) {
   while (given < into.size() && !is_over_) {
     if (at_ == filled_ && !refill()) {
       if (is_over_) break;
-      // What a decoder still holds back comes without input.
+      // The decoder may still have output without new input.
       const auto last = decoder_->run({}, into.subspan(given));
       given += last.given;
       if (last.given > 0) continue;
@@ -185,7 +186,7 @@ std::size_t unpacking::read(std::span<char> into) {
     if (done.now == decoder::state::damaged) {
       end("its compressed data is damaged");
     } else if (done.now == decoder::state::more && done.taken == 0 && done.given == 0) {
-      end("its compressed data is damaged");  // would go on for ever
+      end("its compressed data is damaged");  // otherwise the loop would not end
     }
     is_between_ = done.now == decoder::state::between;
   }

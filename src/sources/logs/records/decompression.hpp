@@ -12,15 +12,15 @@ namespace hondana::records {
 
 enum class compression : std::uint8_t { none, gzip, zstd, xz };
 
-/// By its first bytes; a few suffice.
+/// Detects the compression by the first bytes of a file.
 [[nodiscard]] compression compression_of(std::string_view front) noexcept;
 
-/// One library's decoder. Threads: one at a time.
+/// A streaming decoder. Threads: one at a time.
 class decoder {
  public:
   enum class state : std::uint8_t {
-    more,     ///< It wants input, or room.
-    between,  ///< Everything so far is whole; more members, frames or streams may follow.
+    more,     ///< Needs more input, or more output space.
+    between,  ///< The data so far is complete. More members, frames or streams may follow.
     damaged
   };
   struct step {
@@ -34,22 +34,22 @@ class decoder {
   virtual ~decoder() = default;
   virtual step run(std::string_view in, std::span<char> out) = 0;
 };
-/// Takes at most 128 MiB of memory (what `zstd --long=27` and `xz -9` need); files that want more are damaged for it. Null for
-/// `none`, and without memory.
+/// Creates a decoder. It uses at most 128 MiB of memory, enough for `zstd --long=27` and `xz -9`. Files that need more count as
+/// damaged. Returns null for `none`, and if there is no memory.
 [[nodiscard]] std::unique_ptr<decoder> make_decoder(compression how);
 
-/// Goes through one file, of which it keeps the descriptor that somebody else owns. Members, frames and streams that follow
-/// one another are one text. Threads: one at a time.
+/// Decompresses a file. The caller owns the descriptor and keeps it open. Consecutive members, frames or streams form one text.
+/// Threads: one at a time.
 class unpacking {
  public:
   unpacking(compression how, int file, std::uint64_t size);
 
-  /// Fills `into`; fewer bytes only at the end.
+  /// Fills `into`. Returns fewer bytes only at the end.
   [[nodiscard]] std::size_t read(std::span<char> into);
   [[nodiscard]] bool is_over() const noexcept { return is_over_; }
-  /// What is wrong with it, for people; empty: nothing (so far).
+  /// What is wrong with the file, for people. Empty: nothing so far.
   [[nodiscard]] const std::string& trouble() const noexcept { return trouble_; }
-  /// Of the file.
+  /// Bytes of the compressed file read so far.
   [[nodiscard]] std::uint64_t taken() const noexcept { return read_ - (filled_ - at_); }
 
  private:

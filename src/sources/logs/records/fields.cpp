@@ -1,4 +1,4 @@
-/// Parses what log lines are made of: escape sequences and syslog priorities in front, and fields of JSON or logfmt.
+/// Parses parts of log lines: escape sequences and syslog priorities at the beginning, and fields of JSON or logfmt.
 #include "sources/logs/records/fields.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ std::size_t behind_blanks(std::string_view text, std::size_t at) noexcept {
   return std::min(text.find_first_not_of(blanks, at), text.size());
 }
 
-/// Behind the quote that ends the string whose first quote is at `at`.
+/// The position after the closing quote of the string whose opening quote is at `at`.
 std::size_t behind_string(std::string_view text, std::size_t at) noexcept {
   for (++at; at < text.size(); ++at) {
     if (text[at] == '\\') {
@@ -44,7 +44,8 @@ std::size_t behind_value(std::string_view text, std::size_t at) noexcept {
   return text.size();
 }
 
-/// Members of an object whose brace is at `at`. Always gets on: a comma, a member or one odd byte at a time.
+/// Calls `each` for the members of the object whose brace is at `at`. Each step moves forward by a comma, a member, or one
+/// unexpected byte.
 template <class Each>
 void each_member(std::string_view text, std::size_t at, const Each& each) {
   for (++at; at < text.size();) {
@@ -166,7 +167,7 @@ std::optional<char32_t> four_digits(std::string_view text) noexcept {
   return sum;
 }
 
-/// An escape whose backslash is in front of `text`; returns how much of it was one.
+/// Resolves an escape whose backslash precedes `text`. Returns its length.
 std::size_t take_escape(std::string_view text, std::string& out) {
   if (text.empty()) return 0;
   constexpr std::string_view written = "nrtbf";
@@ -222,7 +223,7 @@ std::optional<std::string> field_of(std::string_view text, std::string_view path
     return !found;
   });
   if (found) return found;
-  // A header of syslog's or of a container's, and JSON behind it.
+  // JSON after a header of syslog or of a container runtime.
   const auto brace = text.substr(0, 1024).find(" {");
   return brace == std::string_view::npos ? std::nullopt : in_json(text.substr(brace + 1), path);
 }

@@ -1,4 +1,4 @@
-/// Parses what log lines are made of: escape sequences and syslog priorities in front, and fields of JSON or logfmt.
+/// Parses parts of log lines: escape sequences and syslog priorities at the beginning, and fields of JSON or logfmt.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace hondana::records {
 
-/// How many bytes at the front are escape sequences for terminals (colours).
+/// The number of bytes of terminal escape sequences (colors) at the beginning of a line.
 [[nodiscard]] constexpr std::size_t skipped_escapes(std::string_view line) noexcept {
   std::size_t at = 0;
   while (at + 2 < line.size() && line[at] == '\x1B' && line[at + 1] == '[') {
@@ -21,7 +21,7 @@ namespace hondana::records {
   return at;
 }
 
-/// Syslog's "<34>", with the version that RFC 5424 puts behind it.
+/// A syslog priority such as "<34>", including the version that follows in RFC 5424.
 struct priority_read {
   std::optional<int> value{};
   std::size_t size = 0;
@@ -37,19 +37,19 @@ struct priority_read {
   return {value, at};
 }
 
-/// Whether a record is one of JSON: its first byte that is no blank is a brace.
+/// Whether a record is JSON: its first byte that is not a blank is a brace.
 [[nodiscard]] bool looks_like_json(std::string_view text) noexcept;
 
-/// The text of a field: of strings what they stand for, of all else as it is written. `path` names members from the outermost
-/// on with dots between them; a member's name may have dots itself. Arrays are gone into by number. What is malformed, or cut,
-/// is read as far as it goes, since records may be masked or cut. Linear time.
+/// The value of a field: of strings the unescaped text, of others the text as written. `path` has the names of nested members
+/// with dots between them. Names may contain dots themselves. Elements of arrays are addressed by number.
+/// Since records may be masked or cut, malformed texts are read as far as possible. Linear time.
 [[nodiscard]] std::optional<std::string> field_of(std::string_view text, std::string_view path);
 
-/// Goes through the fields of the outermost level of JSON, or of logfmt: `each` gets name and raw value (of JSON with its
-/// quotes), and returns whether to go on. Views are into `text`. Linear time, and nothing is allocated.
+/// Calls `each` for the top-level fields of JSON or logfmt, with name and raw value (JSON strings with quotes). It returns
+/// whether to continue. Views point into `text`. Linear time, no allocation.
 void each_field(std::string_view text, const std::function<bool(std::string_view name, std::string_view raw)>& each);
 
-/// What a raw value stands for: without its quotes, escapes resolved.
+/// The value of a raw text: without quotes, escapes resolved.
 [[nodiscard]] std::string text_of_raw(std::string_view raw);
 
 }  // namespace hondana::records

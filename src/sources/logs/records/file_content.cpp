@@ -139,7 +139,7 @@ constexpr std::size_t most_files = 192;  // of all logs of the process
 }  // namespace
 
 struct unpacked_files::job {
-  /// One at a time works on it; whoever waits looks now and then whether he is still wanted.
+  /// Waits until no other thread works on the file. Checks for cancellation at intervals.
   result<void> enter(const call& by) {
     constexpr std::chrono::milliseconds between_looks{50};
     std::unique_lock lock(mutex);
@@ -159,14 +159,14 @@ struct unpacked_files::job {
   std::mutex mutex;
   std::condition_variable left;
   bool is_busy = false;
-  // Of the one who is in.
+  // Used only by the thread that entered.
   std::shared_ptr<const disk::handle> file;
   std::unique_ptr<unpacking> from;
   std::shared_ptr<kept_copy> copy;
   std::string trouble;
   bool is_done = false;
   std::atomic<std::uint64_t> disk_bytes{0};
-  std::atomic<bool> has_file{false};  // and done
+  std::atomic<bool> has_file{false};  // and is done
 };
 
 std::shared_ptr<unpacked_files::job> unpacked_files::job_of(const disk::stamp& facts) {
@@ -198,13 +198,13 @@ void unpacked_files::make_room(const std::shared_ptr<job>& but) {
   };
   const auto is_last_file = [&but](const kept& one) { return one.what != but && one.what->has_file; };
   while (kept_copy::files() > most_files) {
-    // What others keep is theirs; so there may be as many more as there are logs.
+    // Only copies of this cache can be removed, so each log may exceed the limit by one.
     const auto last = std::find_if(all_.rbegin(), all_.rend(), is_last_file);
     if (last == all_.rend()) break;
     all_.erase(std::prev(last.base()));
   }
   while (all_.size() > 1 && sum() > most_kept_) {
-    // From the one that was asked for longest ago, but never what is wanted now.
+    // Least recently used first, but never the copy that is needed now.
     auto last = std::prev(all_.end());
     if (last->what == but) last = std::prev(last);
     all_.erase(last);
@@ -257,7 +257,7 @@ result<unpacked_files::unpacked> unpacked_files::get(const disk::stamp& facts, s
     auto done = go_on(*found, by);
     if (done) done = found->copy->finish();
     if (!done) {
-      // What a full disk spoilt is begun anew; a deadline spoils nothing.
+      // After errors such as a full disk, decompression starts again. After a deadline, it continues.
       if (done.error().code != errc::timed_out && done.error().code != errc::cancelled) forget(found);
       return tl::unexpected(std::move(done.error()));
     }

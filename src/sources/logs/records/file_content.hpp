@@ -23,7 +23,7 @@
 
 namespace hondana::records {
 
-/// Threads: any.
+/// Bytes with random access. Threads: any.
 class content {
  public:
   content() = default;
@@ -31,14 +31,13 @@ class content {
   content& operator=(const content&) = delete;
   virtual ~content() = default;
 
-  /// Constant: what is written later is not part of it.
+  /// Constant: data appended later does not count.
   [[nodiscard]] virtual std::uint64_t size() const noexcept = 0;
-  /// Fills `into` from `offset` on; fewer bytes at the end, or where the file has been truncated meanwhile. Errors:
-  /// source_unavailable.
+  /// Reads from `offset`. Returns fewer bytes at the end, or if the file was truncated meanwhile. Errors: source_unavailable.
   [[nodiscard]] virtual result<std::size_t> read(std::uint64_t offset, std::span<char> into) const = 0;
 };
 
-/// A file that is not compressed, as long as it was when it was opened.
+/// An uncompressed file, with its size at the time of opening.
 class file_content final : public content {
  public:
   file_content(std::shared_ptr<const disk::handle> file, std::uint64_t size) noexcept : file_(std::move(file)), size_(size) {}
@@ -56,23 +55,24 @@ class file_content final : public content {
   std::uint64_t size_;
 };
 
-/// Compressed anew in frames of `frame_bytes`, whose places are kept in memory: 8 bytes a frame. What stays small has no file,
-/// so that many of them take no descriptors, as long as all those of the process hold little. Threads: `append` and `finish`
-/// one at a time and before `read`, which any.
+/// A copy of decompressed data, compressed again in frames of `frame_bytes`. The positions of frames stay in memory, 8 bytes
+/// each. Small copies have no file, so that many need no descriptors, unless all copies of the process together exceed
+/// `most_in_memory`.
+/// Threads: `append` and `finish` by one at a time, before `read`, which any thread may call.
 class kept_copy final : public content {
  public:
   static constexpr std::size_t frame_bytes = 256u << 10;
   static constexpr std::size_t small_bytes = 64u << 10;     ///< After compression.
-  static constexpr std::size_t most_in_memory = 32u << 20;  ///< Of all.
+  static constexpr std::size_t most_in_memory = 32u << 20;  ///< Of all copies.
 
   kept_copy() = default;
   ~kept_copy() override;
 
-  /// How many there are in the process that have files.
+  /// The number of copies in this process that have files.
   [[nodiscard]] static std::size_t files() noexcept;
   [[nodiscard]] bool has_file() const noexcept { return file_.is_open(); }
 
-  /// Errors: source_unavailable when there is no room, or no file can be made.
+  /// Errors: source_unavailable if the disk is full, or no file can be created.
   result<void> append(std::string_view bytes);
   result<void> finish();
 
@@ -83,42 +83,43 @@ class kept_copy final : public content {
  private:
   result<void> flush();
   result<void> write(std::string_view frame);
-  /// Takes a file, and what is in memory goes there. Errors: source_unavailable where no file can be made.
+  /// Creates a file and moves the data in memory there. Errors: source_unavailable if no file can be created.
   result<void> open();
   void leave_memory() noexcept;
 
   disk::handle file_;
-  std::string in_memory_;              // as long as there is no file
-  std::vector<std::uint64_t> frames_;  // where they begin
+  std::string in_memory_;              // while there is no file
+  std::vector<std::uint64_t> frames_;  // where frames begin
   std::uint64_t written_ = 0;
   std::uint64_t size_ = 0;
   std::string pending_;
 };
 
-/// A file is known by device, inode, size and time of its last change, which renaming leaves as they are. What was unpacked
-/// when a deadline came is gone on from by the next who asks. Threads: any; those who want the same file wait for one another.
+/// A cache of decompressed files. Files are identified by device, inode, size and time of last change, which renaming
+/// preserves. If a deadline interrupts decompression, the next request for the file continues it. Threads: any. Requests for
+/// the same file wait for each other.
 class unpacked_files {
  public:
-  /// Of one file after decompression, and of all that is kept on disk; beyond that, beyond 128 files, and beyond 192
-  /// files of all logs that need descriptors, what was asked for longest ago is forgotten.
+  /// `most_of_one`: bytes of one file after decompression. `most_kept`: disk space of all copies. The cache removes copies
+  /// beyond this limit, beyond 128 copies, and beyond 192 copies with files in the process, least recently used first.
   unpacked_files(std::uint64_t most_of_one, std::uint64_t most_kept) noexcept
       : most_of_one_(most_of_one), most_kept_(most_kept) {}
 
   struct unpacked {
     std::shared_ptr<const content> bytes{};
-    std::string trouble{};  ///< Why it is not all; empty: it is.
+    std::string trouble{};  ///< Why the contents are incomplete. Empty: they are complete.
   };
   /// Errors: timed_out, cancelled, source_unavailable.
   [[nodiscard]] result<unpacked> get(const disk::stamp& facts, std::shared_ptr<const disk::handle> file, compression how,
                                      const call& by);
 
-  /// So much of the front of such a file, or less where it ends or is damaged. Nothing is kept.
+  /// The first `bytes` of a file's contents, or less if it ends or is damaged. Not cached.
   [[nodiscard]] static std::string front(int file, const disk::stamp& facts, compression how, std::size_t bytes);
 
-  /// How many were unpacked from their beginning so far.
+  /// How many decompressions were started so far.
   [[nodiscard]] std::uint64_t begun() const noexcept;
 
-  /// Beyond so many bytes a file is a bomb when each of its bytes became more than so many.
+  /// A file with a larger result counts as a decompression bomb if the result exceeds `most_ratio` times its size.
   static constexpr std::uint64_t harmless_bytes = 64u << 20;
   static constexpr std::uint64_t most_ratio = 500;
 
@@ -136,7 +137,7 @@ class unpacked_files {
   const std::uint64_t most_of_one_;
   const std::uint64_t most_kept_;
   mutable std::mutex mutex_;
-  std::list<kept> all_;  // what was asked for last in front
+  std::list<kept> all_;  // most recently used first
   std::uint64_t begun_ = 0;
 };
 

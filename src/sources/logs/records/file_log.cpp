@@ -23,7 +23,7 @@
 namespace hondana::records {
 namespace {
 
-// While files are rotated: so many tries at least, and for so long.
+// While files are being rotated: the minimum number of attempts, and their duration.
 constexpr int least_tries = 20;
 constexpr std::chrono::seconds trying_lasts{2};
 
@@ -69,7 +69,7 @@ result<page> file_log::read(const query& what, const budget& most, const call& b
     auto said = all ? read_page(*all, members_, request) : result<page>(tl::unexpected(all.error()));
     const bool may_try_again = i < least_tries || (clock::now() < until && !by.stop.stop_requested());
     if (!said && said.error().code == errc::content_changed && may_try_again) continue;
-    // What a remark says of a member may be what is wrong with it all.
+    // A remark about one file may describe a problem of the whole log, so check it.
     if (!said || said->remarks.empty()) {
       remember(said ? nullptr : &said.error());
     } else {
@@ -99,7 +99,7 @@ result<std::string> file_log::version(const call&) {
     sum.feed(one.name + '/' + std::to_string(one.facts.device) + '/' + std::to_string(one.facts.inode) + '/' +
              std::to_string(one.facts.size) + '/' + std::to_string(one.facts.modified) + ';');
   }
-  // A last line without an end counts after a while.
+  // After a while, a last line without a line end counts as complete. The version must change then.
   const auto& newest = all->files.back();
   if (disk::wall_clock() - newest.facts.modified <= line_settles_after) {
     const auto opened = open_listed(*all, newest);
@@ -109,7 +109,7 @@ result<std::string> file_log::version(const call&) {
 }
 
 void file_log::follow(std::function<void()> changed) {
-  std::unique_ptr<following> before;  // ends behind the lock, since its callback may be in here
+  std::unique_ptr<following> before;  // destroyed after the lock is released, since its callback may be in this class
   const std::lock_guard lock(follow_mutex_);
   before = std::move(following_);
   if (!changed) return;
@@ -121,7 +121,7 @@ void file_log::follow(std::function<void()> changed) {
 needs file_log::needed() const {
   needs out;
   out.folders.push_back({where_.folder, false});
-  out.folders.push_back({disk::spool::folder(), true});  // for what compressed members hold
+  out.folders.push_back({disk::spool::folder(), true});  // for copies of compressed files
   return out;
 }
 

@@ -13,14 +13,14 @@
 namespace hondana::records {
 namespace {
 
-constexpr std::size_t least_share = 50;  // one line of so many
+constexpr std::size_t least_share = 50;  // at least one line in this many
 
 std::string_view first_of(std::string_view text) noexcept {
   text = text.substr(0, framing::line_bytes);
   return text.substr(0, std::min(text.find('\n'), text.size()));
 }
 
-/// "ValueError: x", "java.io.IOException: x": what ends a trace of Python, or begins one of Java.
+/// "ValueError: x", "java.io.IOException: x": the end of a Python stack trace, or the beginning of a Java one.
 bool names_an_exception(std::string_view line) noexcept {
   std::size_t end = 0;
   while (end < line.size() &&

@@ -19,25 +19,25 @@ namespace hondana::records {
 /// The setting `multi_line`.
 struct framing_choice {
   bool every_line = false;
-  std::shared_ptr<const re2::RE2> first_line{};  ///< Null: found out.
+  std::shared_ptr<const re2::RE2> first_line{};  ///< Null: detected automatically.
 };
-/// Errors: invalid_argument.
+/// Parses the setting. Errors: invalid_argument.
 [[nodiscard]] result<framing_choice> framing_named(std::string_view setting);
 
-/// Says of a line whether a record begins there, by the line alone, so that it does not matter from where one comes. Left to
-/// itself it goes by a sample: where lines begin with times, or are JSON, those begin records; else every line does that is not
-/// empty, not indented, and not a part of a stack trace by its words. Threads: any.
+/// Decides whether a record begins at a line, from this line alone, so that the result does not depend on where reading starts.
+/// In automatic mode, a sample of the file decides: if lines begin with times, or are JSON, these begin records. Otherwise
+/// every line does, unless it is empty, indented, or looks like part of a stack trace. Threads: any.
 class framing {
  public:
-  static constexpr std::size_t sample_bytes = 64u << 10;  ///< Of the front of a file.
-  static constexpr std::size_t line_bytes = 4u << 10;     ///< Of a line; the rest of it does not count.
+  static constexpr std::size_t sample_bytes = 64u << 10;  ///< Of the beginning of a file.
+  static constexpr std::size_t line_bytes = 4u << 10;     ///< Of a line. The rest is ignored.
 
   framing() = default;
   framing(framing_choice how, std::string_view sample, const time_reader& times);
 
-  /// `line` may have what follows it behind, too.
+  /// `line` may be followed by more text.
   [[nodiscard]] bool begins(std::string_view line) const;
-  /// Whether there were times in the sample.
+  /// Whether the sample has times.
   [[nodiscard]] bool has_times() const noexcept { return has_times_; }
 
  private:

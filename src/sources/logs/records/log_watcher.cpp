@@ -33,7 +33,7 @@ namespace {
 
 using steady = monotonic_clock;
 
-constexpr std::chrono::seconds between_checks{2};  // that the folder is the one that its path leads to
+constexpr std::chrono::seconds between_checks{2};  // that the path still leads to the same folder
 constexpr std::chrono::milliseconds settles_after = std::chrono::milliseconds(line_settles_after / 1'000'000 + 50);
 constexpr int most_reads = 64;
 
@@ -53,16 +53,16 @@ struct following::state {
   const std::function<void()> look;
   const int bell = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   std::atomic<bool> is_over{false};
-  std::recursive_mutex calling;  // its own callback may end it
+  std::recursive_mutex calling;  // recursive, since the callback may end this object
 
-  // Of the thread alone, once it runs.
+  // Used only by the thread once it runs.
   std::optional<watch::inotify> queue;
   disk::handle folder;
   int watched = -1;
-  std::string seen;           // in the folder, where the kernel does not tell
-  bool is_due = false;        // something happened that was not told
-  bool is_look_due = false;   // and it was more than writing
-  steady::time_point told{};  // last
+  std::string seen;           // a digest of the files, if inotify is not available
+  bool is_due = false;        // a change was not reported yet
+  bool is_look_due = false;   // and it was more than a write
+  steady::time_point told{};  // last report
   std::optional<steady::time_point> settles{};
 
   [[nodiscard]] bool is_watched() const noexcept { return watched >= 0; }
@@ -76,7 +76,7 @@ struct following::state {
     is_look_due = is_look_due || is_more_than_writing;
   }
 
-  /// Watches the folder that its path leads to now.
+  /// Watches the folder that the path leads to now.
   void begin_watching() {
     if (!queue) {
       if (auto made = watch::inotify::open()) queue.emplace(std::move(*made));
@@ -86,7 +86,7 @@ struct following::state {
     if (!folder.is_open() || !queue || disk::is_on_network(folder.get())) return;
     if (const auto added = queue->add(folder.get())) watched = *added;
   }
-  /// Whether the folder was replaced, or came, or went.
+  /// Whether the folder was replaced, created or deleted.
   [[nodiscard]] bool is_elsewhere() const {
     struct stat there{};
     struct stat here{};
@@ -118,7 +118,7 @@ struct following::state {
   void listen() {
     for (int i = 0; queue && i < most_reads; ++i) {
       const bool some = queue->read([this](const watch::event& one) {
-        if (one.watch == -1) return note(true);  // some were lost
+        if (one.watch == -1) return note(true);  // events were lost
         if (one.watch != watched) return;
         if ((one.what & IN_IGNORED) != 0) watched = -1;
         if ((one.what & (IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED)) != 0) return note(true);
@@ -128,11 +128,11 @@ struct following::state {
     }
   }
   [[nodiscard]] bool ends_in_half_a_line() const {
-    // By its name, since listing a big folder after every telling would take more time than what is told.
+    // Open the file by name: listing a big folder after every report would take too long.
     constexpr int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY;
     disk::handle opened(folder.is_open() ? ::openat(folder.get(), where.live.c_str(), flags) : -1);
     if (!opened.is_open() && errno == ENOENT) {
-      // The newest may never be called so, such as where names have dates.
+      // The newest file may have another name, such as one with a date.
       const auto all = list_files(where);
       auto newest = all && !all->files.empty() ? open_listed(*all, all->files.back()) : result<disk::handle>(disk::handle());
       if (newest) opened = std::move(*newest);
@@ -148,7 +148,7 @@ struct following::state {
     settles.reset();
     {
       const std::lock_guard lock(calling);
-      const auto call = changed;  // which it may end itself
+      const auto call = changed;  // a copy, since the call may end this object
       if (!is_over && call) call();
     }
     if (!is_over && ends_in_half_a_line()) settles = steady::now() + settles_after;
@@ -172,7 +172,7 @@ struct following::state {
       try {
         turn();
       } catch (const std::exception&) {
-        // Without memory: what happened is looked for again.
+        // Out of memory: check for changes again.
         is_due = is_look_due = true;
         told = steady::now();
       }
@@ -189,7 +189,7 @@ following::following(set_place where, std::function<void()> changed, std::functi
     const executor::signals_blocked none;
     std::thread([self = state_] { self->run(); }).detach();
   } catch (const std::system_error&) {
-    // No thread to be had: it is not heard of changes then, as where nobody follows.
+    // No thread could be created, so there are no notifications.
     state_->is_over = true;
   }
 }

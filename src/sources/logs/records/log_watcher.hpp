@@ -12,18 +12,19 @@
 
 namespace hondana::records {
 
-/// One thread while it lives. The kernel tells it of the folder; where it cannot, and while the folder is not there, it looks
-/// by itself, every `look_after`.
+/// Watches the files of a log on one thread, with inotify. If that is not possible, or the folder does not exist, it checks
+/// every `look_after` instead.
 class following {
  public:
-  static constexpr std::chrono::milliseconds together{15};  ///< What happens within it is told once.
+  static constexpr std::chrono::milliseconds together{15};  ///< Changes within this time are reported together.
   static constexpr std::chrono::milliseconds look_after{500};
 
-  /// `changed` is called by the thread: at once when something happened, and then every `together` at most while it goes on;
-  /// once more when a last line without an end has settled. `look` is called by the thread, too, whenever something happened,
-  /// and says what is wrong now.
+  /// Both callbacks run on the thread.
+  /// `changed`: called at once after a change, and then at most every `together` while changes continue. Called once more when
+  /// a last line without a line end counts as complete.
+  /// `look`: called after changes other than writes, to check what is wrong.
   following(set_place where, std::function<void()> changed, std::function<void()> look);
-  /// `changed` is not called after this returned, but for from within it.
+  /// `changed` is not called after this returns, unless it runs within `changed`.
   ~following();
   following(const following&) = delete;
   following& operator=(const following&) = delete;

@@ -1,4 +1,4 @@
-/// Reads stretches of a log file with the secrets in them masked as in the whole file.
+/// Reads parts of a log file, with secrets masked in the same way as in the whole file.
 #include "sources/logs/records/masked_window.hpp"
 
 #include <algorithm>
@@ -47,7 +47,7 @@ result<block> window::load(std::uint64_t begin, std::uint64_t end) {
   out.base = begin > 0 ? begin - 1 : 0;
   const auto last = std::min(out.end + ahead, end_);
   const std::uint64_t margin = redactor_.is_on() ? redactor_.around() : 0;
-  // Windows of UTF-16 and UTF-32 begin with a character.
+  // Start at a multiple of the unit size of UTF-16 and UTF-32.
   const auto wanted_begin = out.base - std::min(out.base, margin);
   const auto raw_begin = wanted_begin - wanted_begin % secrets::unit_bytes;
   const auto raw_end = std::min(last + margin, of_->size());

@@ -1,4 +1,4 @@
-/// Reads stretches of a log file with the secrets in them masked as in the whole file.
+/// Reads parts of a log file, with secrets masked in the same way as in the whole file.
 #pragma once
 
 #include <cstddef>
@@ -16,13 +16,13 @@
 
 namespace hondana::records {
 
-/// A stretch, with a byte before and some behind it.
+/// A part of a file, with one byte before it and some bytes after it.
 struct block {
-  std::uint64_t begin = 0;  ///< In the member.
+  std::uint64_t begin = 0;  ///< Position in the file's contents.
   std::uint64_t end = 0;
-  std::uint64_t base = 0;  ///< Where `bytes` begins.
+  std::uint64_t base = 0;  ///< Position of `bytes`.
   std::string bytes{};
-  std::vector<secrets::span> secrets{};  ///< In `bytes`.
+  std::vector<secrets::span> secrets{};  ///< Positions in `bytes`.
 
   [[nodiscard]] std::string_view from(std::uint64_t at) const noexcept {
     return std::string_view(bytes).substr(static_cast<std::size_t>(at - base));
@@ -30,34 +30,35 @@ struct block {
   [[nodiscard]] bool holds(std::uint64_t first, std::uint64_t last) const noexcept {
     return first >= base && last <= base + bytes.size();
   }
-  /// How many begin there.
+  /// Number of secrets that overlap [first, last).
   [[nodiscard]] std::size_t secrets_in(std::uint64_t first, std::uint64_t last) const noexcept;
 };
 
-/// What stands before a member and behind it decides about its ends, too: it is one text with them.
+/// The contents of the files before and after a file. Secrets at its ends can continue there.
 struct surroundings {
-  std::function<result<std::string>(std::size_t)> before{};  ///< So many bytes at most, the last of them just before it.
+  /// Returns at most this many bytes, up to the beginning of the file.
+  std::function<result<std::string>(std::size_t)> before{};
   std::function<result<std::string>(std::size_t)> behind{};
 };
 
-/// Threads: one at a time.
+/// Reads masked parts of a file. Threads: one at a time.
 class window {
  public:
   static constexpr std::size_t ahead = 4u << 10;
 
-  /// Null `of` is none. `end`: what lies behind it is not given, but decides about what is.
+  /// `of` must not be null. Bytes from `end` on are not returned, but influence the masking.
   window(std::shared_ptr<const content> of, std::uint64_t end, bool redact, std::string_view front, surroundings around);
 
-  /// With `ahead` bytes more behind it, as far as there are. Errors: content_changed when the file is shorter now, and those of
-  /// the surroundings.
+  /// Loads a part, and up to `ahead` bytes after it. Errors: content_changed if the file has become shorter, and those of the
+  /// surroundings.
   [[nodiscard]] result<block> load(std::uint64_t begin, std::uint64_t end);
 
   [[nodiscard]] std::uint64_t end() const noexcept { return end_; }
-  /// As `answerable`; masks go on behind what that leaves out.
+  /// Like `answerable`, but also extends masks over removed characters.
   [[nodiscard]] std::string cleaned(std::string_view text) const;
-  /// Masks a text that was made of what this gave, as `mask_hidden` does; returns how many were masked.
+  /// Masks a text from this window again, as `mask_hidden`. Returns the number of new masks.
   std::size_t mask_again(std::string& text, bool as_it_is) const;
-  /// Whether there is anything in a text that only `mask_again` finds.
+  /// Whether a text has secrets that only `mask_again` finds.
   [[nodiscard]] bool hides_something(std::string_view text) const;
 
  private:

@@ -1,4 +1,4 @@
-/// Cleans log text of control characters and invalid UTF-8, and masks secrets that escapes or line breaks hide.
+/// Removes control characters and invalid UTF-8 from log texts, and masks secrets that escapes or line breaks hide.
 #include "sources/logs/records/masking.hpp"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ constexpr bool is_control(char c) noexcept {
 }  // namespace
 
 std::size_t behind_escape(std::string_view text, std::size_t at) noexcept {
-  constexpr std::size_t longest = 256;  // an OSC that does not end is none
+  constexpr std::size_t longest = 256;  // a longer OSC sequence is invalid
   const auto end = std::min(text.size(), at + longest);
   if (at + 1 >= end) return at + 1;
   if (text[at + 1] == '[') {
@@ -41,7 +41,7 @@ std::size_t behind_escape(std::string_view text, std::size_t at) noexcept {
 }
 
 bool is_plain(std::string_view text) noexcept {
-  // Without a branch a byte, so that it takes vectors.
+  // Without a branch per byte, so that the compiler can vectorize the loop.
   unsigned bad = 0;
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
@@ -80,11 +80,11 @@ std::string answerable(std::string_view text) {
 namespace {
 
 constexpr int deepest = 3;
-constexpr std::size_t least_mask = 4;  // fewer asterisks may be anybody's
+constexpr std::size_t least_mask = 4;  // fewer asterisks can be ordinary text
 constexpr std::string_view replacement = "\xEF\xBF\xBD";
-constexpr std::string_view pictures = "\xE2\x90";  // U+2400 to U+243F, with one byte more
+constexpr std::string_view pictures = "\xE2\x90";  // U+2400 to U+243F, followed by one more byte
 
-/// A text with the place in the record that each of its bytes, and its end, came from.
+/// A transformed text, with the position in the record for each byte and for the end.
 struct laid_bare {
   std::string text;
   std::vector<std::uint32_t> from;
@@ -98,7 +98,7 @@ struct laid_bare {
 
 constexpr bool is_continuation(char c) noexcept { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
-/// How many bytes at `at` do not show; 0: they do.
+/// The number of bytes of an invisible character at `at`. 0: the character is visible.
 std::size_t unseen_at(std::string_view text, std::size_t at) noexcept {
   const auto byte = static_cast<unsigned char>(text[at]);
   if (byte == 0x1B) return behind_escape(text, at) - at;
@@ -124,7 +124,7 @@ laid_bare without_unseen(const laid_bare& of) {
   return out;
 }
 
-/// The number of four hexadecimal digits; above 0xFFFF where they are none.
+/// The number of four hexadecimal digits. Above 0xFFFF if they are invalid.
 std::uint32_t unit_at(std::string_view text, std::size_t at) noexcept {
   constexpr std::uint32_t none = 0x10000;
   if (at + 4 > text.size()) return none;
@@ -142,7 +142,7 @@ std::uint32_t unit_at(std::string_view text, std::size_t at) noexcept {
   return sum;
 }
 
-/// Escapes as what they stand for; those of characters beyond ASCII as one byte that no secret has.
+/// Resolves escapes. Those of non-ASCII characters become one byte that does not occur in secrets.
 laid_bare unescaped(const laid_bare& of) {
   constexpr std::string_view written = "nrtbf";
   constexpr std::string_view meant = "\n\r\t\b\f";
@@ -171,11 +171,11 @@ laid_bare unescaped(const laid_bare& of) {
   return out;
 }
 
-/// Calls `each` with stretches behind masks that end at what does not show.
+/// Calls `each` for the bytes after masks that end at an invisible character.
 template <class Each>
 void each_extension(std::string_view text, const Each& each) {
   std::size_t asterisks = 0;
-  bool is_masked = false;  // what came last, but for what does not show
+  bool is_masked = false;  // whether the last visible character was masked
   bool is_behind = false;
   for (std::size_t at = 0; at < text.size();) {
     const auto unseen = unseen_at(text, at);
@@ -252,11 +252,11 @@ namespace {
 
 using secrets::span;
 
-constexpr std::size_t least_piece = 24;         // of base64 that a line of a key has
-constexpr std::size_t most_foreign_lines = 16;  // of others, between two lines of a key
+constexpr std::size_t least_piece = 24;         // of base64 in a line of a key
+constexpr std::size_t most_foreign_lines = 16;  // that are not part of the key, between two of its lines
 constexpr std::size_t longest_label = 64;
 
-/// Where a label such as `BEGIN RSA PRIVATE KEY` stands from `from` on; `word` is its first with the blank.
+/// The position of a label such as `BEGIN RSA PRIVATE KEY` from `from` on. `word` is its first word with the blank.
 std::size_t label_from(std::string_view text, std::string_view word, std::size_t from) noexcept {
   for (auto at = text.find(word, from); at != std::string_view::npos; at = text.find(word, at + 1)) {
     const auto label = text.substr(at, longest_label);
@@ -270,15 +270,15 @@ std::size_t label_from(std::string_view text, std::string_view word, std::size_t
 
 constexpr bool is_of_piece(char c) noexcept { return c != '=' && secrets::is(secrets::kind::base64, c); }
 
-/// Base64 with its padding; an equals sign before it is none of it, nor is the end of a colour.
+/// A run of base64 with its padding. An equals sign before it does not belong to it, nor does the end of a color sequence.
 struct piece {
   span where{};
-  std::size_t number = 0;  // of its line's
+  std::size_t number = 0;  // index in its line
 
   [[nodiscard]] bool is_there() const noexcept { return where.end > where.begin; }
 };
 
-/// Goes from piece to piece.
+/// Iterates over the pieces of a line.
 class pieces {
  public:
   explicit pieces(std::string_view line) noexcept : line_(line) {}
@@ -302,7 +302,7 @@ class pieces {
   std::size_t at_ = 0, number_ = 0;
 };
 
-/// Numbers of traces, paths and words are written in one case.
+/// Base64 of keys has letters of both cases. Trace IDs, paths and words usually have one case only.
 bool is_of_key(std::string_view piece) noexcept {
   if (piece.size() < least_piece) return false;
   const auto is_small = [](char c) { return c >= 'a' && c <= 'z'; };
@@ -314,7 +314,7 @@ char at_or_nul(std::string_view line, std::size_t at) noexcept {
   return at < line.size() && line[at] != '\r' && line[at] != '\n' ? line[at] : '\0';
 }
 
-/// What stands around a part of a line.
+/// The characters around a part of a line.
 struct frame_of_part {
   char before = '\0';
   char behind = '\0';
@@ -325,7 +325,7 @@ struct frame_of_part {
   bool operator==(const frame_of_part&) const = default;
 };
 
-/// Around the dashes of a label; nothing where that is not known.
+/// The characters around the dashes of a label. Nothing if they are unknown.
 std::optional<frame_of_part> frame_of_label(std::string_view text, std::size_t label) noexcept {
   auto begin = label;
   while (begin > 0 && label - begin < longest_label && (text[begin - 1] == '-' || (begin == label && text[begin - 1] == ' ')))
@@ -338,7 +338,7 @@ std::optional<frame_of_part> frame_of_label(std::string_view text, std::size_t l
   return out;
 }
 
-/// The lines behind the first one of a key.
+/// Finds the lines of a key after its first one.
 class lines_of_key {
  public:
   lines_of_key(std::string_view text, std::size_t offset, std::optional<frame_of_part> frame, std::vector<span>& into) noexcept
@@ -372,7 +372,7 @@ class lines_of_key {
     if (is_any) foreign_ = 0;
     return is_any;
   }
-  /// A key's last line is as short as it comes; it stands where the others do.
+  /// The last line of a key may be short. It is at the same position as the other lines.
   bool take_short(std::string_view line, std::size_t at) {
     if (!number_) return false;
     pieces in(line);
@@ -399,7 +399,7 @@ void find_key_lines(std::string_view text, std::vector<span>& into) {
   const auto known = into.size();
   for (auto begin = label_from(text, "BEGIN ", 0); begin != std::string_view::npos;) {
     const auto next = label_from(text, "BEGIN ", begin + 1);
-    // A key ends where another begins, so nothing is looked at twice.
+    // A key ends where the next one begins, so that no text is examined twice.
     const auto end = std::min({next, text.size(), begin + secrets::reach_ahead});
     const auto first = text.substr(0, end).find('\n', begin);
     const bool is_of_one_line = label_from(text.substr(0, std::min(first, end)), "END ", begin) != std::string_view::npos;

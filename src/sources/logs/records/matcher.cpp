@@ -1,4 +1,4 @@
-/// A compiled query, which says whether a record matches.
+/// A compiled query, which decides whether a record matches.
 #include "sources/logs/records/matcher.hpp"
 
 #include <re2/re2.h>
@@ -16,8 +16,8 @@ constexpr std::int64_t most_program_bytes = 2 << 20;
 constexpr std::size_t most_fields = 16;
 constexpr std::size_t most_path_bytes = 256;
 
-/// Whether what an expression matches of some lines, it matches of these lines among others as well. The ends of the text and
-/// flags make a difference; groups and "(?i)" do not.
+/// Whether a match within some lines is still a match if other lines surround them. Anchors at the ends of the text and flags
+/// prevent this; groups and "(?i)" do not.
 bool is_local_expression(std::string_view expression) noexcept {
   for (std::size_t at = 0; at + 1 < expression.size(); ++at) {
     if (expression[at] == '\\') {
@@ -47,7 +47,7 @@ result<std::shared_ptr<const re2::RE2>> compile_expression(std::string_view expr
   if (made->ok() && std::max(made->ProgramSize(), made->ReverseProgramSize()) > most_instructions)
     return refused("it is too large; use fewer repetitions");
   if (made->ok()) return std::shared_ptr<const re2::RE2>(std::move(made));
-  // What RE2 says may hold a part of the expression, which is to be the caller's own.
+  // The error text of RE2 can quote the expression. Compile it without the added flags, so that the quote is the caller's text.
   const re2::RE2 alone(re2::StringPiece(expression.data(), expression.size()), options);
   return refused(alone.ok() ? made->error() : alone.error());
 }

@@ -1,4 +1,4 @@
-/// A compiled query, which says whether a record matches.
+/// A compiled query, which decides whether a record matches.
 #pragma once
 
 #include <memory>
@@ -18,27 +18,28 @@ class RE2;
 
 namespace hondana::records {
 
-/// An RE2 expression from outside: bounded in length (4 KiB) and in what it is compiled to (`most_instructions`), which is how
-/// many steps a byte may take. `^` and `$` match at the ends of lines. Errors:
-/// invalid_argument, in which `what` names it ("grep").
+/// Compiles an RE2 expression from a client. Limits its length (4 KiB) and its compiled size (`most_instructions`), which is
+/// the maximum number of steps per byte. `^` and `$` match at line ends. `what` names the expression in errors ("grep").
+/// Errors: invalid_argument.
 [[nodiscard]] result<std::shared_ptr<const re2::RE2>> compile_expression(std::string_view expression, std::string_view what);
 
 inline constexpr int most_instructions = 3000;
 
-/// A query, compiled. Threads: any.
+/// A compiled query. Threads: any.
 class matcher {
  public:
-  /// Errors: invalid_argument for an expression that is none, too many fields, or a range that ends before it begins.
+  /// Errors: invalid_argument for an invalid expression, too many fields, or a range that ends before it begins.
   [[nodiscard]] static result<matcher> compile(const query& of);
 
-  /// Whether all that the query asks of a record's time, level, text and fields holds. A record without a time is in no range,
-  /// and one without a level is of none.
+  /// Whether a record meets all conditions on time, level, text and fields. A record without a time matches no time range. A
+  /// record without a level matches no level.
   [[nodiscard]] bool accepts(const record& one) const;
   [[nodiscard]] bool accepts_time(const std::optional<instant>& time) const noexcept;
   [[nodiscard]] bool accepts_level(const std::optional<severity>& level) const noexcept;
   [[nodiscard]] bool accepts_text(std::string_view text) const;
 
-  /// The expression where a record can match only what it also matches in a text with lines around the record's; else null.
+  /// The expression, if a text of several records can be searched for it: then it also finds each match within a single record.
+  /// Otherwise null.
   [[nodiscard]] const re2::RE2* filter() const noexcept { return is_local_ ? grep_.get() : nullptr; }
   [[nodiscard]] bool asks_for_level() const noexcept { return at_least_.has_value(); }
 

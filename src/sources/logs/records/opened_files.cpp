@@ -1,4 +1,4 @@
-/// The files of a log while one request reads them, and cursors that find a place again after rotation.
+/// The files of a log during one request, and cursors that remain valid after rotation.
 #include "sources/logs/records/opened_files.hpp"
 
 #include <fcntl.h>
@@ -22,8 +22,8 @@ namespace {
 constexpr std::size_t most_fronts = 512;
 constexpr std::uint64_t longest_open_line = 4u << 20;
 
-/// Behind the last line end; 0 where there is none. A line that is longer than `longest_open_line` counts from there on as one
-/// that has not ended, and what lies before as one that has.
+/// The position after the last line end, or 0 if there is none. Searches only the last `longest_open_line` bytes. If they have
+/// no line end, returns their beginning: the text before then counts as complete.
 result<std::uint64_t> behind_last_line(const content& in, const call& by) {
   constexpr std::uint64_t block_bytes = 256u << 10;
   std::string bytes;
@@ -74,7 +74,7 @@ result<opened_file> members::open(const listed_set& in, const listed_file& which
   std::string front(telling_bytes, '\0');
   const auto got = disk::read_at(out.file->get(), front.data(), front.size(), 0);
   if (!got) return fail(errc::source_unavailable, "A log file could not be read.", std::strerror(got.error()));
-  // What was written since is not part of it.
+  // Bytes that were written after the listing do not count.
   front.resize(static_cast<std::size_t>(std::min<std::uint64_t>(*got, out.listed.facts.size)));
   out.how = compression_of(front);
   out.front = out.how == compression::none ? std::move(front) : front_of(out);
@@ -109,7 +109,7 @@ result<member> members::unpack(opened_file of, const call& by) {
 
 namespace {
 
-constexpr std::string_view mark = "1";  // of this way of writing it
+constexpr std::string_view mark = "1";  // version of the format
 constexpr char divider = '.';
 constexpr std::size_t numbers_of_a_place = 10;
 
@@ -158,7 +158,7 @@ std::optional<position> position_in(std::string_view text) {
   out.scanned = numbers[6];
   out.before = {numbers[7], numbers[8]};
   if (out.front_bytes > telling_bytes || out.scanned > out.end) return std::nullopt;
-  // One way to write each.
+  // Reject other spellings of the same position.
   if (!text.empty() || to_text(out) != whole) return std::nullopt;
   return out;
 }
@@ -191,17 +191,17 @@ result<bool> holds(const member& one, const position& at) {
 namespace {
 
 constexpr std::size_t most_open = 4;
-constexpr std::size_t most_around = 8;  // members that a margin may go over, those that hold nothing aside
+constexpr std::size_t most_around = 8;  // files that a margin may span, not counting empty ones
 constexpr std::size_t most_empty = 256;
 constexpr std::uint64_t quickly_unpacked = 4u << 20;
 constexpr std::int64_t copying_lasts = 60'000'000'000;  // nanoseconds
 
-/// What cannot be read does not decide about others; what may be read later does.
+/// Errors of files that cannot be read. Such files do not influence the masking of others. Files that may be readable later do.
 bool is_of_no_use(const failure& why) noexcept {
   return why.code == errc::access_denied || why.code == errc::source_unavailable;
 }
 
-/// Nanoseconds since 1970; nothing where the file system does not tell.
+/// Creation time in nanoseconds since 1970. Nothing if the file system does not have it.
 std::optional<std::int64_t> birth_of(const disk::handle& file) noexcept {
   struct statx facts{};
   const bool is_told = ::statx(file.get(), "", AT_EMPTY_PATH, STATX_BTIME, &facts) == 0 && (facts.stx_mask & STATX_BTIME) != 0;
@@ -213,7 +213,7 @@ std::optional<std::int64_t> birth_of(const disk::handle& file) noexcept {
 
 result<opened_file> opened_set::open(std::size_t which) {
   auto file = with_.open(all_, all_.files[which]);
-  // It was there when it was listed: so it has another name now, or is compressed.
+  // The file existed when it was listed, so it was renamed or compressed since.
   if (!file && file.error().code == errc::resource_not_found) file.error().code = errc::content_changed;
   return file;
 }
@@ -222,7 +222,7 @@ result<std::shared_ptr<const member>> opened_set::get(std::size_t which) {
   if (const auto found = open_.find(which); found != open_.end()) return found->second;
   HONDANA_TRY(auto file, open(which));
   HONDANA_TRY(auto made, with_.unpack(std::move(file), by_));
-  // Those furthest away are done with.
+  // Close the file that is furthest from this one.
   if (open_.size() >= most_open) {
     const auto first = which - std::min(which, open_.begin()->first);
     const auto last = std::max(which, std::prev(open_.end())->first) - which;
@@ -251,8 +251,8 @@ result<std::string> opened_set::before(std::size_t which, const content& of, std
     const auto file = open(which);
     if (!file && is_of_no_use(file.error())) continue;
     if (!file) return tl::unexpected(file.error());
-    // Unpacking much for the sake of a few bytes would make every answer slow that comes just after a rotation; it is done
-    // where they matter.
+    // Decompressing a large file for a few bytes would slow down each answer right after a rotation. Do it only if these bytes
+    // matter.
     const bool is_long = file->how != compression::none && file->listed.facts.size > quickly_unpacked && !open_.contains(which);
     if (is_long) {
       HONDANA_TRY(const auto matters, may_go_on(of, out));
@@ -332,7 +332,8 @@ result<std::optional<opened_set::place>> opened_set::find(const position& at, st
     HONDANA_TRY(const auto one, get(which));
     return holds(*one, at);
   };
-  // As it was first, since others may hold the same; what is empty is told by nothing else.
+  // First try the file with the same identity, since others may have the same contents. An empty file can only be found by its
+  // identity.
   for (const bool as_it_was : {true, false}) {
     for (auto which = size(); which-- > 0;) {
       if (is_same(listed(which)) != as_it_was || (!as_it_was && at.front_bytes == 0)) continue;
@@ -350,7 +351,8 @@ result<std::optional<opened_set::place>> opened_set::find(const position& at, st
 
 result<bool> opened_set::is_copy(std::size_t which, const member& newer) {
   const auto& older = listed(which);
-  // Of two files of which one was moved out of the other's way, the older one may well be how the newer one begins.
+  // Only the live file is copied. Between rotated files, an older one may equal the beginning of a newer one without being a
+  // copy.
   if (newer.of.listed.rank.how != file_rank::scheme::live) return false;
   if (newer.of.how != compression::none || older.facts.size > newer.of.listed.facts.size || older.facts.size == 0) return false;
   if (disk::wall_clock() - older.facts.changed > copying_lasts) return false;
@@ -358,7 +360,7 @@ result<bool> opened_set::is_copy(std::size_t which, const member& newer) {
   if (file.how != compression::none || !std::string_view(newer.of.front).starts_with(file.front)) return false;
   const auto here = birth_of(*newer.of.file);
   const auto there = birth_of(*file.file);
-  const bool is_told = here && there && *here != *there;  // both may be of one tick of the clock
+  const bool is_told = here && there && *here != *there;  // both may be from the same clock tick
   if (is_told ? *there < *here : older.facts.size < telling_bytes) return false;
   HONDANA_TRY(const auto one, get(which));
   const auto end = one->bytes->size();

@@ -1,4 +1,4 @@
-/// The files of a log while one request reads them, and cursors that find a place again after rotation.
+/// The files of a log during one request, and cursors that remain valid after rotation.
 #pragma once
 
 #include <cstddef>
@@ -22,28 +22,28 @@
 
 namespace hondana::records {
 
-/// So much of its front says which file it is, wherever it is moved and however it is compressed.
+/// So many bytes at the beginning of the contents identify a file, even after it is renamed or compressed.
 inline constexpr std::size_t telling_bytes = 4096;
 
-/// What can be said of a member before it is unpacked.
+/// An open file, before decompression.
 struct opened_file {
   listed_file listed{};
   std::shared_ptr<const disk::handle> file{};
   compression how = compression::none;
-  std::string front{};  ///< The first `telling_bytes` of what it holds.
+  std::string front{};  ///< The first `telling_bytes` of its contents.
 };
 
-/// One whose bytes are at hand.
+/// A file of a log, ready to read.
 struct member {
   opened_file of{};
   std::shared_ptr<const content> bytes{};
-  std::uint64_t end = 0;  ///< Behind its last record; a line that is still being written is behind that.
+  std::uint64_t end = 0;  ///< End of the last complete record. A line that is still being written begins here.
   framing frame{};
   time_reader times{};
-  std::string trouble{};  ///< Why not all of it can be read; empty: it can.
+  std::string trouble{};  ///< Why the contents are incomplete. Empty: they are complete.
 };
 
-/// Opens members of one log. Threads: any.
+/// Opens the files of one log. Threads: any.
 class members {
  public:
   members(framing_choice how, zone in, std::uint64_t most_of_one, std::uint64_t most_kept)
@@ -66,38 +66,39 @@ class members {
   std::map<key, std::string> fronts_;  // of compressed files
 };
 
-/// A line without its end counts once nothing has been written for so long: half a line may be half a secret.
+/// A last line without a line end counts as complete if nothing was written for this long: half a line may contain half a
+/// secret.
 inline constexpr std::int64_t line_settles_after = 2'000'000'000;  // nanoseconds
 
-/// Whether the last line has no end yet.
+/// Whether the last line does not have a line end yet.
 [[nodiscard]] bool is_open_ended(int file, std::uint64_t size) noexcept;
 
-/// Everything that is older than a place in a member.
+/// A place in a log, for cursors: all older records are still to be read.
 struct position {
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
-  std::uint64_t front_bytes = 0;  ///< Of the member's front, `telling_bytes` at most,
-  bytes::digest front{};          ///< and their digest.
-  std::uint64_t end = 0;          ///< Records that end there, or before, are wanted;
-  std::uint64_t scanned = 0;      ///< from here up to `end` none begins.
-  bytes::digest before{};         ///< Of up to `anchor_bytes` before `end`.
+  std::uint64_t front_bytes = 0;  ///< Length of the identifying beginning of the contents, at most `telling_bytes`.
+  bytes::digest front{};          ///< Digest of this beginning.
+  std::uint64_t end = 0;          ///< Records that end here or earlier are wanted.
+  std::uint64_t scanned = 0;      ///< No record begins from here to `end`.
+  bytes::digest before{};         ///< Digest of up to `anchor_bytes` before `end`.
 
   static constexpr std::uint64_t anchor_bytes = 256;
 };
 
 [[nodiscard]] std::string to_text(const position& at);
-/// Nothing for what `to_text` does not give.
+/// Parses the result of `to_text`. Returns nothing for other texts.
 [[nodiscard]] std::optional<position> position_in(std::string_view text);
 
-/// Errors: content_changed when the member is shorter by now, source_unavailable.
+/// Errors: content_changed if the file has become shorter, source_unavailable.
 [[nodiscard]] result<position> position_at(const member& in, std::uint64_t end, std::uint64_t scanned);
 
-/// Whether a member's front is that of the place.
+/// Whether a file begins like that of the position.
 [[nodiscard]] bool may_hold(const opened_file& one, const position& at) noexcept;
-/// Whether it is that very place.
+/// Whether a file has the position, by the contents before it.
 [[nodiscard]] result<bool> holds(const member& one, const position& at);
 
-/// Opens them as they are asked for and has few open at once. Threads: one at a time.
+/// Opens the files of a listing on demand, with only a few open at a time. Threads: one at a time.
 class opened_set {
  public:
   opened_set(listed_set all, members& with, const call& by, bool redact)
@@ -107,28 +108,28 @@ class opened_set {
   [[nodiscard]] const listed_file& listed(std::size_t which) const { return all_.files[which]; }
   [[nodiscard]] const listed_set& all() const noexcept { return all_; }
 
-  /// Errors: access_denied, source_unavailable, and content_changed where it is not there any more under its name.
+  /// Errors: access_denied, source_unavailable. content_changed if the name does not exist any more.
   [[nodiscard]] result<opened_file> open(std::size_t which);
   /// Errors: as `open` and `members::unpack`.
   [[nodiscard]] result<std::shared_ptr<const member>> get(std::size_t which);
-  /// A window onto a member of this set, which it must not outlive.
+  /// A window onto a file of this set. The window must not outlive the set.
   [[nodiscard]] window window_onto(std::size_t which, const member& of);
 
   struct place {
     std::size_t which = 0;
     std::shared_ptr<const member> in{};
   };
-  /// Where a cursor leads to; nothing where that has gone, and then `why` says how. Errors: as `get`.
+  /// Finds the place of a cursor. Returns nothing if it is lost; `why` then has the reason. Errors: as `get`.
   [[nodiscard]] result<std::optional<place>> find(const position& at, std::string& why);
 
-  /// Whether a member is what is being copied of the one that is written, before that is truncated (`copytruncate`): made later
-  /// than it, and how it begins.
+  /// Whether a file is a copy of the live file that `copytruncate` is still making, before it truncates the live file. Such a
+  /// copy is newer than the live file and equals its beginning.
   [[nodiscard]] result<bool> is_copy(std::size_t which, const member& newer);
 
  private:
-  /// What stands before `of`, which is that member's content.
+  /// The contents of older files directly before `of`, which is the contents of file `which`.
   [[nodiscard]] result<std::string> before(std::size_t which, const content& of, std::size_t most);
-  /// Whether a key that began somewhere before would go on in `of`, with so much between.
+  /// Whether a private key that began earlier could continue in `of`, with the text `between` in between.
   [[nodiscard]] static result<bool> may_go_on(const content& of, const std::string& between);
   [[nodiscard]] bool is_empty(std::size_t which) const { return all_.files[which].facts.size == 0; }
   [[nodiscard]] result<std::string> behind(std::size_t which, std::size_t most);

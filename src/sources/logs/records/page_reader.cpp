@@ -22,12 +22,12 @@ namespace {
 constexpr std::uint64_t first_block = 64u << 10;
 constexpr std::uint64_t largest_block = 1u << 20;
 constexpr instant clock_slack = 1'000'000;
-constexpr std::uint64_t most_steps = 64u << 20;  // of matching, between two looks at the clock
+constexpr std::uint64_t most_steps = 64u << 20;  // of matching, between two checks of the time
 constexpr std::uint64_t least_searched = 512;
-constexpr std::size_t most_disappointments = 16;  // candidates of a block that were none
+constexpr std::size_t most_disappointments = 16;  // matches in a block that were not in a single record
 constexpr std::size_t most_remarks = 20;
 
-/// Whether what is matched of a text as it is, is matched of it as it is answered.
+/// Whether the text is returned unchanged, so that matches in the original text are also matches in the result.
 bool is_as_answered(std::string_view text) noexcept {
   unsigned bad = 0;
   for (const char c : text) {
@@ -52,12 +52,13 @@ class page_maker {
   result<step> go_through(std::size_t which, std::uint64_t end, std::uint64_t scanned);
   result<step> go_backwards(std::size_t which, const member& in, std::uint64_t end, std::uint64_t scanned,
                             const stretch& where);
-  /// Records that begin in a block, the last of which ends at `end`; that is the beginning of the first then.
+  /// Takes the records that begin in a block, newest first. `end` is the end of the last one, and is set to the beginning of
+  /// the first.
   result<step> take_block(std::size_t which, const block& in, std::uint64_t& end);
   result<step> take_candidates(std::size_t which, const block& in, std::uint64_t& end);
-  /// Of [begin, end), at records' ends, those that may match, in order.
+  /// Finds the records in [begin, end) that may match, in order. Both ends are record boundaries.
   void find_candidates(const block& in, std::uint64_t begin, std::uint64_t end, std::uint64_t piece);
-  /// Ends the page where the time is up; what begins at `end` was taken.
+  /// Ends the page if the time is up. Everything from `end` on was taken.
   result<step> look_at_clock(std::size_t which, std::uint64_t end);
   result<step> take(std::size_t which, const block& in, std::uint64_t begin, std::uint64_t end);
   result<step> end_early(std::size_t which, const member& in, std::uint64_t end, std::uint64_t scanned, std::string why);
@@ -81,7 +82,7 @@ class page_maker {
   page out_;
   std::uint64_t looked_through_ = 0;
   std::size_t text_bytes_ = 0;
-  // Of the member that is gone through.
+  // Of the current file.
   const member* in_ = nullptr;
   window* through_ = nullptr;
   record_maker* maker_ = nullptr;
@@ -166,7 +167,7 @@ result<page_maker::step> page_maker::go_backwards(std::size_t which, const membe
                                                   const stretch& where) {
   auto at = std::min(scanned, in.end);
   end = std::min(end, in.end);
-  if (where.end < at) at = end = where.end;  // what ends behind it is not wanted; a record that is cut here is none, either
+  if (where.end < at) at = end = where.end;  // later records are not wanted, nor is one that is cut here
   bool is_cut = where.end < in.end && at == where.end;
   auto size = first_block;
   while (at > where.begin) {
@@ -180,7 +181,7 @@ result<page_maker::step> page_maker::go_backwards(std::size_t which, const membe
     HONDANA_TRY(auto loaded, through_->load(begin, at));
     looked_through_ += at - begin;
     if (is_cut) {
-      // The first whole record below the cut ends where the last one there begins.
+      // The last record boundary below the cut ends the first whole record.
       const auto last = last_start(loaded, in.frame, at);
       if (last) {
         end = *last;
@@ -246,8 +247,8 @@ void page_maker::find_candidates(const block& in, std::uint64_t begin, std::uint
   };
   candidates_.clear();
   bool is_sure = end - begin <= 2 * piece && is_as_answered(part(begin, end));
-  // From hit to hit, where a record is one when it matches by itself. What is searched at once grows while nothing is found, so
-  // that an expression that looks far ahead goes through no byte more than a few times.
+  // Search from match to match. A record is a candidate if it also matches on its own. The searched part grows while nothing is
+  // found, so that expressions that look far ahead read each byte only a few times.
   std::size_t disappointments = 0;
   auto size = least_searched;
   for (auto from = begin; is_sure && from < end;) {

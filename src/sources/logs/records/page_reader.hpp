@@ -19,16 +19,17 @@ struct page_request {
   bool redact = true;
 };
 
-/// Errors: as `log::read`, and content_changed when the files were rotated or truncated just now: then it is to be begun anew.
+/// Errors: as `log::read`. content_changed if the files were just rotated or truncated: retry with a new listing.
 [[nodiscard]] result<page> read_page(const listed_set& all, members& with, const page_request& request);
 
-/// What a failure says of a member that is left out.
+/// A remark that a file is left out because of an error.
 [[nodiscard]] std::string left_out(const std::string& name, const failure& why);
-/// What the trouble of a member says of it.
+/// A remark that only a part of a file could be read.
 [[nodiscard]] std::string read_in_part(const member& of);
 
-/// Members that were changed last so long before `since` are not looked at: times without zones, and clocks, may be wrong by a
-/// day and some hours. What a member begins with says nothing of those before: clocks that are set later begin with any time.
+/// Files that were last modified this long before `since` are skipped. The margin allows for times without zones and for wrong
+/// clocks.
+/// The first time of a file says nothing about older files: after the clock was set forward, a file can begin with any time.
 inline constexpr instant write_slack = 26 * 3'600'000'000ll;
 
 }  // namespace hondana::records

@@ -12,7 +12,7 @@
 namespace hondana::records {
 namespace {
 
-/// The first beginning of a line at or behind `from`; the end of the block where there is none.
+/// The first beginning of a line at or after `from`. The end of the block if there is none.
 std::uint64_t line_at(const block& in, std::uint64_t from) noexcept {
   if (from == 0) return 0;
   if (from >= in.end) return in.end;
@@ -54,7 +54,7 @@ std::optional<std::uint64_t> last_start(const block& in, const framing& by, std:
 
 result<record_maker::made> record_maker::make(const block& at_hand, std::uint64_t begin, std::uint64_t end) {
   const auto kept = std::min(end, begin + most_);
-  // What is behind a cut decides whether a secret ends before it.
+  // Text after the cut decides whether a secret ends before it.
   const auto seen = std::min(end, kept + looks_ahead_bytes);
   block loaded;
   if (!at_hand.holds(begin, seen)) {
@@ -70,7 +70,7 @@ result<record_maker::made> record_maker::make(const block& at_hand, std::uint64_
   out.what.cut = end - begin - text.size();
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r') && kept == end) text.remove_suffix(1);
   out.what.text = through_.cleaned(text);
-  // What escapes stood between has come together.
+  // Parts that an escape sequence had separated are now adjacent.
   const bool is_other = out.what.text != text;
   if (is_other || may_hide(text)) {
     const auto size = out.what.text.size();
@@ -117,7 +117,7 @@ result<std::optional<instant>> record_maker::time_before(const block& at_hand, s
   const auto from = begin - std::min(begin, looks_back_bytes);
   HONDANA_TRY(const auto older, through_.load(from, begin));
   if (!look_in(older, begin)) {
-    // Nothing near: so it is for all that follow from there.
+    // No time is near, so the result is also valid for records after `from`.
     known_from_ = from;
     known_to_ = begin;
     known_.reset();

@@ -1,4 +1,4 @@
-/// Goes through the records of a log in files from the oldest on, across rotations.
+/// Visits the records of a log in files from the oldest on, across rotations.
 #include "sources/logs/records/record_walker.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ class walker {
   explicit walker(const walk_request& request) : request_(request) {}
   enum class step : std::uint8_t { on, enough, list_again };
 
-  /// All of a listing behind `done`, which is set as members are gone through.
+  /// Visits the files of a listing after `done`, which is updated after each file.
   result<step> go(opened_set& in, std::optional<position>& done);
   [[nodiscard]] walk_end take_end() noexcept { return std::move(end_); }
   void remark(std::string text) {
@@ -49,7 +49,7 @@ class walker {
   std::uint64_t looked_through_ = 0;
   std::optional<instant> latest_;
   bool keeps_time_ = false;
-  bool has_given_ = false;  // anything of the member that is gone through
+  bool has_given_ = false;  // whether any record of the current file was visited
   walk_end end_;
 };
 
@@ -132,7 +132,7 @@ result<walker::step> walker::go_through(opened_set& in, std::size_t which, const
     }
     at = end;
   }
-  // What begins before the end of the stretch and ends behind it is later than what is wanted, but at the end of the file.
+  // A record that begins in the range and ends after it is too late, except at the end of the file.
   if (pending && where->end == of.end) return take(maker, loaded, *pending, of.end);
   return step::on;
 }
@@ -166,7 +166,7 @@ result<walk_end> walk_through(const std::function<result<listed_set>()>& again, 
     opened_set in(std::move(*all), with, request.by, request.redact);
     const auto gone = one.go(in, done);
     if (!gone) {
-      // Some of that member has been given, and would be again.
+      // Records of this file were already visited, and a retry would visit them twice.
       if (gone.error().code != errc::content_changed) return tl::unexpected(gone.error());
       one.lose("A log file was truncated while it was read; its later records are missing.");
       return one.take_end();

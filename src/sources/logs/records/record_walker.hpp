@@ -1,4 +1,4 @@
-/// Goes through the records of a log in files from the oldest on, across rotations.
+/// Visits the records of a log in files from the oldest on, across rotations.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ struct walk_request {
   const std::function<bool(const record&)>& each;
 };
 
-/// As `log::walk`. `again` lists the files anew, since they may be rotated on the way; where that loses something, the walk is
-/// not whole and a remark says why.
+/// As `log::walk`. `again` lists the files again, since they may be rotated during the walk. If records are lost by that, the
+/// walk is not whole, and a remark says why.
 [[nodiscard]] result<walk_end> walk_through(const std::function<result<listed_set>()>& again, members& with,
                                             const walk_request& request);
 

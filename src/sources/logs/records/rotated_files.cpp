@@ -27,8 +27,8 @@ namespace {
 
 constexpr std::size_t most_figures = 18;
 
-/// Numbers with '-', '_', '.', ':', 'T' or nothing between; nothing when there is anything else. Those of a date that is
-/// written in one (20260131) are taken apart, so that the ways of writing dates are of one kind.
+/// Parses numbers separated by '-', '_', '.', ':', 'T' or nothing. Returns nothing for other texts. Dates without separators
+/// (20260131) are split, so that all forms of dates are comparable.
 std::optional<file_rank> rank_of_middle(std::string_view middle) {
   file_rank out;
   bool is_date = false;
@@ -43,7 +43,7 @@ std::optional<file_rank> rank_of_middle(std::string_view middle) {
     if (figures == 0) return std::nullopt;
     if (out.numbers.empty() && (figures == 8 || figures == 10 || figures == 12 || figures == 14) && number >= 1970'00'00 &&
         middle.starts_with('2')) {
-      // A date, and perhaps hours and more.
+      // A date, possibly with hours and so on.
       std::uint64_t scale = 1;
       for (auto i = figures; i > 8; i -= 2) scale *= 100;
       const auto date = number / scale;
@@ -99,7 +99,7 @@ std::optional<file_rank> rank_of(std::string_view name, std::string_view live) {
 namespace {
 
 constexpr int most_looks = 50;
-constexpr std::size_t most_names = 1'000'000;  // gone through in the folder
+constexpr std::size_t most_names = 1'000'000;  // checked in the folder
 
 tl::unexpected<failure> not_there(int error, const std::string& what, std::string_view thing = "file") {
   const std::string text = what + ": " + std::strerror(error);
@@ -118,7 +118,7 @@ tl::unexpected<failure> not_there(int error, const std::string& what, std::strin
 
 using facts_by_name = std::map<std::string, disk::stamp>;
 
-/// What is kept back, as it is called in a folder.
+/// The server's own files, by their names in the folder.
 disk::own_files own_in(const set_place& where) {
   if (where.kept_back.empty()) return {};
   std::error_code problem;
@@ -126,7 +126,7 @@ disk::own_files own_in(const set_place& where) {
   return {where.kept_back, problem ? where.folder : real.string()};
 }
 
-/// What is a member now. Links, folders, pipes, devices and the server's own files are none.
+/// Lists the files that belong to the log now. Ignores links, folders, pipes, devices and the server's own files.
 result<facts_by_name> look_once(const set_place& where, const disk::handle& folder, const disk::own_files& own,
                                 std::optional<mode_t>& refused) {
   auto names = disk::stream_of(disk::handle(::openat(folder.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
@@ -145,7 +145,7 @@ result<facts_by_name> look_once(const set_place& where, const disk::handle& fold
     if (!is_one || own.has_name(name)) continue;
     struct stat facts{};
     if (::fstatat(folder.get(), name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) {
-      if (errno == ENOENT) continue;  // it has just gone
+      if (errno == ENOENT) continue;  // it was just deleted
       return not_there(errno, "looking at " + name);
     }
     if (own.is_one(facts)) continue;
@@ -158,7 +158,7 @@ result<facts_by_name> look_once(const set_place& where, const disk::handle& fold
   return out;
 }
 
-/// Whether no file has come, gone or got another name.
+/// Whether no file was created, deleted or renamed.
 bool has_same_names(const facts_by_name& a, const facts_by_name& b) noexcept {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
     return x.first == y.first && x.second.device == y.second.device && x.second.inode == y.second.inode;
@@ -183,7 +183,7 @@ void put_in_order(std::vector<listed_file>& files) {
     });
     return;
   }
-  // Programs that compress keep the time but for what is finer than a second.
+  // Programs that compress files preserve the modification time, but only in whole seconds.
   constexpr std::int64_t second = 1'000'000'000;
   std::sort(files.begin(), files.end(), [&](const listed_file& a, const listed_file& b) {
     if (is_live(a) || is_live(b)) return !is_live(a) && is_live(b);
@@ -196,7 +196,7 @@ void put_in_order(std::vector<listed_file>& files) {
   });
 }
 
-/// One of those that hold the same: of hard links the first, and what is not compressed.
+/// Removes duplicates: keeps the first of hard links, and uncompressed files instead of compressed ones.
 std::vector<listed_file> without_twins(const facts_by_name& all, const set_place& where) {
   std::vector<listed_file> out;
   std::set<std::pair<std::uint64_t, std::uint64_t>> seen;
@@ -218,10 +218,10 @@ result<listed_set> list_files(const set_place& where) {
   if (folder < 0) return not_there(errno, "opening " + where.folder, "folder");
   out.folder = std::make_shared<const disk::handle>(folder);
   out.own = own_in(where);
-  std::optional<mode_t> refused;  // what stands in the place of the file that is written
+  std::optional<mode_t> refused;  // the type of the file in the place of the live file, if it is not a regular one
   auto before = look_once(where, *out.folder, out.own, refused);
   if (!before) return tl::unexpected(std::move(before.error()));
-  // Names that are moved while they are listed are seen twice or not at all.
+  // Names that are changed during a listing may be seen twice or not at all.
   for (int i = 0; i < most_looks; ++i) {
     auto again = look_once(where, *out.folder, out.own, refused);
     if (!again) return tl::unexpected(std::move(again.error()));

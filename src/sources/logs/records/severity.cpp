@@ -104,7 +104,7 @@ std::optional<severity> in_fields(std::string_view line) {
   return found;
 }
 
-/// Of access logs: the status behind the request in quotes.
+/// For access logs: the status after the quoted request.
 std::optional<severity> of_status(std::string_view line) noexcept {
   const auto open = line.find('"');
   if (open == std::string_view::npos) return std::nullopt;
@@ -123,7 +123,7 @@ bool is_glog(std::string_view line) noexcept {
          (line[5] == ' ' || std::all_of(line.begin() + 5, line.begin() + 9, ascii::is_digit));
 }
 
-/// Words that name a level and stand as one: in capitals, in brackets, or with a colon behind.
+/// Finds a word that names a level: in capitals, in brackets, or followed by a colon.
 std::optional<severity> among_words(std::string_view front) noexcept {
   std::size_t words = 0;
   for (std::size_t at = 0; at < front.size() && words < most_front_words;) {
@@ -140,7 +140,7 @@ std::optional<severity> among_words(std::string_view front) noexcept {
     const bool is_bracketed = (before == '[' && (behind == ']' || behind == ' ')) || (before == '(' && behind == ')') ||
                               (before == '<' && behind == '>') || (before == '|' && behind == '|');
     if (word.size() == 1) {
-      // A letter alone says nothing but in brackets, or as Android's "D/tag".
+      // A single letter counts only in brackets, or in the form "D/tag" of Android.
       const bool is_alone = (before == '[' && behind == ']') || (before == ' ' && behind == '/' && ascii::is_upper(word[0]));
       if (is_alone) {
         if (const auto found = severity_named(word)) return found;
@@ -153,7 +153,7 @@ std::optional<severity> among_words(std::string_view front) noexcept {
     const bool begins = before == ' ' || before == '[' || before == '\t' || before == '|' || before == '(' || before == '<' ||
                         before == ':' || before == '-' || before == ']' || before == '.';
     if (!begins || !ends || (!is_shouted && !is_bracketed && behind != ':')) continue;
-    // "config:" and "note:" begin many a sentence that is none of a level.
+    // Words such as "config:" begin many sentences that have nothing to do with a level.
     if (!is_shouted && !is_bracketed &&
         (ascii::is_same(word, "config") || ascii::is_same(word, "log") || ascii::is_same(word, "fine"))) {
       continue;

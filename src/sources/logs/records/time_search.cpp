@@ -14,27 +14,27 @@ namespace hondana::records {
 namespace {
 
 constexpr std::uint64_t probe_bytes = 16u << 10;
-constexpr std::uint64_t far_bytes = 1u << 20;  // how far a time is looked for
+constexpr std::uint64_t far_bytes = 1u << 20;  // how far to search for a time
 constexpr std::size_t places = 64;
-constexpr std::uint64_t small = 4u << 20;  // read as it is
+constexpr std::uint64_t small = 4u << 20;  // smaller files are read completely
 constexpr std::uint64_t near_enough = 64u << 10;
-constexpr instant slip = 1'000'000;  // less is disorder among threads
+constexpr instant slip = 1'000'000;  // smaller differences occur between threads
 
 struct known_time {
   std::uint64_t at = 0;
   instant time = 0;
 };
 
-/// Reads the times of records here and there.
+/// Finds times of records at given positions.
 class prober {
  public:
   explicit prober(const member& in) : in_(in) {}
 
-  /// The first record behind `from` that says a time and begins before `limit`; not further than `far_bytes`.
+  /// The first record with a time that begins after `from` and before `limit`. Searches at most `far_bytes`.
   result<std::optional<known_time>> look(std::uint64_t from, std::uint64_t limit) {
     limit = std::min({limit, in_.end, from + far_bytes});
     for (auto begin = from; begin < limit; begin += probe_bytes) {
-      // With the byte before, and the rest of a line that begins near the end.
+      // Include the byte before, and the rest of a line that begins near the end.
       const auto base = begin > 0 ? begin - 1 : 0;
       const auto end = std::min(begin + probe_bytes + time_reader::looked_at, in_.end);
       bytes_.resize(static_cast<std::size_t>(end - base));
@@ -43,7 +43,7 @@ class prober {
       auto at = begin == 0 ? 0 : std::min(text.find('\n'), text.size() - 1) + 1;
       while (at < text.size() && base + at < std::min(begin + probe_bytes, limit)) {
         const auto line = text.substr(at);
-        // A time within a record does not say where the record ends.
+        // Only lines that begin a record count: times also occur inside records.
         if (const auto found = in_.times.of_line(line); found && in_.frame.begins(line))
           return std::optional(known_time{base + at, found->time});
         at = std::min(text.find('\n', at), text.size() - 1) + 1;
@@ -57,10 +57,12 @@ class prober {
   std::string bytes_;
 };
 
-/// What a long stretch without times is taken for, so that nothing in it is lost: for its end, or for its beginning.
+/// How to treat a long part without times, so that it stays in the range: as late when searching the beginning of the range, as
+/// early when searching its end.
 enum class untimed : std::uint8_t { late, early };
 
-/// Where, between a place that is too early and one that is not, it begins to be late enough.
+/// Bisects between a position that is before `when` and one that is not. Returns a position at or before the first record that
+/// is not.
 result<std::uint64_t> halve(prober& with, std::uint64_t early, std::uint64_t late, instant when, untimed is, const call& by) {
   while (late - early > near_enough) {
     HONDANA_TRY(still_wanted(by));

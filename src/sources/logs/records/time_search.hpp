@@ -11,15 +11,17 @@
 
 namespace hondana::records {
 
+/// A part of a file.
 struct stretch {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
-  bool goes_back = false;  ///< The clock was found to go back on the way.
+  bool goes_back = false;  ///< The search found times that go backwards.
 };
 
-/// Looks at 64 places far apart, and between two of them by halving: the first place where it is `since` or later, and the last
-/// where it is not yet `until`, with `time_slack_bytes` more at either end. Records out of their order are inside when they are
-/// that near, or when one of the places that were looked at lies among them. Errors: source_unavailable, cancelled, timed_out.
+/// The part of a file that can contain records of [since, until). Samples 64 positions, and bisects between two of them.
+/// Extends the result by `time_slack_bytes` at both ends.
+/// Records that are out of order are included if they are within this distance, or if a sampled position is among them. Errors:
+/// source_unavailable, cancelled, timed_out.
 [[nodiscard]] result<stretch> stretch_of(const member& in, const std::optional<instant>& since,
                                          const std::optional<instant>& until, const call& by);
 
@@ -27,11 +29,11 @@ inline constexpr std::uint64_t time_slack_bytes = 1u << 20;
 
 inline constexpr instant order_slack = 3'600'000'000ll;
 
-/// Whether a member begins so far behind a time, by `order_slack`, that nothing in it is before it. A first time behind the
-/// file's last change is a wrong clock's, and says nothing.
+/// Whether a file begins at least `order_slack` after `when`, so that all its records are later. A first time after the file's
+/// last modification is ignored, since it comes from a wrong clock.
 [[nodiscard]] bool begins_behind(const member& in, instant when);
 
-/// The first time that the front of a file tells, before it is unpacked.
+/// The first time in the beginning of a file, before decompression.
 [[nodiscard]] std::optional<instant> first_time(std::string_view front, const time_reader& times);
 
 }  // namespace hondana::records

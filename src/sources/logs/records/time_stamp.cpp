@@ -14,7 +14,7 @@
 namespace hondana::records {
 namespace {
 
-/// Days since 1970; C++20's calendar counts them without tables.
+/// Days since 1970.
 instant days_of(int year, int month, int day) noexcept {
   using namespace std::chrono;
   const year_month_day date{std::chrono::year(year), std::chrono::month(static_cast<unsigned>(month)),
@@ -22,7 +22,8 @@ instant days_of(int year, int month, int day) noexcept {
   return sys_days(date).time_since_epoch().count();
 }
 
-/// What the C library says of a local hour; asking it for each line would cost more than all else.
+/// The offset of local time. It is cached per quarter of an hour, since calling the C library for each line would take most of
+/// the time.
 instant local_offset(const civil& shown) noexcept {
   struct known_hour {
     instant hour = -1;
@@ -98,7 +99,7 @@ namespace {
 
 constexpr instant day_long = 86'400 * one_second;
 
-/// Takes figures from the front of a text, and remembers whether all was as wanted.
+/// Parses parts of a time from a position on. Its functions return false if the text does not match.
 struct taker {
   std::string_view text;
   std::size_t at = 0;
@@ -146,7 +147,7 @@ struct taker {
     skip(',');
     return skip(' ');
   }
-  /// "03:04:05", with fractions behind '.' or ','.
+  /// "03:04:05", with fractions after '.' or ','.
   bool clock(civil& into) noexcept {
     if (!figures(2, into.hour) || !skip(':') || !figures(2, into.minute)) return false;
     if (!skip(':') || !figures(2, into.second)) return false;
@@ -170,7 +171,7 @@ struct reading_of {
   bool has_year = true;
 };
 
-/// An offset, perhaps behind a blank; "UTC" and "GMT", too.
+/// An offset, optionally after a blank. Also "UTC" and "GMT".
 void take_offset(taker& in, reading_of& into) noexcept {
   const auto begin = in.at;
   in.skip(' ');
@@ -183,7 +184,7 @@ void take_offset(taker& in, reading_of& into) noexcept {
   const auto read = offset_at_front(rest);
   const auto ends =
       read && (rest.size() == read->size || (!ascii::is_digit(rest[read->size]) && !ascii::is_letter(rest[read->size])));
-  // A number behind a blank is an offset only with all of its figures.
+  // After a blank, a number is an offset only if it has all its digits.
   if (ends && (in.at == begin || read->size >= 5)) {
     into.offset = read->minutes;
     in.at += read->size;
@@ -192,7 +193,7 @@ void take_offset(taker& in, reading_of& into) noexcept {
   in.at = begin;
 }
 
-/// "2026-01-02T03:04:05", with a blank or '_', with slashes, or "20260102T030405".
+/// "2026-01-02T03:04:05", also with a blank or '_', with slashes, or "20260102T030405".
 bool iso(taker& in, reading_of& into) noexcept {
   auto& at = into.shown;
   if (!in.figures(4, at.year)) return false;
@@ -228,7 +229,7 @@ bool day_first(taker& in, reading_of& into) noexcept {
   return true;
 }
 
-/// "Jan  2 03:04:05": syslog; with a day of the week in front and a year behind, perhaps behind "UTC": ctime, Apache's errors,
+/// "Jan 2 03:04:05": syslog. With a weekday before and a year after it, optionally after "UTC": ctime, Apache's error log,
 /// date.
 bool month_first(taker& in, reading_of& into) noexcept {
   auto& at = into.shown;
@@ -242,7 +243,7 @@ bool month_first(taker& in, reading_of& into) noexcept {
   auto ahead = in;
   auto zoned = into;
   take_offset(ahead, zoned);
-  // Four figures behind a syslog's time are its message's; behind ctime's, which has a day of the week, they are its year.
+  // After a syslog time, four digits belong to the message. After a ctime time, which has a weekday, they are the year.
   if (has_weekday && ahead.skip(' ') && ahead.figures(4, zoned.shown.year) && !ascii::is_digit(ahead.here()) &&
       zoned.shown.year >= 1970) {
     in = ahead;
@@ -270,7 +271,7 @@ bool lettered(taker& in, reading_of& into) noexcept {
   return in.figures(2, at.month) && in.figures(2, at.day) && in.skip(' ') && in.clock(at);
 }
 
-/// Seconds since 1970, or thousandths, millionths or billionths of them: by how many figures there are.
+/// Seconds, milliseconds, microseconds or nanoseconds since 1970. The number of digits decides.
 std::optional<time_stamp> counted(std::string_view text) noexcept {
   std::size_t size = 0;
   instant whole = 0;
@@ -326,7 +327,7 @@ std::optional<time_stamp> time_reader::at_front(std::string_view text) const noe
     if (!is_sound(read.shown)) return std::nullopt;
     return time_stamp{where(), 0, in.at};
   }
-  // The last year in which it is not later than a day behind the latest; a leap day has one within eight years.
+  // The last year in which the time is at most a day after the latest time. For a leap day, there is one within eight years.
   using namespace std::chrono;
   const auto day_there = floor<days>(microseconds(std::max<instant>(latest_, 0)) + microseconds(day_long));
   const int newest = static_cast<int>(year_month_day(sys_days(day_there)).year());
@@ -371,7 +372,7 @@ std::optional<time_stamp> time_reader::of_line(std::string_view line) const {
   begin += priority_at(line.substr(begin)).size;
   while (begin < line.size() && (line[begin] == '[' || line[begin] == '"' || line[begin] == '(')) ++begin;
   if (auto found = at(begin)) return found;
-  // Behind a few words: a level, a thread, the address of who asked.
+  // After a few words: a level, a thread, the address of a client.
   constexpr std::size_t most_words = 6;
   constexpr std::size_t most_bytes = 160;
   std::size_t words = 0;
@@ -388,7 +389,7 @@ std::optional<time_stamp> time_reader::of_line(std::string_view line) const {
       continue;
     }
     auto found = at(i + 1);
-    // Counts are times only at the front, or by name: numbers there are many.
+    // In the middle of a line, only times with a colon count: ordinary numbers are frequent there.
     if (found && found->end - found->begin > 10 &&
         line.substr(found->begin, found->end - found->begin).find(':') != line.npos) {
       return found;
@@ -399,7 +400,7 @@ std::optional<time_stamp> time_reader::of_line(std::string_view line) const {
 
 std::optional<instant> time_reader::of_value(std::string_view text) const noexcept {
   if (const auto found = at_front(text); found && found->end == text.size()) return found->time;
-  // Seconds with an exponent, or with fewer figures than a count of today has, are none.
+  // Numbers with an exponent, or with fewer digits than the current time, are not times.
   if (const auto found = counted(text); found && found->end == text.size()) return found->time;
   return std::nullopt;
 }

@@ -9,7 +9,7 @@
 
 namespace hondana::records {
 
-/// A time as a calendar and a clock show it.
+/// A date and time, as shown by a calendar and a clock.
 struct civil {
   int year = 1970;
   int month = 1;
@@ -20,9 +20,9 @@ struct civil {
   int micros = 0;
 };
 
-/// Whether there is such a day and time; leap seconds are.
+/// Whether the date and time exist. Leap seconds are valid.
 [[nodiscard]] bool is_sound(const civil& at) noexcept;
-/// As in UTC.
+/// Interprets the time as UTC.
 [[nodiscard]] instant instant_of(const civil& at) noexcept;
 
 /// The host's local time, or a fixed offset. Threads: any.
@@ -33,46 +33,50 @@ class zone {
   explicit zone(int minutes) noexcept : minutes_(minutes) {}
   /// "local", "UTC", "Z", "+09:00", "-0330", "+9".
   [[nodiscard]] static std::optional<zone> named(std::string_view name) noexcept;
-  /// When clocks there showed this; of the two times of an hour that comes twice, either.
+  /// The time at which local clocks show `shown`. If an hour occurs twice, it is either one.
   [[nodiscard]] instant instant_at(const civil& shown) const noexcept;
 
  private:
   std::optional<int> minutes_;
 };
 
-/// "Z", "+hh:mm", "+hhmm", "+hh" at the front of a text: minutes east and how long it was.
+/// "Z", "+hh:mm", "+hhmm", "+hh" at the beginning of a text: minutes east of Greenwich, and the length of the offset.
 struct offset_read {
   int minutes = 0;
   std::size_t size = 0;
 };
 [[nodiscard]] std::optional<offset_read> offset_at_front(std::string_view text) noexcept;
 
+/// A time that was found in a line.
 struct time_stamp {
   instant time = 0;
-  std::size_t begin = 0;  ///< Where it stands in the line, without brackets and quotes.
+  std::size_t begin = 0;  ///< Position in the line, without brackets and quotes.
   std::size_t end = 0;
 };
 
-/// Reads times. Time: linear in what is looked at of a line. Threads: any.
+/// Recognizes times in log lines. Linear time in the examined part of a line. Threads: any.
 ///
-/// Known are ISO 8601 and RFC 3339 (T or blank, '.' or ',' before fractions, also without hyphens), the forms of syslog
-/// (RFC 3164, whose year is taken from `latest`, and RFC 5424), of access logs, nginx, Go, glog and klog, Python's logging,
-/// ctime and Apache's errors, "02-Jan-2026 03:04:05", and seconds since 1970 with 10, 13, 16 or 19 digits.
+/// Supported formats:
+///
+/// * ISO 8601 and RFC 3339: with T or a blank, '.' or ',' before fractions, also without hyphens.
+/// * syslog: RFC 5424, and RFC 3164 with the year derived from `latest`.
+/// * access logs, nginx, Go, glog, klog, Python's logging, ctime, Apache's error log, and "02-Jan-2026 03:04:05".
+/// * seconds since 1970 with 10 digits, and fractions of them with 13, 16 or 19 digits.
 class time_reader {
  public:
   static constexpr std::size_t looked_at = 512;
-  static constexpr std::size_t looked_at_of_json = 16u << 10;  // some put the time last
+  static constexpr std::size_t looked_at_of_json = 16u << 10;  // some loggers write the time last
 
-  /// `in`: of times that name no offset. `latest`: no record is later, but for a day; what has no year gets the last fitting
-  /// one.
+  /// `in`: the zone of times without an offset. `latest`: no record is more than a day later. A time without a year gets the
+  /// last year that satisfies this.
   time_reader(zone in, instant latest) noexcept : zone_(in), latest_(latest) {}
   time_reader() noexcept : time_reader(zone(), 0) {}
 
-  /// The time of a line: at its front, behind a priority, a few words or brackets, or in a field of JSON or logfmt.
+  /// The time of a line: at its beginning, after a priority, after a few words or brackets, or in a field of JSON or logfmt.
   [[nodiscard]] std::optional<time_stamp> of_line(std::string_view line) const;
-  /// A time that a text begins with; there `begin` is 0.
+  /// A time at the beginning of a text. `begin` is 0.
   [[nodiscard]] std::optional<time_stamp> at_front(std::string_view text) const noexcept;
-  /// A value that is a time and nothing else: any of the forms, and numbers since 1970 with fractions.
+  /// Parses a text that consists only of a time, in any of the formats or as a number since 1970 with a fraction.
   [[nodiscard]] std::optional<instant> of_value(std::string_view text) const noexcept;
 
  private:

@@ -8,7 +8,7 @@
 
 namespace hondana::charts {
 
-/// CSS pixels from the upper left corner.
+/// In CSS pixels from the upper left corner.
 struct point {
   double x = 0, y = 0;
 };
@@ -27,7 +27,7 @@ struct colour {
   [[nodiscard]] constexpr colour at(double opacity) const noexcept { return {red, green, blue, opacity}; }
 };
 
-/// Runs of points; each begins at one of `begins`, the first of which is 0 where there are points.
+/// A sequence of polylines. Each starts at an index of `begins`, whose first is 0 if there are points.
 struct path {
   std::vector<point> points{};
   std::vector<std::size_t> begins{};
@@ -40,7 +40,7 @@ struct path {
 };
 
 enum class dash : std::uint8_t { solid, long_ones, dots, dash_dot };
-/// Lengths of what is drawn and what is not; none: solid.
+/// Lengths of alternating dashes and gaps. Empty: solid.
 [[nodiscard]] const std::vector<double>& lengths_of(dash pattern);
 
 struct pen {
@@ -56,16 +56,17 @@ struct font {
   bool is_bold = false;
 };
 
+/// How to draw a text.
 struct writing {
   charts::font font{};
   colour ink{};
   charts::anchor anchor = charts::anchor::start;
-  double width = 0;         ///< As it was measured.
-  double room = 0;          ///< What it must never be wider than, with whatever font; 0: does not matter.
-  colour halo{0, 0, 0, 0};  ///< Around the letters, so that lines do not run through them; transparent: none.
+  double width = 0;         ///< Measured width.
+  double room = 0;          ///< Maximum width, in any font. 0: unlimited.
+  colour halo{0, 0, 0, 0};  ///< Outline around the letters that keeps lines from crossing them. Transparent: none.
 };
 
-/// Threads: one at a time. Text is plain: nothing in it is interpreted.
+/// A surface to draw on. Threads: one at a time. Texts are plain, not markup.
 class canvas {
  public:
   canvas() = default;
@@ -74,29 +75,29 @@ class canvas {
   virtual ~canvas() = default;
 
   virtual void fill(const box& what, colour with) = 0;
-  /// Each run closed.
+  /// Closes and fills each polyline.
   virtual void fill(const path& what, colour with) = 0;
   virtual void stroke(const path& what, const pen& with) = 0;
   virtual void dots(const std::vector<point>& at, double radius, colour with) = 0;
-  /// `at` is on the line that letters stand on.
+  /// `at` is on the baseline of the text.
   virtual void write(point at, std::string_view text, const writing& how) = 0;
-  /// What follows belongs to something of this name, until `end_group`. Not nested.
+  /// Groups the following shapes under a name, until `end_group`. Groups cannot be nested.
   virtual void begin_group(std::string_view name) = 0;
   virtual void end_group() = 0;
 };
 
-/// Text has at least 4.5 : 1 against the background, lines of data 3 : 1. Spec: WCAG 2.1, 1.4.3 and 1.4.11.
+/// Contrast against the background: at least 4.5:1 for text and 3:1 for data lines. Spec: WCAG 2.1, 1.4.3 and 1.4.11.
 struct palette {
   colour background{}, text{}, faint_text{}, grid{}, axis{}, limit{};
 };
 [[nodiscard]] const palette& palette_of(bool is_dark) noexcept;
 
 inline constexpr std::size_t hues = 7;
-/// After those of Okabe and Ito, darker or lighter where the background would swallow them.
+/// Colors derived from the Okabe-Ito palette, darker or lighter where needed for contrast with the background.
 [[nodiscard]] colour hue_of(std::size_t line, bool is_dark) noexcept;
-/// Every seven lines the dashes change, every 28 the width.
+/// The dash pattern changes after every 7 lines, the width after every 28.
 [[nodiscard]] pen pen_of(std::size_t line, bool is_dark) noexcept;
-/// Of the area of a stacked line.
+/// The fill color of a stacked line.
 [[nodiscard]] colour area_of(std::size_t line, bool is_dark) noexcept;
 
 }  // namespace hondana::charts

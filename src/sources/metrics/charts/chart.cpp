@@ -23,37 +23,38 @@
 
 namespace hondana::charts {
 
-/// What is drawn of a chart.
+/// The part of a chart that is drawn.
 struct plot {
   const chart* of = nullptr;
   std::vector<const line*> lines{};  ///< At most `most_lines`.
-  std::vector<std::string> names{};  ///< As they are shown.
+  std::vector<std::string> names{};  ///< Names as shown in the legend.
   std::size_t left_out = 0;
-  series::instant start = 0, end = 1;  ///< As in the chart, but never the same.
+  series::instant start = 0, end = 1;  ///< As in the chart, but `start` is always before `end`.
 };
 
-/// Chooses the lines: those that vary most where there are too many.
+/// Chooses the lines to draw: if there are too many, those that vary most.
 [[nodiscard]] plot plot_of(const chart& what);
-/// Title, ends, and the least, greatest and last of each line, for who cannot see it.
+/// A description for readers who cannot see the chart: title, start and end, and the least, greatest and last value of each
+/// line.
 [[nodiscard]] std::string description_of(const plot& what, const zone& in);
-/// Draws all of it.
+/// Draws the whole chart.
 void draw_plot(const plot& what, canvas& on, const typesetter& letters, const zone& in, const size& how);
 
-/// Of a plot that outlives it.
+/// The lines, areas and thresholds of a plot, which must outlive this object.
 class marks {
  public:
-  /// `columns`: of pixels that there are about.
+  /// `columns`: approximate number of pixel columns.
   marks(const plot& of, std::size_t columns);
 
-  /// Finite; of all that is drawn, with the thresholds that are not far from it.
+  /// The finite range of all drawn values, extended to thresholds that are close to it.
   [[nodiscard]] double low() const noexcept { return low_; }
   [[nodiscard]] double high() const noexcept { return high_; }
-  /// Whether there is anything that the axis of numbers measures.
+  /// Whether the value axis has anything to measure.
   [[nodiscard]] bool has_numbers() const noexcept { return has_numbers_; }
   [[nodiscard]] bool is_empty() const noexcept { return is_empty_; }
 
   void draw(canvas& on, const projection& to, bool is_dark) const;
-  /// One beyond the axis is told of at its edge.
+  /// A threshold beyond the axis is marked at its edge.
   void draw_thresholds(canvas& on, const typesetter& letters, const projection& to, bool is_dark) const;
 
  private:
@@ -72,10 +73,10 @@ namespace {
 
 constexpr font threshold_font{11.5, true};
 constexpr double dot_radius = 2.2;
-/// A threshold may make the axis this much longer than the data need.
+/// A threshold may make the axis this many times longer than the data need.
 constexpr double farthest_threshold = 1.5;
 
-/// From `begin`, while the layer is there.
+/// The index after the run of a layer that starts at `begin`.
 std::size_t end_of_run(const layer& of, std::size_t begin) {
   std::size_t end = begin;
   while (end < of.to.size() && !std::isnan(of.to[end]) && (end == begin || !of.begins[end])) ++end;
@@ -86,7 +87,7 @@ bool overlaps(const box& a, const box& b) noexcept {
   return a.x < b.right() && b.x < a.right() && a.y < b.bottom() && b.y < a.bottom();
 }
 
-/// Whether a line goes through the box, or nearly.
+/// Whether a line crosses the box, or comes close to it.
 bool is_crossed(const box& by, const std::vector<const line*>& lines, const projection& to) {
   for (const auto* const one : lines) {
     bool has_before = false;
@@ -110,7 +111,7 @@ bool is_crossed(const box& by, const std::vector<const line*>& lines, const proj
 }  // namespace
 
 marks::marks(const plot& of, std::size_t columns) : of_(&of), columns_(columns) {
-  // Two points a column and line; a layer has two edges.
+  // Each line takes up to two points per column: least and greatest value, or both edges of an area.
   const std::size_t lines = std::max<std::size_t>(of.lines.size(), 1);
   columns_ = std::min(columns_, std::max<std::size_t>(most_points / (2 * lines), 40));
   low_ = std::numeric_limits<double>::infinity();
@@ -133,7 +134,7 @@ marks::marks(const plot& of, std::size_t columns) : of_(&of), columns_(columns) 
   }
   const bool has_values = high_ >= low_;
   if (!has_values) low_ = high_ = 0;
-  // Long spans are halved, so that no difference of them is infinite.
+  // Halved, since the difference of two large values could overflow to infinity.
   const double reach = std::max({high_ / 2 - low_ / 2, std::abs(high_) / 4, std::abs(low_) / 4}) * 2 * farthest_threshold;
   const double data_low = low_;
   const double data_high = high_;
@@ -162,7 +163,7 @@ void marks::draw(canvas& on, const projection& to, bool is_dark) const {
 void marks::draw_line(canvas& on, const projection& to, std::size_t line, bool is_dark) const {
   const auto shown = reduced(of_->lines[line]->samples, to, of_->of->step, to.in.width / static_cast<double>(columns_));
   const auto with = pen_of(line, is_dark);
-  // One line alone stands on a tint.
+  // A single line gets a tinted area below it.
   if (of_->lines.size() == 1 && to.low == 0) {
     path below;
     for (std::size_t run = 0; run < shown.runs.begins.size(); ++run) {
@@ -189,7 +190,7 @@ void marks::draw_layer(canvas& on, const projection& to, std::size_t line, bool 
       ++at;
       continue;
     }
-    // One alone is a bar.
+    // A single point is drawn as a bar.
     const double spread = end - at == 1 ? dot_radius : 0;
     const auto x = [&](std::size_t of) { return to.x_of(stack_.at[of]); };
     for (std::size_t up = at; up < end; ++up) {
@@ -245,7 +246,7 @@ void marks::draw_thresholds(canvas& on, const typesetter& letters, const project
     const double room = to.in.width * 0.6;
     text = letters.fitted(text, threshold_font, room);
     const double width = letters.width_of(text, threshold_font);
-    // Above its line at the left, or elsewhere where there is no room, another label or data.
+    // The label goes above its line on the left. Other positions follow if it does not fit, or overlaps a label or data.
     const double left = to.in.x + 6;
     const double right = std::max(left, to.in.right() - 6 - width);
     const std::array<point, 8> places{{{left, y - 5},
@@ -280,7 +281,7 @@ constexpr font subtitle_font{12, false};
 constexpr font tick_font{11.5, false};
 constexpr double margin = 14;
 
-/// How much a line varies; what is nowhere finite, less than anything.
+/// The difference of greatest and least value. -1 if no value is finite.
 double spread_of(const line& of, series::instant start, series::instant end) {
   double low = std::numeric_limits<double>::infinity();
   double high = -low;
@@ -293,7 +294,7 @@ double spread_of(const line& of, series::instant start, series::instant end) {
   return high < low ? -1 : high - low;
 }
 
-/// Ticks that are too close for their labels lose them.
+/// Decides which tick labels of a row have enough space.
 class label_row {
  public:
   explicit label_row(double gap) : gap_(gap) {}
@@ -308,7 +309,7 @@ class label_row {
   double free_from_ = -std::numeric_limits<double>::infinity();
 };
 
-/// Title, subtitle and what stands above the axes; answers where the data may begin.
+/// Draws title and subtitle. Returns the y coordinate below them.
 double draw_head(const plot& what, canvas& on, const typesetter& letters, const size& how) {
   const auto& colours = palette_of(how.is_dark);
   const double room = how.width - 2 * margin;
@@ -335,7 +336,7 @@ void draw_times(const plot& what, canvas& on, const typesetter& letters, const z
   label_row clocks(6);
   label_row dates(8);
   const auto ticks = time_ticks(what.start, what.end, in, most);
-  // The first date gives way to that of a day that begins soon after.
+  // The first date is left out if another day begins soon after it.
   const bool has_early_change =
       ticks.size() > 1 && std::any_of(ticks.begin() + 1, ticks.end(), [&](const time_tick& one) {
         return one.is_change && to.x_of(one.at) - to.x_of(ticks.front().at) < letters.width_of("2026-11-24", tick_font) + 12;
@@ -462,7 +463,7 @@ void draw_plot(const plot& what, canvas& on, const typesetter& letters, const zo
 
   const double top = head + caption_height;
   const double bottom = height - below_axis - key.height() - (key.height() > 0 ? 8 : 2);
-  // How wide the labels are depends on the axis, which depends on the data and on nothing else.
+  // The width of the labels depends only on the axis, which depends only on the data.
   marks data(what, static_cast<std::size_t>(std::max(width - 2 * margin - 40, 50.0)));
   const auto axis = number_axis_for(data.low(), data.high(), what.of->unit,
                                     static_cast<unsigned>(std::clamp((bottom - top) / 24, 3.0, 12.0)));
@@ -495,7 +496,7 @@ namespace {
 
 constexpr unsigned least_side = 200;
 constexpr unsigned greatest_side = 4000;
-// 0001-01-01 and 9999-12-31, less a day for the zones.
+// 0001-01-01 and 9999-12-31, less one day for time zones.
 constexpr series::instant first_instant = -62'135'510'400'000;
 constexpr series::instant last_instant = 253'402'214'400'000;
 

@@ -9,7 +9,7 @@ namespace {
 
 constexpr char32_t replacement = U'\uFFFD';
 
-/// The character at the front, which is removed. Spec: Unicode, table 3-7.
+/// Removes and returns the first character. Spec: Unicode, table 3-7.
 char32_t take_character(std::string_view& text) noexcept {
   const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
   const unsigned char first = byte(0);
@@ -36,7 +36,7 @@ char32_t take_character(std::string_view& text) noexcept {
   return out;
 }
 
-/// Nothing: it is dropped.
+/// The character to show instead. Nothing if it is removed.
 std::optional<char32_t> shown_character(char32_t c) noexcept {
   if (c < 0x20) return 0x2400 + c;
   if (c == 0x7f) return U'\u2421';

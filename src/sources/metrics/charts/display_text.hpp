@@ -7,10 +7,12 @@
 
 namespace hondana::charts {
 
-/// Control characters become their pictures (U+2400 ff.), what is no UTF-8 or no character becomes U+FFFD. What is invisible
-/// and can hide or turn text is dropped: directional marks, embeddings, overrides and isolates, tags, soft hyphens, invisible
-/// operators. Joiners stay, since scripts and emoji need them. Of more than `most` characters those in the middle become `…`.
-/// The result is well-formed UTF-8 of characters that XML 1.0 admits, at most four bytes each. Linear time.
+/// Makes a text safe to display. Linear time.
+/// * Control characters become their symbols (U+2400 and following). Invalid UTF-8 and noncharacters become U+FFFD.
+/// * Invisible characters that can hide or reorder text are removed: directional marks, embeddings, overrides and isolates. So
+/// are tags, soft hyphens and invisible operators. Joiners stay, since scripts and emoji need them.
+/// * If there are more than `most` characters, those in the middle become `…`.
+/// The result is valid UTF-8 of characters that XML 1.0 allows, at most four bytes each.
 [[nodiscard]] std::string shown_text(std::string_view text, std::size_t most = 400);
 
 }  // namespace hondana::charts

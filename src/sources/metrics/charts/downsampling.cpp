@@ -67,7 +67,7 @@ reduced_line reduced(const std::vector<series::sample>& samples, const projectio
     last = one.at;
   }
   flush();
-  // Runs of one point are no lines.
+  // A run of one point is not a line.
   path lines;
   for (std::size_t run = 0; run < out.runs.begins.size(); ++run) {
     const std::size_t begin = out.runs.begins[run];
@@ -106,11 +106,11 @@ class columns_of_time {
   [[nodiscard]] bool holds(series::instant at) const noexcept { return at >= start_ && at <= end_; }
   void add(series::instant at) noexcept {
     auto& column = columns_[column_of(at)];
-    // A mean that is moved, so that no sum grows.
+    // A running mean, since a sum of times could overflow.
     ++column.count;
     column.mean += (at - start_ - column.mean) / column.count;
   }
-  /// The instants of those that anything fell in.
+  /// The times of the columns that contain samples.
   [[nodiscard]] std::vector<series::instant> instants() {
     std::vector<series::instant> out;
     for (std::size_t at = 0; at < columns_.size(); ++at) {
@@ -128,7 +128,7 @@ class columns_of_time {
   std::vector<std::size_t> places_;
 };
 
-/// A line's values at the stack's instants, and where it begins anew.
+/// The values of a line at the times of the stack, and where it is not joined to the previous time.
 std::vector<double> values_of(const line& of, const columns_of_time& columns, const std::vector<series::instant>& at,
                               series::duration step, std::vector<bool>& begins) {
   std::vector<double> out(at.size(), not_there);

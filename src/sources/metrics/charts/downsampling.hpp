@@ -10,46 +10,49 @@
 
 namespace hondana::charts {
 
-/// From instants and values to places.
+/// Maps times and values to coordinates.
 struct projection {
   box in{};
   series::instant start = 0, end = 1;
   double low = 0, high = 1;
 
   [[nodiscard]] double x_of(series::instant at) const noexcept;
-  /// Infinities, and what is beyond the ends, are at the edge.
+  /// Infinities and values beyond the axis are at the edge.
   [[nodiscard]] double y_of(double value) const noexcept;
 };
 
+/// A line with at most two points per pixel column.
 struct reduced_line {
   path runs{};
-  std::vector<point> alone{};  ///< Samples that are joined to nothing.
+  std::vector<point> alone{};  ///< Samples that are not joined to others.
 };
 
-/// Whether a line goes from one sample to the next, which has a value.
+/// Whether a line joins two consecutive samples. The second one must have a value.
 [[nodiscard]] constexpr bool is_joined(series::instant from, series::instant to, series::duration step) noexcept {
   return step <= 0 || to - from <= step + step / 2;
 }
 
-/// Of the samples in each column of that width the least and the greatest, in the order of their instants: at most two points a
-/// column. Linear time.
+/// Reduces the samples in each column to the least and the greatest, in order of time: at most two points per column. Linear
+/// time.
 [[nodiscard]] reduced_line reduced(const std::vector<series::sample>& samples, const projection& to, series::duration step,
                                    double column_width);
 
-/// Of one line from where others end to where it ends, at the instants of the stack; both NaN: it is not there.
+/// One area of a stack: its lower and upper edge at the times of the stack. Both are NaN where the line has no value.
 struct layer {
   std::vector<double> from{}, to{};
-  std::vector<bool> begins{};  ///< Where it is not joined to what is before.
+  std::vector<bool> begins{};  ///< True where the area is not joined to the previous time.
 };
 
+/// Lines on top of each other.
 struct stack {
   std::vector<series::instant> at{};
-  std::vector<layer> layers{};  ///< As the lines.
-  double low = 0, high = 0;     ///< Of all that is finite.
+  std::vector<layer> layers{};  ///< In the order of the lines.
+  double low = 0, high = 0;     ///< Of all finite values.
 };
 
-/// At most `columns` instants, each the middle of those that fall in its column; a line's value there is the mean of its own,
-/// or lies between its neighbours that are joined. What is negative grows downwards. Linear time.
+/// Stacks lines. Negative values grow downwards. Linear time.
+/// The stack has at most `columns` times, each the mean of the sample times in its column. A line's value there is the mean of
+/// its samples in the column, or is interpolated between joined neighbors.
 [[nodiscard]] stack stacked(const std::vector<const line*>& lines, series::instant start, series::instant end,
                             series::duration step, std::size_t columns);
 

@@ -12,16 +12,16 @@
 
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
-// These libraries are built without it and lock by futexes, which it does not see. What they call in the C library looks like
-// races to it.
+// These libraries are built without ThreadSanitizer and lock with futexes, which it does not see. It takes their calls of the C
+// library for races.
 extern "C" const char* __tsan_default_suppressions() {
   return "called_from_lib:libglib-2.0.so\ncalled_from_lib:libgobject-2.0.so\ncalled_from_lib:libpango-1.0.so\n"
          "called_from_lib:libpangocairo-1.0.so\ncalled_from_lib:libpangoft2-1.0.so\ncalled_from_lib:libcairo.so\n"
          "called_from_lib:libfreetype.so\ncalled_from_lib:libharfbuzz.so\n";
 }
 #elif __has_feature(address_sanitizer)
-// What Fontconfig keeps for the process, as often as charts are drawn. A file of suppressions is read at the end, when the
-// sandbox lets nobody read it.
+// Fontconfig's allocations for the whole process. Suppressions are not in a file, since it would be read at exit, when the
+// sandbox forbids it.
 extern "C" const char* __lsan_default_suppressions() { return "leak:libfontconfig.so\n"; }
 #endif
 #endif
@@ -31,7 +31,7 @@ namespace {
 
 constexpr const char* drawing_library_name = "libpangocairo-1.0.so.0";
 
-// GLib writes what libraries say to stderr, and some of it to stdout, which may be the protocol's.
+// GLib writes messages of libraries to stderr, and some to stdout, which may carry the protocol.
 void say_nothing(const gchar*, GLogLevelFlags, const gchar*, gpointer) {}
 
 }  // namespace
@@ -52,7 +52,7 @@ result<drawing_library> load_drawing_library(const char* name) {
   void* const handle = ::dlopen(name, RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) return why_not("install");
   bool is_whole = true;
-  // A name is looked for in what the library needs, too: GLib, Fontconfig, Pango and Cairo.
+  // dlsym also searches the dependencies of the library: GLib, Fontconfig, Pango and Cairo.
   const auto find = [&](auto& into, const char* function) {
     into = reinterpret_cast<std::remove_reference_t<decltype(into)>>(::dlsym(handle, function));
     is_whole = is_whole && into != nullptr;

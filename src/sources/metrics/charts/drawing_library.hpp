@@ -8,7 +8,8 @@
 
 namespace hondana::charts {
 
-/// What is used of Pango and of the libraries that it brings with it, under their own names less their prefixes.
+/// The functions that are used of Pango and the libraries it depends on. Members are named as the functions, without their
+/// prefixes.
 struct drawing_library {
   decltype(&::g_object_unref) object_unref;
   decltype(&::g_free) free;
@@ -86,13 +87,13 @@ struct drawing_library {
   decltype(&::cairo_fill) fill;
   decltype(&::cairo_stroke) stroke;
 
-  bool had_fontconfig;  ///< Somebody else in this process had it before.
+  bool had_fontconfig;  ///< Another part of this process had loaded Fontconfig before.
 };
 
-/// Loads the library of that name and with it all that it needs. Never unloaded. Threads: any. Errors: source_unavailable:
-/// there is none (the loader's words are private), or it is another library or too old.
+/// Loads the library `name` and its dependencies. It is never unloaded. Threads: any.
+/// Errors: source_unavailable if the library is missing (the loader's text is private), is a different one, or is too old.
 [[nodiscard]] result<drawing_library> load_drawing_library(const char* name);
-/// Loads Pango with the first call that can. Errors: as `load_drawing_library`; the next call tries again. Threads: any.
+/// Loads Pango in the first call that succeeds. Errors: as `load_drawing_library`; the next call tries again. Threads: any.
 [[nodiscard]] result<const drawing_library*> loaded_drawing_library();
 
 }  // namespace hondana::charts

@@ -10,12 +10,12 @@ constexpr font legend_font{11.5, false};
 constexpr double swatch_width = 20;
 constexpr double swatch_gap = 6;
 constexpr double column_gap = 16;
-/// Names are shortened to have as many columns as fit, but not to less than this.
+/// Names are shortened to fit more columns, but not below this width.
 constexpr double least_name = 150;
 
 bool parts_labels(char c) noexcept { return c == ',' || c == '{' || c == '}' || c == ' '; }
 
-/// Names without the labels that all of them begin and end with, where every name has others.
+/// Removes the labels that all names have in common at their beginning and end, if something remains of each name.
 std::vector<std::string> telling_parts(const std::vector<std::string>& names) {
   std::size_t before = names.front().size();
   std::size_t behind = before;
@@ -56,7 +56,7 @@ legend::legend(const typesetter& letters, std::vector<std::string> names, std::s
     }
   };
   measure();
-  // Long names of one metric differ in a label or two; those are what has to be seen.
+  // Long names of one metric differ in only one or two labels. Show those.
   if (names.size() > 1 && together > width && widest > least_name) {
     names = telling_parts(names);
     measure();
@@ -78,7 +78,7 @@ legend::legend(const typesetter& letters, std::vector<std::string> names, std::s
   std::size_t columns = columns_for(widest);
   const std::size_t wanted = names.size() + (left_out > 0 ? 1 : 0);
   if (columns * most_rows < wanted || columns * 3 < wanted) {
-    // The fewest columns that all names fit in, each of which keeps most of its name.
+    // The fewest columns that fit all names while each keeps most of its text.
     const std::size_t needed = std::max<std::size_t>({columns, (wanted + most_rows - 1) / most_rows, wanted > 3 ? 2U : 1U});
     columns = std::min(needed, columns_for(std::min(widest, least_name)));
   }

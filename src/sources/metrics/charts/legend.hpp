@@ -10,13 +10,13 @@
 
 namespace hondana::charts {
 
-/// Names in columns, below the data. Where they are long, labels that all of them have in common are `…`, and what is still too
-/// long is shortened in the middle. What there is no room for is counted in the last place.
+/// Names in columns below the data. If they are long, the labels common to all names become `…`. Names that are still too long
+/// are shortened in the middle. The last place counts the names that do not fit.
 class legend {
  public:
   static constexpr double row_height = 17;
 
-  /// `names` as `shown_text` makes them, in the order of the lines; `left_out`: how many more lines there are.
+  /// `names`: as returned by `shown_text`, in the order of the lines. `left_out`: number of lines not drawn.
   legend(const typesetter& letters, std::vector<std::string> names, std::size_t left_out, double width, std::size_t most_rows);
 
   [[nodiscard]] double height() const noexcept { return static_cast<double>(rows_) * row_height; }
@@ -26,11 +26,11 @@ class legend {
   struct entry {
     std::string text{};
     double width = 0;  ///< Of the text.
-    point at{};        ///< From the legend's corner.
+    point at{};        ///< Relative to the corner of the legend.
     bool is_note = false;
   };
 
-  double room_ = 0;  ///< Of each text.
+  double room_ = 0;  ///< Maximum width of each text.
   std::size_t rows_ = 0;
   std::vector<entry> entries_{};
 };

@@ -66,15 +66,15 @@ constexpr std::array<std::string_view, 17> decimal_prefixes{"y", "z", "a", "f", 
                                                             "k", "M", "G", "T", "P", "E", "Z", "Y"};
 constexpr std::array<std::string_view, 9> binary_prefixes{"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei", "Zi", "Yi"};
 
-// Non-breaking, so that number and unit stay together.
+// A non-breaking space keeps number and unit together.
 constexpr std::string_view space = "\u00a0";
 
-/// By thousands; a number below ten thousand that counts something is written out.
+/// Prefixes for powers of 1000. Counts below 10,000 are written without a prefix.
 unit_scale decimal(double magnitude, std::string_view symbol, bool is_counting) {
   int power = magnitude > 0 ? static_cast<int>(std::floor(std::log10(magnitude) / 3 + 1e-9)) : 0;
   if (is_counting && magnitude < 10'000) power = 0;
   if (is_counting) power = std::max(power, 0);
-  if (power < -8 || power > 8) power = 0;  // there are no such prefixes
+  if (power < -8 || power > 8) power = 0;  // there are no prefixes for these powers
   const int which = power + 8;
   const auto prefix = decimal_prefixes[static_cast<std::size_t>(which)];
   unit_scale out{std::pow(10.0, 3 * power), {}, {}};
@@ -116,7 +116,7 @@ unit_scale unit_scale_for(std::string_view unit, double magnitude) {
     break;
   }
   const auto* const known = find_unit(base);
-  // A share that changes by something a second is rare enough to be written as it is.
+  // Rates of ratios and percentages are rare, so they get no special format.
   if (known == nullptr || (is_rate && known->how == prefixes::none)) {
     auto out = decimal(magnitude, "", true);
     out.caption = shown_text(unit, 40);
@@ -140,9 +140,10 @@ unit_scale unit_scale_for(std::string_view unit, double magnitude) {
 
 namespace {
 
-constexpr double least_share = 1e-6;  ///< Of the greatest value, that a span has; more figures nobody reads.
+/// Smallest range of an axis, relative to its greatest value. Smaller differences would need too many digits.
+constexpr double least_share = 1e-6;
 
-/// One, two or five times a power of ten, at least `span / most`.
+/// The smallest 1, 2 or 5 times a power of ten that is at least `span / most`.
 double nice_step(double span, unsigned most) {
   const double least = span / most;
   const double power = std::pow(10.0, std::floor(std::log10(least)));
@@ -165,7 +166,7 @@ std::string fixed_text(double value, int decimals) {
   return with_true_minus(figures);
 }
 
-/// "2.5×10⁻⁷", with that many decimals.
+/// Such as "2.5×10⁻⁷", with the given number of decimals.
 std::string scientific_text(double value, int decimals) {
   constexpr std::array<std::string_view, 10> raised{"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
   if (value == 0) return "0";
@@ -182,7 +183,7 @@ std::string scientific_text(double value, int decimals) {
   return out;
 }
 
-/// Decimals of a number in scientific notation that show a step.
+/// The number of decimals in scientific notation needed to distinguish values one step apart.
 int figures_of(double value, double step) {
   if (value == 0) return 0;
   const double apart = std::floor(std::log10(std::abs(value)) + 1e-9) - std::floor(std::log10(step) + 1e-9);
@@ -233,7 +234,7 @@ number_axis number_axis_for(double low, double high, std::string_view unit, unsi
   const bool is_scientific = ends >= 1e7 || decimals > 5;
   number_axis out{
       static_cast<double>(first) * step * scale.divisor, static_cast<double>(last) * step * scale.divisor, {}, scale.caption};
-  // A quarter of the picture is not given away to reach a round number.
+  // If rounding outwards wasted more than a quarter of the chart, the axis ends near the data instead.
   const double wasted = (to - from) / 4;
   if (static_cast<double>(last) * step - to > wasted && last - first > 1) {
     out.high = (to + wasted / 8) * scale.divisor;

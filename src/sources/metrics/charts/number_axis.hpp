@@ -7,17 +7,18 @@
 
 namespace hondana::charts {
 
-/// How numbers of some size are written: divided by `divisor`, with `suffix` behind them.
+/// How numbers of a certain size are written: divided by `divisor` and followed by `suffix`.
 struct unit_scale {
   double divisor = 1;
-  std::string suffix{};   ///< With the space before it; empty: none.
-  std::string caption{};  ///< A unit too long to stand behind each number; empty: it has none, or the suffix shows it.
+  std::string suffix{};   ///< Includes the space before it. May be empty.
+  std::string caption{};  ///< A unit too long to repeat after each number. Empty if there is none, or if the suffix shows it.
 };
 
-/// For numbers as large as `magnitude` (finite, not negative).
+/// The scale for numbers up to `magnitude`, which must be finite and not negative.
 [[nodiscard]] unit_scale unit_scale_for(std::string_view unit, double magnitude);
 
-/// Beyond ±1e300 is infinite, and nearer to zero than 1e-300 is zero: no span of what is left overflows or vanishes.
+/// Turns values beyond ±1e300 into infinity and values closer to zero than 1e-300 into zero, so that differences neither
+/// overflow nor vanish.
 [[nodiscard]] double tamed(double value) noexcept;
 
 struct number_tick {
@@ -27,16 +28,17 @@ struct number_tick {
 
 struct number_axis {
   double low = 0, high = 1;
-  std::vector<number_tick> ticks{};  ///< Rising, two at least, one, two or five times a power of ten apart.
-  std::string caption{};             ///< The unit, where ticks do not show it.
+  std::vector<number_tick> ticks{};  ///< In increasing order, at least two. Their distance is 1, 2 or 5 times a power of ten.
+  std::string caption{};             ///< The unit, if the ticks do not show it.
 };
 
-/// An axis that holds everything from `low` to `high`, both tamed and finite, with at most `most_ticks` (three at least) and
-/// one. Zero is on it where the values come near it. What varies by less than a millionth is flat.
+/// An axis from `low` to `high` or slightly beyond, with at most `most_ticks` + 1 ticks. `low` and `high` must be finite
+/// results of `tamed`. `most_ticks` is at least 3.
+/// The axis includes zero if the values come close to it. A relative variation below one millionth counts as constant.
 [[nodiscard]] number_axis number_axis_for(double low, double high, std::string_view unit, unsigned most_ticks);
 
-/// Up to four significant figures with the unit: "1.5 MiB/s", "−12 °C", "95%", "3.2×10³⁰", "NaN", "+∞".
-/// `has_caption`: with a unit that has no short symbol, too.
+/// Up to four significant digits with the unit: "1.5 MiB/s", "−12 °C", "95%", "3.2×10³⁰", "NaN", "+∞".
+/// `has_caption`: also adds units that have no short symbol.
 [[nodiscard]] std::string number_text(double value, std::string_view unit, bool has_caption = true);
 
 }  // namespace hondana::charts

@@ -16,7 +16,7 @@ namespace {
 
 std::int64_t tenths_of(double value) noexcept { return std::llround(value * 10); }
 
-/// In the fewest characters: "12", "-.5".
+/// In as few characters as possible: "12", "-.5".
 void append_tenths(std::string& to, std::int64_t tenths) {
   if (tenths < 0) to += '-';
   const auto size = static_cast<std::uint64_t>(tenths < 0 ? -tenths : tenths);
@@ -94,7 +94,7 @@ svg_canvas::svg_canvas(double width, double height, std::string_view title, std:
 
 void svg_canvas::follow(const path& what, bool closes) {
   out_ += "<path d=\"";
-  // Steps are taken between rounded places, so that what is lost does not add up.
+  // Relative moves connect rounded positions, so that rounding errors do not accumulate.
   for (std::size_t run = 0; run < what.begins.size(); ++run) {
     const std::size_t end = run + 1 < what.begins.size() ? what.begins[run + 1] : what.points.size();
     std::int64_t x = 0;
@@ -160,7 +160,7 @@ void svg_canvas::stroke(const path& what, const pen& with) {
 
 void svg_canvas::dots(const std::vector<point>& at, double radius, colour with) {
   if (at.empty()) return;
-  // Lines without length, whose round ends are the dots: a tenth of what circles would take.
+  // Zero-length lines with round caps look like dots, and take a tenth of the bytes of circles.
   out_ += "<path d=\"";
   for (const auto& one : at) {
     out_ += 'M';
@@ -188,7 +188,7 @@ void svg_canvas::write(point at, std::string_view text, const writing& how) {
     append_ink(out_, "stroke", how.halo);
     out_ += " stroke-width=\"3\" stroke-linejoin=\"round\" paint-order=\"stroke\"";
   }
-  // Who looks at it may have other fonts; what nearly fills its room is told how long to be.
+  // The reader may have other fonts. Texts that nearly fill their space get a fixed length.
   if (how.room > 0 && how.width > how.room * 0.75) {
     append_member(out_, "textLength", how.width);
     out_ += " lengthAdjust=\"spacingAndGlyphs\"";

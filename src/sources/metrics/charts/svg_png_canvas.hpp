@@ -11,8 +11,8 @@
 
 namespace hondana::charts {
 
-/// Spec: SVG 1.1, and WAI-ARIA for `role` and `aria-labelledby`. Positions have one decimal. Well-formed XML as long as texts
-/// are what `shown_text` makes.
+/// Writes SVG. Positions have one decimal. The result is well-formed XML if all texts come from `shown_text`. Spec: SVG 1.1,
+/// and WAI-ARIA for `role` and `aria-label`.
 class svg_canvas final : public canvas {
  public:
   svg_canvas(double width, double height, std::string_view title, std::string_view description);
@@ -33,9 +33,10 @@ class svg_canvas final : public canvas {
   std::string out_;
 };
 
+/// Draws a PNG with Cairo.
 class png_canvas final : public canvas {
  public:
-  /// Of CSS pixels, `scale` of the picture's each. The letters outlive it.
+  /// Sizes are in CSS pixels; each is `scale` pixels of the image. `letters` must outlive the canvas.
   png_canvas(const typesetter& letters, double width, double height, double scale);
   png_canvas(const png_canvas&) = delete;
   png_canvas& operator=(const png_canvas&) = delete;
@@ -49,7 +50,7 @@ class png_canvas final : public canvas {
   void begin_group(std::string_view) override {}
   void end_group() override {}
 
-  /// Errors: internal: no memory.
+  /// Errors: internal if there is no memory.
   [[nodiscard]] result<std::string> finish();
 
  private:

@@ -54,7 +54,7 @@ namespace {
 
 constexpr std::size_t longest_zone_name = 64;
 
-/// It becomes part of a path.
+/// Restricts the name, since it becomes part of a path.
 bool is_zone_name(std::string_view name) noexcept {
   if (name.empty() || name.size() > longest_zone_name || name.front() == '/' || name.find("..") != std::string_view::npos) {
     return false;
@@ -89,7 +89,7 @@ series::duration zone::offset_at(series::instant at) const noexcept {
 }
 
 series::instant zone::instant_at(series::instant shown) const noexcept {
-  // The offsets of the day before and after are those on both sides of a change.
+  // The offsets of the day before and the day after are those on both sides of a change.
   const auto before = shown - offset_at(shown - 86'400'000);
   if (before + offset_at(before) == shown) return before;
   const auto after = shown - offset_at(shown + 86'400'000);
@@ -144,13 +144,13 @@ constexpr std::array<series::duration, 31> even_steps{1,
                                                       14 * one_day};
 constexpr std::array<series::duration, 15> month_steps{1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 2400, 6000, 12'000, 24'000};
 
-// 1970-01-01 was a Thursday; weeks begin with the Monday before it.
+// 1970-01-01 was a Thursday. Weeks begin with the Monday before it.
 constexpr series::duration first_monday = -3 * one_day;
 
 std::vector<time_tick> even_ticks(series::instant start, series::instant end, const zone& in, series::duration step) {
   std::vector<time_tick> out;
   const auto begins = step % (7 * one_day) == 0 ? first_monday : 0;
-  // Clocks that are put back show less at the end than shortly before it.
+  // If clocks are set back, local time at the end can be less than shortly before it.
   const auto [least, greatest] = std::minmax({in.offset_at(start), in.offset_at(end)});
   for (auto shown = floor_to(start + least - begins, step) + begins; shown <= end + greatest; shown += step) {
     const auto at = in.instant_at(shown);

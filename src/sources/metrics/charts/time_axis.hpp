@@ -16,7 +16,7 @@ inline constexpr series::duration one_minute = 60 * one_second;
 inline constexpr series::duration one_hour = 60 * one_minute;
 inline constexpr series::duration one_day = 24 * one_hour;
 
-/// The greatest multiple of `of` that is not greater.
+/// The greatest multiple of `of` that does not exceed `value`.
 [[nodiscard]] constexpr series::instant floor_to(series::instant value, series::duration of) noexcept {
   const auto rest = value % of;
   return value - (rest < 0 ? rest + of : rest);
@@ -24,23 +24,23 @@ inline constexpr series::duration one_day = 24 * one_hour;
 
 [[nodiscard]] std::string date_text(series::instant shown);   ///< "2026-11-24"
 [[nodiscard]] std::string clock_text(series::instant shown);  ///< "09:30", "09:30:05", "09:30:05.250"
-/// Months since the first of year 0, and the instant that one of them begins.
+/// The number of months since January of year 0, and the time at which a month begins.
 [[nodiscard]] series::instant month_of(series::instant shown) noexcept;
 [[nodiscard]] series::instant month_begin(series::instant month) noexcept;
 
-/// Threads: any.
+/// A time zone. Threads: any.
 class zone {
  public:
-  /// As GLib reads the host's zone files. An empty name is UTC. What is unknown is UTC, too, and says so in `text`.
+  /// Reads the host's zone files through GLib. An empty name means UTC. Unknown names mean UTC too, and `text` says so.
   zone(const drawing_library& with, std::string_view name);
 
   /// Milliseconds east of Greenwich.
   [[nodiscard]] series::duration offset_at(series::instant at) const noexcept;
-  /// When clocks showed this, in milliseconds as if it were UTC; of the two times of an hour that comes twice, the first; of an
-  /// hour that is left out, what it would have been.
+  /// The time at which local clocks show `shown`, which is in milliseconds as if it were UTC. If an hour occurs twice, it is
+  /// the first. If an hour is skipped, the old offset continues.
   [[nodiscard]] series::instant instant_at(series::instant shown) const noexcept;
-  /// "UTC", "Asia/Tokyo (UTC+09:00)", "Europe/Berlin (UTC+02:00, +01:00)", "UTC (unknown time zone Mars/Olympus)"; the offsets
-  /// are those of both ends.
+  /// "UTC", "Asia/Tokyo (UTC+09:00)", "Europe/Berlin (UTC+02:00, +01:00)", "UTC (unknown time zone Mars/Olympus)". The offsets
+  /// are those at `start` and `end`.
   [[nodiscard]] std::string text(series::instant start, series::instant end) const;
 
  private:
@@ -54,19 +54,18 @@ class zone {
   std::unique_ptr<GTimeZone, unref> rules_{};
 };
 
-/// "2026-11-24 09:30", with seconds and thousandths where they are not zero.
+/// "2026-11-24 09:30", with seconds and milliseconds unless they are zero.
 [[nodiscard]] std::string instant_text(series::instant at, const zone& in);
 
 struct time_tick {
   series::instant at = 0;
   std::string text{};      ///< "09:30", "09:30:05", ".250", "11-24", "2026-11", "2026"
-  std::string date{};      ///< The day, or the year of days, at the first tick and where it changes; empty elsewhere.
-  bool is_change = false;  ///< Of the day, where ticks are hours or less; of the year, where they are days.
+  std::string date{};      ///< The day, or the year if ticks are days. Set at the first tick and at changes, else empty.
+  bool is_change = false;  ///< A change of the day if ticks are hours or less. A change of the year if they are days.
 };
 
-/// At whole thousandths, seconds, minutes, hours, days, weeks (Mondays), months or years of that zone's clocks and calendar,
-/// whichever are the closest of which at most `most` (two at least) fit. From `start` to `end`, which are after year 1 and
-/// before year 10000.
+/// Ticks at whole milliseconds, seconds, minutes, hours, days, weeks (Mondays), months or years of the zone's local time. Uses
+/// the shortest step with at most `most` ticks, which is at least two. `start` and `end` must be in the years 1 to 9999.
 [[nodiscard]] std::vector<time_tick> time_ticks(series::instant start, series::instant end, const zone& in, unsigned most);
 
 }  // namespace hondana::charts

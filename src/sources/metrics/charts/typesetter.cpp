@@ -20,10 +20,11 @@
 
 namespace hondana::charts {
 
-/// Reads Fontconfig's configuration and its list of fonts, with the first call that can; fonts that are installed later are
-/// seen after a restart. Where its caches are not up to date, it would try to write them and say on stderr that it cannot: then
-/// the files are read one by one instead (at most 4000, which takes seconds where there are many). Errors: source_unavailable:
-/// there is no font, or FC_DEBUG is set, which makes it write to stdout. Threads: any.
+/// Reads Fontconfig's configuration and list of fonts, in the first call that succeeds. Fonts installed later are used after a
+/// restart. Threads: any.
+/// If Fontconfig's caches are outdated, Fontconfig would try to write them and complain on stderr. In this case the font files
+/// are read one by one: at most 4000, which can take seconds.
+/// Errors: source_unavailable if there is no font, or if FC_DEBUG is set, which makes Fontconfig write to stdout.
 [[nodiscard]] result<void> find_fonts(const drawing_library& with);
 
 namespace {
@@ -36,7 +37,7 @@ constexpr int deepest_font_folder = 8;
 const FcChar8* as_fc(const char* text) noexcept { return reinterpret_cast<const FcChar8*>(text); }
 const char* as_text(const FcChar8* text) noexcept { return reinterpret_cast<const char*>(text); }
 
-/// Of the system, where Fontconfig's own configuration cannot be read.
+/// Used if Fontconfig's own configuration cannot be read.
 constexpr const char* plain_configuration =
     "<?xml version=\"1.0\"?><fontconfig><dir>/usr/share/fonts</dir><dir>/usr/local/share/fonts</dir>"
     "<cachedir>/var/cache/fontconfig</cachedir></fontconfig>";
@@ -47,9 +48,9 @@ bool can_be_listed(const std::string& folder) {
   return !failed;
 }
 
-/// Whether everything below that folder is in a cache that is up to date.
+/// Whether up-to-date caches exist for a folder and everything below it.
 bool is_cached(const drawing_library& with, FcConfig* config, const std::string& folder, int depth) {
-  if (!can_be_listed(folder)) return true;  // nothing of it is read, and nothing said
+  if (!can_be_listed(folder)) return true;  // unreadable folders are skipped without a message
   if (depth > deepest_font_folder) return false;
   FcCache* const cache = with.dir_cache_load(as_fc(folder.c_str()), config, nullptr);
   if (cache == nullptr) return false;
@@ -110,7 +111,7 @@ result<void> find_now(const drawing_library& with) {
   FcConfig* config = nullptr;
   if (!with.had_fontconfig) {
     config = with.config_create();
-    // Quietly: what is missing is no cause to complain on stderr.
+    // FcFalse: no complaint on stderr if the configuration is missing.
     if (config != nullptr && with.config_parse_and_load(config, nullptr, FcFalse) == FcFalse) {
       with.config_parse_and_load_from_memory(config, as_fc(plain_configuration), FcFalse);
     }
@@ -126,7 +127,7 @@ result<void> find_now(const drawing_library& with) {
       }
     }
   }
-  // Without any font Pango would end the process.
+  // Pango aborts the process if there is no font.
   if ((config == nullptr && !with.had_fontconfig) || count_of(with, config) == 0) {
     if (config != nullptr) with.config_destroy(config);
     return fail(
@@ -135,7 +136,7 @@ result<void> find_now(const drawing_library& with) {
   }
   if (config != nullptr) {
     with.config_set_current(config);
-    with.config_destroy(config);  // the current one is kept
+    with.config_destroy(config);  // the current configuration has its own reference
   }
   return {};
 }
@@ -165,7 +166,7 @@ std::vector<std::string> font_folders() {
 
 namespace {
 
-/// Where a text may be cut: bytes before each grapheme, and its size.
+/// The byte positions before each grapheme, and the size of the text.
 std::vector<std::size_t> places_to_cut(const drawing_library& with, PangoLayout* layout, std::string_view text) {
   std::vector<std::size_t> out;
   gint count = 0;
@@ -184,13 +185,13 @@ constexpr std::size_t most_kept = 4;
 
 }  // namespace
 
-/// Font maps that no drawing uses now; each holds the faces and glyphs that have been used, some megabytes.
+/// Font maps that no drawing uses at the moment. Each caches faces and glyphs, some megabytes.
 struct typesetter::fonts_kept {
   std::mutex guard;
   std::vector<PangoFontMap*> idle;
 
   static fonts_kept& of_process() {
-    // Never destroyed: a drawing may end after the statics have gone.
+    // Never destroyed: a drawing may end after static objects are destroyed.
     static auto* const only = new fonts_kept;
     return *only;
   }
@@ -224,7 +225,7 @@ result<typesetter> typesetter::borrowed() {
   }
   if (!out.map_) out.map_.reset(library.font_map_new());
   out.context_ = {library.font_map_create_context(out.map_.get()), unref{&library}};
-  // The same on every host, whatever its screen is like.
+  // The same options on every host, independent of its screen.
   cairo_font_options_t* const options = library.font_options_create();
   library.font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
   library.font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE);
@@ -232,7 +233,7 @@ result<typesetter> typesetter::borrowed() {
   library.context_set_font_options(out.context_.get(), options);
   library.font_options_destroy(options);
   library.context_set_resolution(out.context_.get(), 96);
-  // Han characters that Japanese and Chinese share have Japanese shapes.
+  // Use Japanese glyphs for Han characters that Japanese and Chinese share.
   library.context_set_language(out.context_.get(), library.language_from_string("ja"));
   out.layout_ = {library.layout_new(out.context_.get()), unref{&library}};
   library.layout_set_single_paragraph_mode(out.layout_.get(), TRUE);

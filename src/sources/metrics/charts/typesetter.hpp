@@ -14,22 +14,24 @@
 
 namespace hondana::charts {
 
-/// The families that are asked for, in the spelling of CSS and of Pango.
+/// The font families to use, in the syntax of both CSS and Pango.
 inline constexpr std::string_view font_families = "Noto Sans,Noto Sans CJK JP,DejaVu Sans,sans-serif";
 
-/// One drawing's. Threads: one at a time; several may be used at once. Texts are plain and in one line.
+/// Measures and shortens text for one drawing. Each typesetter is used by one thread at a time. Texts are plain and on one
+/// line.
 class typesetter {
  public:
-  /// Takes the fonts as they were found, of which four drawings' worth are kept for those to come. Errors: source_unavailable.
+  /// Creates a typesetter. Reuses the fonts of an earlier drawing if available: those of up to four are cached. Errors:
+  /// source_unavailable.
   [[nodiscard]] static result<typesetter> borrowed();
 
   [[nodiscard]] const drawing_library& library() const noexcept { return *with_; }
   [[nodiscard]] double width_of(std::string_view text, const font& in) const;
-  /// The text, or as much of its beginning and end as there is room for, with `…` between. Whole graphemes.
+  /// The text, or if it is too wide, its beginning and end with `…` between. Never cuts a grapheme.
   [[nodiscard]] std::string fitted(std::string_view text, const font& in, double room) const;
-  /// Broken between words into at most that many lines, the last of which is shortened.
+  /// Breaks the text between words into at most `most` lines. The last one is shortened if necessary.
   [[nodiscard]] std::vector<std::string> broken(std::string_view text, const font& in, double room, std::size_t most) const;
-  /// The text's layout, valid until the next call of any function.
+  /// The text's layout, valid until the next call of any member function.
   [[nodiscard]] PangoLayout* set(std::string_view text, const font& in) const;
 
  private:

@@ -23,12 +23,12 @@
 
 namespace hondana::exposition {
 
-/// Reads the lines with samples, into strings that are used again for the next.
+/// Parses lines with samples. Reuses the memory of its strings for the next line.
 class sample_line {
  public:
   sample_line(parser::format which, const limits& most) : which_(which), most_(most) {}
 
-  /// `line`: UTF-8 without its end. Errors: as `parser::take`, without the line's number.
+  /// `line`: UTF-8 without the line end. Errors: as `parser::take`, without the line number.
   [[nodiscard]] result<void> read(std::string_view line);
   [[nodiscard]] const series::identity& of() const noexcept { return of_; }
   [[nodiscard]] double value() const noexcept { return value_; }
@@ -38,7 +38,7 @@ class sample_line {
   void skip_blanks() noexcept;
   [[nodiscard]] bool is_at_end() const noexcept { return next_ == end_; }
   [[nodiscard]] bool take(char c) noexcept;
-  /// What stands between two parts: blanks, or in OpenMetrics exactly one.
+  /// Skips the blanks between two parts; OpenMetrics requires exactly one.
   [[nodiscard]] bool take_separator() noexcept;
   [[nodiscard]] std::string_view take_word() noexcept;
   [[nodiscard]] std::string_view take_name(bool has_colons) noexcept;
@@ -59,21 +59,21 @@ class sample_line {
   const char* next_ = nullptr;
   const char* end_ = nullptr;
   series::identity of_{};
-  std::vector<series::label> unused_{};  ///< Keep the memory of their strings.
+  std::vector<series::label> unused_{};  ///< Keep the memory of their strings for reuse.
   double value_ = 0;
   std::optional<series::instant> at_{};
 };
 
 enum class comment : unsigned char { none, help, type, unit, end };
-/// `# TYPE name text`; `text` is as it stands there.
+/// `# TYPE name text`. `text` is not unescaped.
 struct comment_line {
   comment what = comment::none;
   std::string_view name{}, text{};
 };
-/// `line` begins with `#`, after blanks or not. Errors: invalid_argument, without the line's number.
+/// `line` begins with `#`, possibly after blanks. Errors: invalid_argument, without the line number.
 [[nodiscard]] result<comment_line> read_comment(std::string_view line, parser::format which);
 
-/// With the escapes of a help text, or of a label's value, put right. Others stay as they are.
+/// Resolves the escapes of a help text or, if `has_quotes`, a label value. Unknown escapes stay unchanged.
 [[nodiscard]] std::string unescaped(std::string_view text, bool has_quotes);
 
 namespace {
@@ -124,7 +124,7 @@ result<comment_line> read_comment(std::string_view line, parser::format which) {
   out.what = keyword(take_until_blank(line), false);
   drop_blanks(line);
   out.name = take_until_blank(line);
-  // Somebody's sentence that begins with such a word.
+  // An ordinary comment that happens to begin with a keyword.
   if (!series::is_metric_name(out.name)) return comment_line{};
   drop_blanks(line);
   if (out.what == comment::type) line = take_until_blank(line);
@@ -162,7 +162,7 @@ constexpr std::array<std::uint8_t, 256> letters_of_names = [] {
   return out;
 }();
 
-/// Milliseconds that a double holds exactly, some 285 000 years.
+/// The greatest number of milliseconds that a double represents exactly, about 285,000 years.
 constexpr std::int64_t latest = std::int64_t{1} << 53;
 
 tl::unexpected<failure> too_much(std::string_view what, std::size_t most, std::string_view limit) {
@@ -298,7 +298,7 @@ result<void> sample_line::read_label_value(std::string& into) {
   return {};
 }
 
-/// The same as `series::normalise`, and without it looking at names and values once more.
+/// The same as `series::normalise`, but without checking names and values again.
 result<void> sample_line::put_in_order() {
   auto& labels = of_.labels;
   const auto by_name = [](const series::label& a, const series::label& b) { return a.first < b.first; };
@@ -350,7 +350,7 @@ result<void> sample_line::read_time() {
 
 result<void> sample_line::skip_exemplar() {
   if (!take(' ') || !take('{')) return expected("an exemplar");
-  // What the sample has must stay.
+  // Keep the labels of the sample: read_labels overwrites them.
   auto labels = std::exchange(of_.labels, {});
   auto read = read_labels();
   drop_labels_from(0);
@@ -372,16 +372,16 @@ struct parser::state {
   limits most;
   sample_line reader;
 
-  std::string begun{};  ///< A line whose end has not come yet.
+  std::string begun{};  ///< An incomplete line.
   std::size_t bytes = 0, lines = 0, samples = 0;
-  bool has_ended = false;  ///< `# EOF` was there.
-  bool is_enough = false;  ///< Nothing more is wanted.
+  bool has_ended = false;  ///< `# EOF` was read.
+  bool is_enough = false;  ///< The listener wants no more.
   std::optional<failure> broken{};
 
-  std::string family{};  ///< What `told` is being gathered of; empty: nothing.
+  std::string family{};  ///< The family whose metadata `told` collects. Empty: none.
   series::metadata told{};
   bool has_kind = false, has_help = false, has_unit = false;
-  std::unordered_set<std::size_t> families{};  ///< Digests of the names of those that were told.
+  std::unordered_set<std::size_t> families{};  ///< Hashes of the names of families that were reported.
 
   state(format format_of_text, hearer& who, const limits& limits_of_text)
       : which(format_of_text), to(who), most(limits_of_text), reader(format_of_text, limits_of_text) {}

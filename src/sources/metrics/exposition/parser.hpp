@@ -15,7 +15,7 @@
 
 namespace hondana::exposition {
 
-/// Hears what is parsed, in the order of the text. Views are good during the call.
+/// Receives the parsed metrics, in the order of the text. Views are valid during the call only.
 class hearer {
  public:
   hearer() = default;
@@ -23,25 +23,27 @@ class hearer {
   hearer& operator=(const hearer&) = delete;
   virtual ~hearer() = default;
 
-  /// Once for each family that says something of itself, before its samples or after; what it says again is passed over.
-  /// `name`: as the text has it, of a counter with `_total` in Prometheus' format and without it in OpenMetrics.
+  /// Called once for each family with metadata, before or after its samples. Repeated metadata is ignored. `name` is as in the
+  /// text: counters have `_total` in Prometheus text format, but not in OpenMetrics.
   virtual void family(std::string_view name, const series::metadata& of) = 0;
-  /// One sample; the identity is normalised. `at`: as the exporter says, if it does. A series that comes twice is heard twice,
-  /// since the parser remembers none. False: no more is wanted, and nothing more is heard or judged.
+  /// Called for each sample; the identity is normalized. `at`: the exporter's timestamp, if any. Duplicate series are reported
+  /// twice, since the parser does not remember series.
+  /// Return false to stop: the rest of the text is neither reported nor checked.
   virtual bool sample(const series::identity& of, double value, std::optional<series::instant> at) = 0;
 };
 
+/// Limits of one text.
 struct limits {
   std::size_t bytes = 64u << 20;   ///< Of the whole text.
   std::size_t line = 64u << 10;    ///< Bytes of one line, without its end.
-  std::size_t samples = 200'000;   ///< As Prometheus' sample_limit.
+  std::size_t samples = 200'000;   ///< Corresponds to sample_limit of Prometheus.
   std::size_t labels = 64;         ///< Of one series.
   std::size_t label_bytes = 4096;  ///< Of one name or value.
   std::size_t families = 20'000;
 };
 
-/// Takes the text in pieces, so that 2 GB cost kilobytes: a line, and a number for each family. Threads: one at a time. Linear
-/// time.
+/// Parses a text that arrives in pieces. A text of 2 GB needs only kilobytes of memory: one line, and a hash per family.
+/// Threads: one at a time. Linear time.
 class parser {
  public:
   using format = counters::text_format;
@@ -51,12 +53,13 @@ class parser {
   parser(const parser&) = delete;
   parser& operator=(const parser&) = delete;
 
-  /// Exemplars are passed over. Refused are: what is no UTF-8, NUL, lines that end with CR LF, hexadecimal numbers, a label
-  /// that is there twice; in OpenMetrics also empty lines, comments, more blanks than one, and what follows `# EOF`. Errors:
-  /// invalid_argument with the line's number (from 1) and what is wrong; response_too_large with the limit's name. After an
-  /// error nothing more is heard.
+  /// Parses the next piece. Exemplars are skipped.
+  /// Rejects invalid UTF-8, NUL, lines that end with CR LF, hexadecimal numbers and duplicate labels. In OpenMetrics, also
+  /// rejects empty lines, comments, repeated blanks and text after `# EOF`.
+  /// Errors: invalid_argument with the line number (from 1) and the problem. response_too_large with the name of the limit.
+  /// After an error, nothing more is reported.
   [[nodiscard]] result<void> take(std::string_view piece);
-  /// The end. Errors: as `take`; OpenMetrics must have had its `# EOF`.
+  /// Ends the text. Errors: as `take`. In OpenMetrics, `# EOF` is required.
   [[nodiscard]] result<void> finish();
 
  private:
@@ -64,9 +67,10 @@ class parser {
   std::unique_ptr<state> state_;
 };
 
-/// Which format a Content-Type names. Text without one is Prometheus'. Nothing: another one, such as protobuf or HTML.
+/// The format that a Content-Type names. Text without a known format is Prometheus text format. Nothing for others, such as
+/// protobuf or HTML.
 [[nodiscard]] std::optional<parser::format> format_of(std::string_view content_type);
-/// What to say in Accept.
+/// The value of the Accept header to send.
 [[nodiscard]] std::string_view accepted() noexcept;
 
 }  // namespace hondana::exposition

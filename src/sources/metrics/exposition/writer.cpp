@@ -7,7 +7,7 @@
 namespace hondana::exposition {
 namespace {
 
-/// Prometheus' format knows fewer kinds.
+/// Prometheus text format has fewer types than OpenMetrics.
 std::string_view type_in(parser::format which, series::kind what) noexcept {
   if (which == parser::format::open_metrics) return series::name_of(what);
   switch (what) {
@@ -26,7 +26,7 @@ std::string_view ending_in(parser::format which, series::kind what) noexcept {
   return what == series::kind::counter ? "_total" : what == series::kind::info ? "_info" : "";
 }
 
-/// Milliseconds as seconds with no more decimals than there are.
+/// Converts milliseconds to seconds, with only as many decimals as needed.
 std::string seconds_text(series::instant at) {
   const bool is_negative = at < 0;
   const auto size = is_negative ? 0 - static_cast<std::uint64_t>(at) : static_cast<std::uint64_t>(at);

@@ -11,18 +11,17 @@
 
 namespace hondana::exposition {
 
-/// Appends to a text. All samples of a family stand together, behind its head. Threads: one at a time.
+/// Appends to a text. All samples of a family must directly follow its metadata. Threads: one at a time.
 class writer {
  public:
   explicit writer(parser::format which) : which_(which), to_(which) {}
 
-  /// `# HELP`, `# TYPE` and `# UNIT` as the format has them. `name`: of the family, without `_total` and `_info`, which are put
-  /// there where the format wants them.
+  /// Writes the metadata (`# HELP`, `# TYPE`, `# UNIT`) that the format supports. `name`: the family without `_total` and
+  /// `_info`, which are added if the format requires them.
   void family(std::string_view name, const series::metadata& of);
-  /// `of.name` is written as it is, with the suffix that its kind wants. Times are seconds in OpenMetrics and milliseconds
-  /// else.
+  /// `of.name` is written unchanged and must have the suffix of its kind. Times are seconds in OpenMetrics, else milliseconds.
   void sample(const series::identity& of, double value, std::optional<series::instant> at = std::nullopt);
-  /// The text, ended as the format wants it.
+  /// The text, with the ending that the format requires.
   [[nodiscard]] std::string finish() { return to_.finish(); }
 
  private:

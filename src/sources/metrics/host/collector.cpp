@@ -41,7 +41,7 @@ struct frees_path {
   void operator()(char* path) const noexcept { ::free(path); }
 };
 
-/// Without links. Empty: there is none.
+/// Resolves all symbolic links. Empty if the path does not exist.
 std::string real_path(const std::string& path) {
   const std::unique_ptr<char, frees_path> out(::realpath(path.c_str(), nullptr));
   return out ? std::string(out.get()) : std::string();
@@ -49,7 +49,7 @@ std::string real_path(const std::string& path) {
 
 std::string last_name(std::string_view path) { return std::string(path.substr(path.rfind('/') + 1)); }
 
-/// In lower case, with underscores for what labels of node_exporter do not have, and none around it.
+/// Lower case, with underscores for characters that node_exporter does not allow in labels, and none at the ends.
 std::string cleaned(std::string text) {
   text = ascii::in_lower_case(text);
   for (char& c : text) {
@@ -60,7 +60,7 @@ std::string cleaned(std::string text) {
   return text.substr(begin, text.find_last_not_of('_') - begin + 1);
 }
 
-/// What node_exporter calls a chip: by the bus and the name of its device, or by its own name.
+/// The name of a chip as in node_exporter: the bus and name of its device, or else its own name.
 std::string chip_name(const std::string& folder) {
   const auto device = real_path(folder + "/device");
   if (const auto slash = device.rfind('/'); slash != std::string::npos && slash > 0) {
@@ -202,7 +202,7 @@ result<void> collector::collect(series::instant now, samples::batch& into) {
   }
   decode("/diskstats", decode_diskstats);
   look_at_file_systems(from, to);
-  // Of this process's network, as /proc/net is, which is a link.
+  // /proc/net is a link to the network namespace of this process.
   decode("/net/dev", decode_net_dev);
   decode("/net/netstat", decode_netstat);
   decode("/net/snmp", decode_netstat);

@@ -13,16 +13,16 @@
 namespace hondana::host {
 
 struct options {
-  std::string proc = "/proc";  ///< Tests put trees of their own here.
+  std::string proc = "/proc";  ///< Tests use other trees.
   std::string sys = "/sys";
-  std::string root = "/";  ///< For file systems' sizes.
-  /// The largest by memory and CPU, by name: `namedprocess_namegroup_*`, as process-exporter calls them. Never command lines,
-  /// which hold secrets.
+  std::string root = "/";  ///< For the sizes of file systems.
+  /// Metrics of the largest processes by memory and CPU, grouped by name: `namedprocess_namegroup_*`, as in process-exporter.
+  /// Command lines are never included, since they can hold secrets.
   bool has_processes = true;
-  std::size_t most_processes = 20;  ///< Names.
+  std::size_t most_processes = 20;  ///< Number of process names.
 };
 
-/// Looks at the machine. Threads: one at a time.
+/// Collects metrics of this machine repeatedly. Threads: one at a time.
 class collector {
  public:
   explicit collector(options from = {});
@@ -30,14 +30,17 @@ class collector {
   collector(const collector&) = delete;
   collector& operator=(const collector&) = delete;
 
-  /// Reads everything once into `into`, with `now` as every sample's instant; what this kernel or user does not have is left
-  /// out, and so is what would make more than 50 000 samples. CPU by mode, load, memory and swap, disks and file systems,
-  /// network devices and protocols, pressure stalls, interrupts and context switches, file descriptors, temperatures,
-  /// processes by state and by name. Names, labels, units and kinds as node_exporter 1.5. CPU time of names goes on counting
-  /// when processes of that name end, from the first look on.
+  /// Reads all metrics once into `into`, with `now` as the time of each sample.
   ///
-  /// Blocks on /proc and /sys only, some milliseconds; file systems that could hang (of networks, and FUSE) are not asked for
-  /// their sizes. Errors: source_unavailable when `proc` cannot be read.
+  /// Collects CPU time by mode, load, memory and swap, disks and file systems, network devices and protocols. Also pressure
+  /// stalls, interrupts and context switches, file descriptors, temperatures, and processes by state and by name. Names,
+  /// labels, units and kinds are those of node_exporter 1.5. Metrics that this kernel or user cannot access are left out, and
+  /// so are samples beyond 50,000.
+  ///
+  /// The CPU time of a process name includes processes that have ended since the first call.
+  ///
+  /// Blocks only for reads of /proc and /sys, some milliseconds. File systems that can hang (network, FUSE) are not queried for
+  /// their sizes. Errors: source_unavailable if `proc` cannot be read.
   [[nodiscard]] result<void> collect(series::instant now, samples::batch& into);
 
  private:
@@ -45,12 +48,11 @@ class collector {
   std::unique_ptr<state> state_;
 };
 
-/// One look by a collector that has not looked before.
+/// Collects once, with a new collector.
 [[nodiscard]] result<void> collect(const options& from, series::instant now, samples::batch& into);
 
-/// Folders that a collector reads, for `needs::folders`: those of `options`. /proc and /sys are read all over, and through
-/// links from /sys/class into /sys/devices; of the root only the sizes of what is mounted there are asked for, which needs no
-/// right to read.
+/// The folders that a collector reads, for `needs::folders`: `proc` and `sys` of the options. Links from /sys/class lead into
+/// /sys/devices. Below `root`, only the sizes of mounted file systems are queried, which needs no read permission.
 [[nodiscard]] std::vector<std::string> folders(const options& from);
 
 }  // namespace hondana::host

@@ -42,7 +42,7 @@ void gathering::add(std::string_view name, series::kind of, std::string_view hel
 
 namespace {
 
-/// USER_HZ is 100 on all that Linux runs on.
+/// USER_HZ is 100 on all architectures that Linux supports.
 constexpr double ticks_per_second = 100;
 
 constexpr std::array<std::string_view, 8> modes{"user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal"};
@@ -67,7 +67,7 @@ void decode_cpu(std::string_view cpu, std::string_view rest, gathering& to) {
   }
 }
 
-/// `Active(anon)` as node_exporter spells it.
+/// The name of a memory field in node_exporter: `Active(anon)` becomes `Active_anon`.
 std::string name_of_memory(std::string_view key) {
   std::string out;
   for (const char c : key) {
@@ -159,7 +159,7 @@ void decode_pressure(std::string_view what, std::string_view text, gathering& to
     const auto share = next_word(*line);
     const auto at = line->find(field);
     if (at == std::string_view::npos || (share != "some" && share != "full")) continue;
-    // Of the processor "full" means nothing for the whole machine.
+    // For the CPU, "full" has no meaning for the whole machine.
     if (what == "cpu" && share == "full") continue;
     line->remove_prefix(at + field.size());
     const auto value = number_in(next_word(*line));
@@ -219,7 +219,7 @@ constexpr std::array<std::string_view, 25> kernel_types{
     "autofs",     "binfmt_misc", "bpf",    "cgroup",  "cgroup2",  "configfs", "debugfs", "devpts", "devtmpfs",
     "fusectl",    "hugetlbfs",   "mqueue", "nsfs",    "overlay",  "proc",     "procfs",  "pstore", "rpc_pipefs",
     "securityfs", "selinuxfs",   "sysfs",  "iso9660", "squashfs", "tracefs",  "efivarfs"};
-/// Whose servers may be away, which statfs waits for.
+/// File systems whose servers may be unreachable: statfs would wait for them.
 constexpr std::array<std::string_view, 16> hanging_types{"nfs",      "nfs4",      "cifs",  "smb3",   "smbfs", "9p",
                                                          "ceph",     "glusterfs", "afs",   "lustre", "ncpfs", "coda",
                                                          "virtiofs", "orangefs",  "davfs", "gfs2"};
@@ -237,7 +237,7 @@ bool is_place_of_system(std::string_view point) noexcept {
   });
 }
 
-/// Octal escapes of blanks, tabs, feeds and backslashes.
+/// Resolves the octal escapes of blanks, tabs, line feeds and backslashes.
 std::string unescaped(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -285,7 +285,7 @@ std::vector<mounted> decode_mounts(std::string_view text) {
     mounted one{unescaped(device), unescaped(point), std::string(type), how == "ro" || how.starts_with("ro,")};
     if (!one.point.starts_with('/') || one.point.find('\0') != std::string::npos || is_place_of_system(one.point)) continue;
     if (by_point.size() == most_mounts) break;
-    // What is mounted over another hides it.
+    // A later mount on the same mount point hides the earlier one.
     auto point_of = one.point;
     by_point.insert_or_assign(std::move(point_of), std::move(one));
   }
@@ -311,7 +311,7 @@ constexpr std::array<std::string_view, 7> tcp_shown{"ActiveOpens",  "InSegs",   
                                                     "PassiveOpens", "RetransSegs", "CurrEstab"};
 constexpr std::array<std::string_view, 5> udp_shown{"InDatagrams", "OutDatagrams", "NoPorts", "RcvbufErrors", "SndbufErrors"};
 
-/// What node_exporter shows of the hundreds there are.
+/// The statistics that node_exporter reports, out of hundreds.
 bool is_shown(std::string_view protocol, std::string_view key) noexcept {
   if (key == "InErrors" || key == "InErrs") return true;
   if (protocol == "Ip" && key == "Forwarding") return true;
@@ -352,7 +352,7 @@ void decode_netstat(std::string_view text, gathering& to) {
     auto values = next_line(text);
     if (!values) return;
     const auto protocol = next_word(*keys);
-    // Two lines each; where they do not belong together, the rest cannot be trusted either.
+    // Each protocol has two lines. If two lines do not match, the rest cannot be trusted.
     if (!protocol.ends_with(':') || next_word(*values) != protocol) return;
     for (;;) {
       const auto key = next_word(*keys);
@@ -436,7 +436,7 @@ std::vector<int> process_numbers(const std::string& proc) {
 }  // namespace
 
 bool decode_process(std::string_view text, process_facts& into) {
-  // The name may hold anything, brackets and feeds too.
+  // The name may contain any character, even parentheses and line feeds.
   const auto open = text.find('(');
   const auto close = text.rfind(')');
   if (open == std::string_view::npos || close == std::string_view::npos || close < open) return false;
@@ -445,7 +445,7 @@ bool decode_process(std::string_view text, process_facts& into) {
   for (const char c : text.substr(open + 1, std::min(close - open - 1, longest_name)))
     into.name += c >= ' ' && c != 0x7f ? c : '?';
   const auto words = words_of(text.substr(close + 1));
-  // From the third field of proc(5) on.
+  // Field numbers are those of proc(5). The first field after the name is number 3.
   constexpr std::size_t first = 3;
   const auto field = [&](std::size_t number) -> std::optional<double> {
     if (number - first >= words.size()) return std::nullopt;
@@ -510,7 +510,7 @@ void processes::look(const std::string& proc, std::size_t names, gathering& to) 
   for (const auto& [state, value] : states)
     to.gauge("node_processes_state", "Number of processes in each state.", value, {{"state", std::string(1, state)}});
 
-  // Half of them by memory, and of the rest those that have used the most time lately.
+  // Report half of the names by memory, and the rest by the CPU time since the previous call.
   std::vector<const std::pair<const std::string, group>*> order;
   order.reserve(groups_.size());
   for (const auto& one : groups_) order.push_back(&one);

@@ -12,14 +12,14 @@
 
 namespace hondana::host {
 
-/// Threads: one at a time.
+/// Adds samples to a batch. Threads: one at a time.
 class gathering {
  public:
   static constexpr std::size_t most_samples = 50'000;
 
   gathering(series::instant now, samples::batch& into) noexcept : into_(into), now_(now) {}
 
-  /// Names that no metric can have are left out, and what is beyond the cap. Label values are made UTF-8.
+  /// Adds a sample. Ignores invalid metric names, and samples beyond `most_samples`. Label values are converted to UTF-8.
   void add(std::string_view name, series::kind of, std::string_view help, double value, std::vector<series::label> labels = {});
   void counter(std::string_view name, std::string_view help, double value, std::vector<series::label> labels = {}) {
     add(name, series::kind::counter, help, value, std::move(labels));
@@ -49,18 +49,18 @@ void decode_snmp6(std::string_view text, gathering& to);      ///< /proc/net/snm
 void decode_sockstat(std::string_view text, gathering& to);   ///< /proc/net/sockstat and sockstat6
 void decode_softnet(std::string_view text, gathering& to);    ///< /proc/net/softnet_stat
 
-/// A file system whose size is worth asking for.
+/// A file system whose size is reported.
 struct mounted {
   std::string device{}, point{}, type{};
   bool is_read_only = false;
 };
-/// /proc/self/mounts without what node_exporter leaves out by default (the kernel's own file systems, places of the system and
-/// of containers), and without those that could hang; at most 1024.
+/// Decodes /proc/self/mounts. Leaves out the file systems that node_exporter ignores by default: those of the kernel, and
+/// mounts of the system and of containers. Also leaves out file systems that can hang. At most 1024.
 [[nodiscard]] std::vector<mounted> decode_mounts(std::string_view text);
 
-/// A process, as /proc/PID/stat has it; times in clock ticks.
+/// A process, as in /proc/PID/stat. Times are in clock ticks.
 struct process_facts {
-  std::string name{};  ///< Of its program, 15 bytes of it; printable.
+  std::string name{};  ///< Name of the program, which the kernel cuts to 15 bytes. Control characters are replaced.
   char state = '?';
   bool is_kernel = false;
   double user = 0, system = 0;
@@ -69,15 +69,15 @@ struct process_facts {
   double virtual_bytes = 0;
   double resident_pages = 0;
 };
-/// False: it is none.
+/// Returns false if `text` is not valid.
 [[nodiscard]] bool decode_process(std::string_view text, process_facts& into);
 
-/// Threads: one at a time.
+/// Reads the processes of this machine, grouped by name. Threads: one at a time.
 class processes {
  public:
-  static constexpr std::size_t most = 32'768;  ///< Further ones are not looked at.
+  static constexpr std::size_t most = 32'768;  ///< Further processes are ignored.
 
-  /// Names: how many of the largest are named; 0: none.
+  /// `names`: how many of the largest process names to report. 0: none.
   void look(const std::string& proc, std::size_t names, gathering& to);
 
  private:
@@ -85,11 +85,11 @@ class processes {
     double user = 0, system = 0;
   };
   struct group {
-    times total{};        // of all that there were since the first look
-    double recently = 0;  // since the last one
+    times total{};        // of all processes since the first call
+    double recently = 0;  // since the previous call
     double count = 0, threads = 0, resident = 0, virtual_size = 0;
   };
-  using process_key = std::pair<int, double>;  // number and start, since numbers are used again
+  using process_key = std::pair<int, double>;  // process ID and start time, since process IDs are reused
 
   void add(const group& one, const std::string& name, gathering& to) const;
 

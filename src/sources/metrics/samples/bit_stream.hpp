@@ -9,14 +9,14 @@
 
 namespace hondana::samples {
 
-/// Small numbers of either sign as small numbers of none.
+/// Zigzag encoding: maps signed numbers of small magnitude to small unsigned numbers.
 [[nodiscard]] constexpr std::uint64_t unsigned_of(std::int64_t number) noexcept {
   return (static_cast<std::uint64_t>(number) << 1) ^ static_cast<std::uint64_t>(number >> 63);
 }
 [[nodiscard]] constexpr std::int64_t signed_of(std::uint64_t number) noexcept {
   return static_cast<std::int64_t>((number >> 1) ^ (~(number & 1) + 1));
 }
-/// Differences and sums of instants are taken modulo 2^64, so that none of them overflows and each comes back.
+/// Differences and sums of times are modulo 2^64: they cannot overflow, and each difference can be reversed.
 [[nodiscard]] constexpr std::int64_t wrapped_difference(std::int64_t a, std::int64_t b) noexcept {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
 }
@@ -24,12 +24,12 @@ namespace hondana::samples {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
 }
 
-/// Appends to a string. `finish` fills the last byte up with zeros.
+/// Appends bits to a string. `finish` pads the last byte with zeros.
 class bit_writer {
  public:
   explicit bit_writer(std::string& to) noexcept : to_(to) {}
 
-  /// The lowest `count` bits, at most 64.
+  /// Appends the lowest `count` bits, at most 64.
   void put(std::uint64_t bits, unsigned count) {
     if (count > 32) {
       put_few(static_cast<std::uint32_t>(bits >> 32), count - 32);
@@ -37,7 +37,8 @@ class bit_writer {
     }
     put_few(static_cast<std::uint32_t>(bits), count);
   }
-  /// A number in `cost(number, k)` bits: how long it is above its `k` lowest bits, in zeros; then the bits that are not known.
+  /// Appends a number in `cost(number, k)` bits. With `high = number >> k`: the bit width of `high` in unary, as zeros and a
+  /// one. Then the bits of `high` below its leading one, and the lowest `k` bits of `number`.
   void put_number(std::uint64_t number, unsigned k) {
     const std::uint64_t high = number >> k;
     const auto length = static_cast<unsigned>(std::bit_width(high));
@@ -71,7 +72,7 @@ class bit_writer {
   unsigned held_ = 0;  // fewer than 8 between calls
 };
 
-/// Reads what `bit_writer` wrote. Beyond the end there are zeros, and `is_beyond` says so.
+/// Reads the output of `bit_writer`. Beyond the end, it reads zeros and sets `is_beyond`.
 class bit_reader {
  public:
   explicit bit_reader(std::string_view from) noexcept : from_(from) {}
@@ -97,7 +98,7 @@ class bit_reader {
     return (k == 0 ? high : high << k) | take(k);
   }
   [[nodiscard]] bool is_beyond() const noexcept { return is_beyond_; }
-  /// Bytes that have been begun.
+  /// Bytes read so far, including a partly read one.
   [[nodiscard]] std::size_t used() const noexcept { return at_; }
 
  private:
@@ -123,7 +124,7 @@ class bit_reader {
   bool is_beyond_ = false;
 };
 
-/// Seven bits a byte, the lowest first.
+/// Appends a variable-length number: seven bits per byte, lowest bits first.
 inline void put_varint(std::string& to, std::uint64_t number) {
   while (number >= 0x80) {
     to.push_back(static_cast<char>(number | 0x80));
@@ -131,7 +132,7 @@ inline void put_varint(std::string& to, std::uint64_t number) {
   }
   to.push_back(static_cast<char>(number));
 }
-/// False: it does not end, or is beyond 2^64.
+/// Returns false if the number is incomplete or exceeds 64 bits.
 [[nodiscard]] inline bool take_varint(std::string_view& from, std::uint64_t& number) noexcept {
   number = 0;
   for (unsigned shift = 0; shift < 64 && !from.empty(); shift += 7) {

@@ -1,4 +1,4 @@
-/// Down-samples old samples: means of gauges, and the corners of counters.
+/// Down-samples old samples: averages gauges, and keeps the turning points of counters.
 #include "sources/metrics/samples/downsampling.hpp"
 
 #include <cmath>
@@ -31,7 +31,7 @@ std::vector<series::sample> means_of(const std::vector<series::sample>& of, seri
     }
     if (!std::isnan(of[i].value)) {
       ++count;
-      // So that the sum of large numbers does not become infinite; of infinite ones it is.
+      // A running mean, so that the sum of large numbers does not overflow to infinity. If a value is infinite, so is the mean.
       mean = std::isinf(of[i].value) || std::isinf(mean)
                  ? mean + of[i].value
                  : mean + (of[i].value / static_cast<double>(count) - mean / static_cast<double>(count));

@@ -1,4 +1,4 @@
-/// Down-samples old samples: means of gauges, and the corners of counters.
+/// Down-samples old samples: averages gauges, and keeps the turning points of counters.
 #pragma once
 
 #include <vector>
@@ -7,9 +7,11 @@
 
 namespace hondana::samples {
 
-/// `of`: in the order of their instants. Steps are counted from 1970; `step` is above 0. Of a gauge: for each step the mean of
-/// what are numbers in it, at the instant of the last. Of a counter: the first, the last of each step, and the two beside each
-/// reset, so that it rises as much as it did. Stale markers stay where they are. Linear time.
+/// Down-samples samples, which must be in order of time. Steps are aligned to 1970. `step` must be positive. Linear time.
+/// Gauge: for each step the mean of its values except NaN, at the time of the last sample.
+/// Counter: the first sample, the last one of each step, and the two next to each reset, so that the total increase is the
+/// same.
+/// Stale markers stay unchanged.
 [[nodiscard]] std::vector<series::sample> coarse_of(const std::vector<series::sample>& of, bool is_counter,
                                                     series::duration step);
 

@@ -10,15 +10,15 @@
 
 #include "sources/metrics/samples/bit_stream.hpp"
 
-// Writing and reading chunks.
+// Chunks have this format:
 //
-//   u8       form: 1 decimal, 2 bits
-//   varint   count
-//   varint   the first instant, sign in the lowest bit
-//   u8       k of the instants
-//   form 1:  u8 places (0 to 12) and, above them (16), whether differences are of differences; u8 k of the values;
-//            varint count of others; for each: varint how many after the one before, 8 bytes
-//   bits     for each sample but the first: difference of differences of instants; for each sample its value
+//   u8       form: 1 decimal, 2 bits.
+//   varint   count.
+//   varint   first time, zigzag-encoded.
+//   u8       k of the times.
+//   form 1:  u8 decimal places (0 to 12), plus 16 if the values are differences of differences. u8 k of the values.
+//            varint count of exceptions. For each: varint distance from the previous one, 8 bytes.
+//   bits     for each sample except the first: difference of differences of times. For each sample: its value.
 
 namespace hondana::samples {
 namespace {
@@ -28,7 +28,8 @@ constexpr unsigned of_differences = 16;
 constexpr std::int64_t most_whole = std::int64_t{1} << 53;
 constexpr std::array<double, most_places + 1> tens{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12};
 
-/// A decimal number of that many places, as a whole one. False: it is none, or does not come back bit for bit.
+/// Converts a decimal number with at most `places` places to an integer. Returns false if the conversion is not exact, bit for
+/// bit.
 bool whole_of(double value, unsigned places, std::int64_t& whole) noexcept {
   const double scaled = value * tens[places];
   if (!(std::fabs(scaled) < static_cast<double>(most_whole))) return false;
@@ -36,7 +37,7 @@ bool whole_of(double value, unsigned places, std::int64_t& whole) noexcept {
   return std::bit_cast<std::uint64_t>(static_cast<double>(whole) / tens[places]) == std::bit_cast<std::uint64_t>(value);
 }
 
-/// The `k` that these numbers take the fewest bits with, nearly.
+/// Estimates the `k` that encodes the numbers in the fewest bits.
 unsigned best_k(const std::vector<std::uint64_t>& numbers, std::uint64_t& bits) {
   double sum = 0;
   for (const auto one : numbers) sum += static_cast<double>(one);
@@ -64,7 +65,7 @@ struct decimal_form {
 };
 
 bool find_decimal(const std::vector<series::sample>& of, decimal_form& out) {
-  // A number that needs more places than those before it may be one of the others, so the fewest that do for nearly all count.
+  // A number with many places can be stored as an exception. So use the fewest places that suffice for nearly all numbers.
   const std::size_t most_others = of.size() / 8 + 1;
   std::vector<std::int64_t> whole(of.size());
   std::array<std::size_t, most_places + 1> need{};
@@ -84,7 +85,7 @@ bool find_decimal(const std::vector<series::sample>& of, decimal_form& out) {
   while (out.places > 0 && left + need[out.places] <= most_others / 2) left += need[out.places--];
   std::int64_t before = 0;
   for (std::size_t i = 0; i < of.size(); ++i) {
-    // A value of fewer places may not come back with more of them, when it is large.
+    // A large value with fewer places may not be exact with more.
     if (!whole_of(of[i].value, out.places, whole[i])) {
       out.others.push_back(i);
       if (out.others.size() > most_others) return false;
@@ -99,10 +100,10 @@ bool find_decimal(const std::vector<series::sample>& of, decimal_form& out) {
     first[i] = unsigned_of(difference);
     second[i] = unsigned_of(difference - last_difference);
     last = whole[i];
-    last_difference = i == 0 ? 0 : difference;  // the first is a value and no difference
+    last_difference = i == 0 ? 0 : difference;  // the first is a value, not a difference
   }
   std::uint64_t first_bits = 0, second_bits = 0;
-  // The first number is as large as the values are; it must not say how long the others are.
+  // The first number has the magnitude of the values, so it must not influence `k`.
   const auto all_but_first = [](const std::vector<std::uint64_t>& of_all) {
     return std::vector<std::uint64_t>(of_all.begin() + 1, of_all.end());
   };
@@ -116,7 +117,7 @@ bool find_decimal(const std::vector<series::sample>& of, decimal_form& out) {
 
 void put_bits_form(bit_writer& bits, const std::vector<series::sample>& of) {
   std::uint64_t before = 0;
-  unsigned from = 64, length = 0;  // the window that was used last: of no width
+  unsigned from = 64, length = 0;  // the previous window; length 0: none yet
   for (const auto& one : of) {
     const auto now = std::bit_cast<std::uint64_t>(one.value);
     const auto changed = now ^ before;
@@ -227,7 +228,7 @@ std::string to_chunk(const std::vector<series::sample>& of) {
     step = difference;
   }
   std::uint64_t unused = 0;
-  // The first is the step itself, as the first of the values is.
+  // The first number is the step itself, so it must not influence `k`.
   const auto time_k = times.size() < 2 ? 0 : best_k({times.begin() + 1, times.end()}, unused);
   decimal_form decimal;
   const bool is_decimal = find_decimal(of, decimal);
@@ -260,7 +261,7 @@ std::string to_chunk(const std::vector<series::sample>& of) {
 bool read_chunk(std::string_view bytes, series::instant from, series::instant to, std::vector<series::sample>& into) {
   chunk_head head;
   if (!take_head(bytes, head)) return false;
-  // Each takes a bit at least, so that a few bytes cannot ask for much memory.
+  // Each sample takes at least one bit, so a few bytes cannot request much memory.
   if (bytes.size() * 8 < head.count) return false;
   std::vector<series::sample> out(head.count);
   bit_reader bits(bytes);
@@ -296,7 +297,7 @@ namespace {
 
 constexpr unsigned has_time = 0x80;
 
-/// A stretch of the eight bytes of a value, the highest first.
+/// A range of the eight bytes of a value, most significant byte first.
 struct stretch {
   std::uint8_t from = 0, length = 0;
 };
@@ -309,7 +310,7 @@ constexpr auto stretches = [] {
   return out;
 }();
 
-/// Where the stretches begin that begin at a byte.
+/// The index of the first stretch that begins at each byte.
 constexpr auto stretches_from = [] {
   std::array<std::uint8_t, 8> out{};
   std::uint8_t at = 1;
@@ -372,9 +373,14 @@ void head::read(series::instant from, series::instant to, std::vector<series::sa
 
 }  // namespace hondana::samples
 
-// u8 1; varint count; for each a varint of the difference of its series' number from the one before; for each a varint of the
-// difference of its instant; for each, in half a byte, how many bytes its value has without the zeros at their end; those
-// bytes.
+// Rows of the tail have this format:
+//
+//   u8       1.
+//   varint   count.
+//   varint   for each sample: difference of its series ID from the previous one.
+//   varint   for each sample: difference of its time from the previous one.
+//   4 bits   for each sample: length of its value without trailing zero bytes.
+//   bytes    for each sample: its value, in this length.
 
 namespace hondana::samples {
 namespace {
@@ -419,7 +425,7 @@ bool read_tail_row(std::string_view bytes, std::vector<numbered_sample>& into) {
   bytes.remove_prefix(1);
   std::uint64_t number = 0;
   if (!take_varint(bytes, number)) return false;
-  // A sample takes two bytes at least.
+  // A sample takes at least two bytes.
   if (kind != 1 || number > bytes.size() / 2) return false;
   std::vector<numbered_sample> out(static_cast<std::size_t>(number));
   std::int64_t before = 0;

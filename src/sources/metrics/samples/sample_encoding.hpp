@@ -11,23 +11,25 @@
 
 namespace hondana::samples {
 
-/// What a chunk holds at most; more is not written, and not read.
+/// The most samples in a chunk. Larger ones are neither written nor read.
 inline constexpr std::size_t most_in_chunk = 4096;
 
-/// Instants as differences of differences. Values that are decimal numbers of few places, as most are, as differences of whole
-/// numbers (or differences of those), with the others beside; all other values as what has changed of their bits. Every value
-/// comes back bit for bit. `of`: 1 to `most_in_chunk`, in the order of their instants, each once. Linear time.
+/// Compresses samples without loss. `of`: 1 to `most_in_chunk` samples, in strictly increasing order of time. Linear time.
+/// Times are stored as differences of differences. Values that are decimal numbers with few places, as most are, are stored as
+/// differences of integers, or differences of these. Exceptions are stored separately. Other series store the bits of each
+/// value that changed.
 [[nodiscard]] std::string to_chunk(const std::vector<series::sample>& of);
 
-/// Appends the samples with `from <= at <= to`. False: these bytes are no chunk; then nothing is appended. What is read has
-/// rising instants, whatever the bytes are. Threads: any. Linear time; memory: `most_in_chunk` samples.
+/// Appends the samples with `from <= at <= to`. Returns false, and appends nothing, if `bytes` is not a chunk. The decoded
+/// times are strictly increasing, for any input. Threads: any. Linear time. Memory: `most_in_chunk` samples.
 [[nodiscard]] bool read_chunk(std::string_view bytes, series::instant from, series::instant to,
                               std::vector<series::sample>& into);
 
-/// A row of samples that grows at its end: a byte where nothing changes, four for a usual one. Threads: one at a time.
+/// The newest samples of a series, in compressed form. An unchanged sample takes one byte, a typical one four. Threads: one at
+/// a time.
 class head {
  public:
-  /// `at` is later than that of the sample before.
+  /// `what.at` must be later than that of the previous sample.
   void add(series::sample what);
   /// Appends the samples with `from <= at <= to`.
   void read(series::instant from, series::instant to, std::vector<series::sample>& into) const;
@@ -35,7 +37,7 @@ class head {
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
   [[nodiscard]] series::instant first() const noexcept { return first_; }
   [[nodiscard]] series::sample last() const noexcept { return last_; }
-  /// Bytes of memory, without what the allocator takes for itself.
+  /// Bytes of memory, without the allocator's overhead.
   [[nodiscard]] std::size_t memory() const noexcept { return sizeof(head) + bytes_.capacity(); }
   [[nodiscard]] std::size_t size() const noexcept { return bytes_.size(); }
 
@@ -47,13 +49,15 @@ class head {
   std::uint32_t count_ = 0;
 };
 
+/// A sample and the ID of its series.
 struct numbered_sample {
   std::int64_t series = 0;
   series::sample what{};
 };
 
+/// Encodes the samples of a batch as a row of the tail, the table of samples that are not in chunks yet.
 [[nodiscard]] std::string to_tail_row(const std::vector<numbered_sample>& of);
-/// False: these bytes are no such row; then nothing is appended.
+/// Returns false, and appends nothing, if `bytes` is not a valid row.
 [[nodiscard]] bool read_tail_row(std::string_view bytes, std::vector<numbered_sample>& into);
 
 }  // namespace hondana::samples

@@ -1,4 +1,4 @@
-/// The index of a store: which series there are, and which of them a selector admits.
+/// The index of a store: its series, and the search for those that match a selector.
 #include "sources/metrics/samples/series_index.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view name_label = "__name__";
 
-/// The first `most` of them in order.
+/// The first `most` texts in order.
 std::vector<std::string> first_in_order(std::vector<std::string_view> all, std::size_t most) {
   const auto count = std::min(most, all.size());
   std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count), all.end());
@@ -52,7 +52,7 @@ std::optional<index::symbol> index::symbol_of(std::string_view text) const {
 }
 
 index::symbol index::take_symbol(std::string_view text) {
-  if (texts_.empty()) {  // 0 is the empty text, for the label of names
+  if (texts_.empty()) {  // symbol 0 is the empty text, which stands for the label of the name
     texts_.emplace_back();
     uses_.push_back(1);
     by_text_.add(seeded_hash({}, seed_), 0);

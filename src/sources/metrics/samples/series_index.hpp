@@ -1,4 +1,4 @@
-/// The index of a store: which series there are, and which of them a selector admits.
+/// The index of a store: its series, and the search for those that match a selector.
 #pragma once
 
 #include <bit>
@@ -20,7 +20,7 @@
 
 namespace hondana::samples {
 
-/// Of a text, with a seed that nobody outside knows, so that nobody can choose texts that collide.
+/// Hashes a text with a secret seed, so that no client can choose texts that collide.
 [[nodiscard]] inline std::uint64_t seeded_hash(std::string_view text, std::uint64_t seed) noexcept {
   const auto fold = [](std::uint64_t a, std::uint64_t b) {
     __extension__ using wide = unsigned __int128;
@@ -38,10 +38,11 @@ namespace hondana::samples {
   return fold(out ^ 0x589965cc75374cc3u, 0xe7037ed1a0b428dbu);
 }
 
-/// Open addressing, eight bytes a place, three quarters of them used at most. Threads: one writer, or readers.
+/// A hash table from hashes to IDs, with open addressing. Each slot takes eight bytes, and at most three quarters are used.
+/// Threads: one writer, or several readers.
 class id_table {
  public:
-  /// `is_it(id)`: whether that is what is looked for.
+  /// `is_it(id)` returns whether the entry is the wanted one.
   template <class Is>
   [[nodiscard]] std::optional<std::uint32_t> find(std::uint64_t hash, const Is& is_it) const {
     if (places_.empty()) return std::nullopt;
@@ -49,7 +50,7 @@ class id_table {
       if (places_[at].hash == part(hash) && is_it(places_[at].id)) return places_[at].id;
     return std::nullopt;
   }
-  /// It is not there yet. Not 2^32 - 1.
+  /// The entry must not exist yet, and the ID must not be 2^32 - 1.
   void add(std::uint64_t hash, std::uint32_t id) {
     if ((used_ + 1) * 4 > places_.size() * 3) grow();
     put({part(hash), id});
@@ -62,7 +63,7 @@ class id_table {
     if (!places_[at].is_used()) return;
     places_[at] = place{};
     --used_;
-    // What was pushed on by it moves back.
+    // Move back the entries that the removed one had displaced.
     for (auto after = next(at); places_[after].is_used(); after = next(after)) {
       const auto moved = std::exchange(places_[after], place{});
       put(moved);
@@ -78,7 +79,7 @@ class id_table {
     [[nodiscard]] bool is_used() const noexcept { return id != nobody; }
   };
 
-  /// What of a hash is kept; its place follows from this part alone.
+  /// The stored part of a hash. It alone determines the place.
   [[nodiscard]] static std::uint32_t part(std::uint64_t hash) noexcept { return static_cast<std::uint32_t>(hash); }
   [[nodiscard]] std::size_t start(std::uint64_t hash) const noexcept { return part(hash) & (places_.size() - 1); }
   [[nodiscard]] std::size_t next(std::size_t at) const noexcept { return (at + 1) & (places_.size() - 1); }
@@ -97,10 +98,11 @@ class id_table {
   std::size_t used_ = 0;
 };
 
-/// The place of a series in memory; places of series that are gone are used again.
+/// The position of a series in memory. Slots of removed series are reused.
 using slot = std::uint32_t;
 
-/// Texts are kept once. Threads: one writer, or readers.
+/// Stores identities of series and finds them by labels. Each distinct text is stored once. Threads: one writer, or several
+/// readers.
 class index {
  public:
   explicit index(std::uint64_t seed) : seed_(seed) {}
@@ -108,33 +110,34 @@ class index {
   static constexpr std::size_t most_labels = 1000;
 
   [[nodiscard]] std::optional<slot> find(const series::identity& what) const;
-  /// It is not there yet, and has `most_labels` at most.
+  /// The series must not exist yet, and may have at most `most_labels` labels.
   slot add(const series::identity& what);
-  /// Linear in the series that share a label with one of these, so many at once are cheaper.
+  /// Takes time linear in the number of series that share a label with one of these. Removing many at once is cheaper.
   void remove(const std::vector<slot>& which);
 
   [[nodiscard]] series::identity identity_of(slot which) const;
   [[nodiscard]] std::string_view name_of(slot which) const { return texts_[series_[which].symbols[0]]; }
-  /// In order of slots. Linear in the series that share the rarest of its equal labels, or in all; expressions may take long
-  /// for each. `is_over` is asked again and again: where it says so, what was found by then.
+  /// The matching series, in order of slots. Takes time linear in the series with the rarest of the required labels, or else in
+  /// all series. Regular expressions may take long for each.
+  /// Calls `is_over` repeatedly; when it returns true, returns the matches so far.
   [[nodiscard]] std::vector<slot> select(const series::selector& which, const std::function<bool()>& is_over = {}) const;
-  /// All series of a name, in order of slots.
+  /// All series with this name, in order of slots.
   [[nodiscard]] const std::vector<slot>* with_name(std::string_view name) const;
-  /// All names that begin so, in order.
+  /// All metric names with this prefix, in order.
   [[nodiscard]] std::vector<std::string> names(std::string_view prefix) const;
-  /// Of these series, in order, the first `most`.
+  /// Label names, or values, of these series: the first `most` in order.
   [[nodiscard]] std::vector<std::string> label_names(const std::vector<slot>& of, std::size_t most) const;
   [[nodiscard]] std::vector<std::string> label_values(const std::vector<slot>& of, std::string_view label,
                                                       std::string_view prefix, std::size_t most) const;
   [[nodiscard]] std::size_t size() const noexcept { return used_; }
   [[nodiscard]] bool has(slot which) const noexcept { return which < series_.size() && series_[which].symbols != nullptr; }
-  /// One beyond the last slot.
+  /// One past the last slot.
   [[nodiscard]] slot end() const noexcept { return static_cast<slot>(series_.size()); }
 
  private:
   using symbol = std::uint32_t;
   struct described {
-    std::unique_ptr<symbol[]> symbols{};  // the name, then label and value in turns; null: nothing is there
+    std::unique_ptr<symbol[]> symbols{};  // name, then label and value in turn; null: unused slot
     std::uint32_t labels = 0;
   };
   struct posting {
@@ -151,7 +154,7 @@ class index {
   [[nodiscard]] const posting* find_posting(symbol label, symbol value) const;
   posting& posting_of(symbol label, symbol value);
   void drop_posting(std::uint32_t which);
-  /// The empty symbol is the label of names; nothing: the series has none of that label.
+  /// The value of a label of a series, or nothing. The empty symbol stands for the label of the name.
   [[nodiscard]] std::optional<symbol> value_of(slot which, symbol label) const;
   template <class Each>
   void each_pair(slot which, const Each& each) const;
@@ -172,7 +175,7 @@ class index {
   id_table by_pair_{};
 };
 
-/// A row of bytes for an identity, and back. Nothing: it is none.
+/// Encode and decode an identity. `identity_in` returns nothing if the bytes are invalid.
 [[nodiscard]] std::string to_bytes(const series::identity& of);
 [[nodiscard]] std::optional<series::identity> identity_in(std::string_view bytes);
 

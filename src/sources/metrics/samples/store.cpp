@@ -15,7 +15,7 @@
 namespace hondana::samples {
 namespace {
 
-// `upto`: the last row of `tail` whose samples of that series are all in its chunks. `turned`: 1 where these may overlap.
+// `upto`: the last row of `tail` whose samples of this series are all in chunks. `turned`: 1 if these chunks may overlap.
 constexpr const char* schema = R"(
 CREATE TABLE series(id INTEGER PRIMARY KEY, identity BLOB NOT NULL);
 CREATE TABLE ends(series INTEGER PRIMARY KEY, upto INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, newest INTEGER NOT NULL, turned INTEGER NOT NULL);
@@ -31,7 +31,7 @@ CREATE TABLE totals(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID
 INSERT INTO totals VALUES('samples', 0);
 )";
 
-// Syncing is the store's own: at checkpoints by SQLite, and of the log each `sync_every`.
+// The store controls syncing. SQLite syncs at checkpoints, and the store syncs the log every `sync_every`.
 constexpr const char* settings =
     "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=0; "
     "PRAGMA journal_size_limit=67108864; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-8192";
@@ -54,9 +54,9 @@ const sqlite::file_kind& kind_of_file() noexcept {
 
 namespace {
 
-/// No tail is longer, so that a damaged number asks for little memory.
+/// The most rows of the tail, so that a damaged row number cannot request much memory.
 constexpr std::uint64_t most_rows = 1u << 24;
-/// No series has such a number, unless it is damaged.
+/// Greater series IDs only occur in damaged files.
 constexpr std::int64_t most_ids = std::int64_t{1} << 53;
 
 std::uint64_t drawn_seed() {
@@ -173,7 +173,7 @@ result<void> store::state::load() {
   std::vector<numbered_sample> row;
   std::int64_t batch_number = 0;
   for (bool is_first = true;; is_first = false) {
-    // Row by row, since room may have to be made between them, on the same connection.
+    // One row at a time: between rows, make_room may write on the same connection.
     HONDANA_TRY(auto next, file.writer.prepare("SELECT batch,data FROM tail WHERE batch>? ORDER BY batch LIMIT 1"));
     HONDANA_TRY(const auto more, next.bind(1, batch_number).step());
     if (!more) break;
@@ -188,7 +188,7 @@ result<void> store::state::load() {
     if (!read_tail_row(next.bytes(1), row)) say("an unreadable batch of the metrics store is left out");
     begin_batch(number, next.bytes(1).size());
     for (const auto& one : row) {
-      // No series that comes gets the number of one that has gone, whose samples still stand here.
+      // A new series must not get the ID of a deleted one whose samples are still in the tail.
       if (one.series < most_ids) next_id = std::max(next_id, one.series + 1);
       const auto at = by_id.find(one.series);
       if (at == by_id.end()) continue;
@@ -202,7 +202,7 @@ result<void> store::state::load() {
     }
   }
   if (waiting.empty()) first_waiting = next_batch;
-  if (batch_number == 0) first_in_tail = next_batch;  // there is nothing to take away, row by row from the first on
+  if (batch_number == 0) first_in_tail = next_batch;  // the tail is empty, so there are no rows to delete from the first on
   believed = newest;
   return {};
 }
@@ -212,9 +212,10 @@ namespace {
 constexpr std::size_t most_identity_bytes = 64u << 10;
 constexpr std::size_t most_families = 100'000;
 constexpr std::size_t most_help = 1000;
-/// How many series are made known at once, so that readers wait for less than a millisecond.
+/// Series that are added per lock, so that readers wait for less than a millisecond.
 constexpr std::size_t new_at_once = 256;
-/// Of a head. The first depends on the series, so that those of one scrape do not all end at once.
+/// Limits of a head, in samples, bytes and milliseconds. The number of samples depends on the series, so that the heads of one
+/// scrape do not all end at the same time.
 constexpr std::size_t fewest_in_head = 96, spread_of_heads = 48;
 constexpr std::size_t most_head_bytes = 1500;
 constexpr series::duration longest_head = 2LL * 3'600'000;
@@ -226,7 +227,7 @@ bool fits(const series::identity& what) noexcept {
   return what.labels.size() <= index::most_labels && bytes <= most_identity_bytes;
 }
 
-/// Cut where a character of UTF-8 ends.
+/// Cuts the help text at the end of a UTF-8 character.
 series::metadata with_short_help(series::metadata what) {
   if (what.help.size() <= most_help) return what;
   auto end = most_help;
@@ -237,9 +238,9 @@ series::metadata with_short_help(series::metadata what) {
 
 }  // namespace
 
-/// What becomes of one batch.
+/// The state of one append.
 struct store::state::writing_of {
-  std::vector<std::size_t> slots{};  // of each entry; `no_slot`: left out
+  std::vector<std::size_t> slots{};  // of each entry; `no_slot`: ignored
   std::vector<numbered_sample> row{};
   std::vector<slot> row_slots{};
   std::vector<std::pair<slot, series::instant>> undo{};
@@ -345,7 +346,7 @@ void store::state::accept(const batch& what, writing_of& into) {
       ++into.said.too_far;
       continue;
     }
-    // What is beyond `latest` came when the clock was wrong.
+    // A last sample beyond `latest` was stored while the clock was ahead. It must not block current samples.
     if (sample.at <= accepted[at] && accepted[at] <= latest) {
       ++into.said.out_of_order;
       continue;
@@ -411,7 +412,7 @@ result<appended> store::state::append(const batch& what) {
   writing_of of;
   find_slots(what, of);
   accept(what, of);
-  // A series that is new and twice in the batch is written once.
+  // A new series that occurs twice in the batch is written once.
   std::sort(of.unwritten.begin(), of.unwritten.end());
   of.unwritten.erase(
       std::unique(of.unwritten.begin(), of.unwritten.end(), [](const auto& a, const auto& b) { return a.first == b.first; }),
@@ -451,7 +452,7 @@ result<std::unique_ptr<store>> store::open(store_options options) {
     }
     if (is_second || made->is_in_memory || !sqlite::says_damaged(ready.error()))
       return tl::unexpected(std::move(ready.error()));
-    // What SQLite meets only now; the lock stays held while the file is moved.
+    // SQLite found the damage only while loading. The lock stays held while the file is moved.
     auto lock = std::move(made->file.lock);
     made.reset();
     HONDANA_TRY(sqlite::move_aside(options.path, kind_of_file(), ready.error().private_text, options.log));

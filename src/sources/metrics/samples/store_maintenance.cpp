@@ -21,19 +21,19 @@
 namespace hondana::samples {
 namespace {
 
-/// Series whose chunks are written in one transaction: some 5 ms.
+/// Series whose chunks are written in one transaction, which takes about 5 ms.
 constexpr std::size_t heads_at_once = 192;
-/// Series that are looked at while readers wait.
+/// Series that are checked while readers wait.
 constexpr slot looked_at_once = 8192;
 constexpr std::int64_t tail_rows_at_once = 32;
-/// Chunks of fewer samples become one with that before, as far as that spans no more than this.
+/// A chunk with fewer samples is merged with the previous one, up to this many samples.
 constexpr std::size_t few_samples = 60, most_merged = 240;
 constexpr series::duration longest_open = 2LL * 3'600'000;
 constexpr std::uint64_t most_log_bytes = 4u << 20;
 constexpr std::uint64_t most_tail_bytes = 64u << 20;
 constexpr std::chrono::seconds between_sweeps{10}, between_expiries{60};
 
-/// What becomes a chunk, and the chunk that it takes the place of.
+/// The contents of a new chunk, and the chunk that it replaces.
 struct piece {
   std::vector<series::sample> samples{};
   std::string bytes{};
@@ -63,13 +63,13 @@ void store::state::say(const std::string& line) const {
 }
 
 void store::state::close_due(bool is_all) {
-  // Half of what is there begins so long ago that its rows of the tail are to go.
+  // If the tail is too large, close the heads that began in the older half of its rows.
   std::uint64_t oldest_kept = 0;
   {
     const std::shared_lock held(memory);
     if (waiting_bytes > most_tail_bytes) oldest_kept = first_waiting + waiting.size() / 2;
   }
-  std::size_t fewest = 64;  // of samples, where memory is short
+  std::size_t fewest = 64;  // of samples, when memory is short
   do {
     const bool is_short = memory_used > options.most_memory / 4 * 3;
     std::size_t closes = 0;
@@ -94,7 +94,8 @@ void store::state::close_due(bool is_all) {
 
 result<bool> store::state::flush_some() {
   std::vector<std::pair<slot, std::shared_ptr<const growing>>> what;
-  std::vector<std::uint64_t> whole_up_to;  // of each of these: the last row all of whose samples stand in it or before
+  // for each of these: the last row whose samples of the series are all in this head or earlier ones
+  std::vector<std::uint64_t> whole_up_to;
   std::map<slot, pieces_of_series> by_slot;
   {
     const std::shared_lock held(memory);
@@ -105,7 +106,7 @@ result<bool> store::state::flush_some() {
       what.emplace_back(at, heads[taken[at]++]);
       const auto* const next = taken[at] < heads.size() ? heads[taken[at]].get() : streams[at].open.get();
       const auto last = what.back().second->last_batch;
-      // A batch with a series twice may end one head and begin the next.
+      // If a batch has a series twice, it may end one head and begin the next.
       whole_up_to.push_back(next != nullptr && next->first_batch == last ? last - 1 : last);
       by_slot[at].id = streams[at].id;
       by_slot[at].is_turned = streams[at].is_turned;
@@ -113,7 +114,7 @@ result<bool> store::state::flush_some() {
   }
   if (what.empty()) return false;
   {
-    // Encoding, and the chunks before, without a writer waiting: nobody else changes chunks.
+    // Encode, and read the previous chunks, without blocking writers: only the holder of `settling` changes chunks.
     HONDANA_TRY(auto from, lease::take(*this));
     for (std::size_t i = 0; i < what.size(); ++i) {
       const auto& [at, one] = what[i];
@@ -222,7 +223,7 @@ result<void> store::state::checkpoint(bool is_forced) {
   const auto log_bytes = sqlite::bytes_on_disk(options.path + "-wal");
   if (!is_forced && log_bytes < most_log_bytes) return {};
   HONDANA_TRY(auto by, lease::take(*this));
-  // Never beside a writer: SQLite before 3.51.3 can damage the file where one of two connections begins the log anew.
+  // Never while a writer is active: before SQLite 3.51.3, the file can be damaged if one of two connections restarts the log.
   const std::lock_guard turn(writing);
   return by->own.checkpoint();
 }
@@ -254,7 +255,7 @@ result<void> store::state::settle(series::instant at, bool is_all) {
 
 void store::state::start() {
   if (!is_in_memory) {
-    // Nobody locks this file, so that closing it does no harm.
+    // SQLite takes no locks on this file, so closing this descriptor releases none.
     log_file = disk::handle(::open((options.path + "-wal").c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
     if (!log_file.is_open())
       say("the write-ahead log of the metrics store cannot be synced: " + std::string(std::strerror(errno)));
@@ -263,7 +264,7 @@ void store::state::start() {
   keeper = std::jthread([this](const std::stop_token& stop) { keep(stop); });
 }
 
-/// What is thrown, as where there is no memory, is a failure of this round.
+/// Turns exceptions, such as out of memory, into a failure of this round.
 result<void> store::state::settle_safely() {
   try {
     return settle(now(), false);
@@ -288,7 +289,7 @@ void store::state::keep(const std::stop_token& stop) {
     auto done = settle_safely();
     const auto problem = done ? std::string() : done.error().public_text + " (" + done.error().private_text + ')';
     if (!done && sqlite::says_damaged(done.error()) && !is_in_memory) sqlite::suspect(options.path);
-    // The same again and again is said once.
+    // Log a repeated problem only once.
     if (problem != last_said && !problem.empty()) say(problem);
     last_said = problem;
   }
@@ -298,7 +299,7 @@ namespace {
 
 using steady = monotonic_clock;
 
-/// How long writers wait for a piece of this work.
+/// The longest time that a part of this work may block writers.
 constexpr std::chrono::milliseconds longest_turn{5};
 constexpr std::size_t chunks_at_once = 64;
 constexpr std::size_t most_coarse = 240;
@@ -306,7 +307,7 @@ constexpr std::size_t trimmed_at_once = 50;
 constexpr std::size_t forgotten_at_once = 128;
 constexpr series::duration a_day = 86'400'000;
 constexpr std::chrono::minutes until_believed{10};
-/// So much is left in the file for what comes next.
+/// Free pages to keep in the file for later samples.
 constexpr std::int64_t spare_pages = 256;
 
 }  // namespace
@@ -346,7 +347,7 @@ bool store::state::is_counter(slot at) const {
 }
 
 result<void> store::state::expire(series::instant at) {
-  // By steps, so that what is down-sampled becomes chunks of some size.
+  // Round down to multiples of `grain`, so that down-sampled chunks have a reasonable size.
   const auto grain = std::max<series::duration>(options.retention / 64, std::max<series::duration>(options.coarse_step, 1));
   auto raw_cutoff = before(at, options.retention);
   if (raw_cutoff > never_before + grain) raw_cutoff -= ((raw_cutoff % grain) + grain) % grain;
@@ -364,7 +365,7 @@ result<void> store::state::expire(series::instant at) {
     const std::shared_lock held(memory);
     count = names.size();
   }
-  // Where there are nearly too many series, those that are only down-sampled make room.
+  // If the limit of series is nearly reached, also forget series that only have down-sampled samples.
   HONDANA_TRY(forget_series(count > options.most_series / 10 * 9 ? raw_cutoff : coarse_cutoff));
   return shrink();
 }
@@ -404,7 +405,7 @@ result<bool> store::state::expire_some(series::instant raw_cutoff, series::insta
     is_more = !gone.empty();
     is_changed = is_changed || is_more;
   }
-  if (!is_changed) return is_more;  // nothing has been written; the transaction ends without a trace
+  if (!is_changed) return is_more;  // nothing has been written; the transaction ends without effect
   HONDANA_TRY(add_total.bind(1, change).run());
   HONDANA_TRY(changing.commit());
   settled_samples += change;
@@ -435,7 +436,7 @@ result<void> store::state::coarsen(std::int64_t id, series::instant cutoff, std:
     HONDANA_TRY(auto known, file.writer.prepare("SELECT identity FROM series WHERE id=?"));
     HONDANA_TRY(const auto found, known.bind(1, id).step());
     const auto identity = found ? identity_in(known.bytes(0)) : std::nullopt;
-    if (!identity) return {};  // of nobody
+    if (!identity) return {};  // no such series
     const auto at = names.find(*identity);
     is_rising = at && is_counter(*at);
   }

@@ -12,17 +12,18 @@
 namespace hondana::samples {
 namespace {
 
-/// Names are looked at so many times before somebody who waits is.
+/// Readers to keep open for reuse.
 constexpr std::size_t idle_readers = 4;
 
-/// What is completed is of no use later. Without matchers nothing takes long, and all of it is wanted.
+/// A time limit for completion, whose results are useless if late. Without matchers there is none: the search is fast, and the
+/// results must be complete.
 std::function<bool()> soon(const series::selector& which) {
   constexpr std::chrono::seconds long_enough{1};
   if (which.matchers.empty()) return {};
   return [until = monotonic_clock::now() + long_enough] { return monotonic_clock::now() >= until; };
 }
 
-/// What memory had of a series when it was asked.
+/// The state of a series in memory at the time of a query.
 struct remembered {
   std::int64_t id = 0;
   series::identity of{};
@@ -50,8 +51,8 @@ tl::unexpected<failure> too_many_samples(std::size_t count, std::size_t most) {
                                        " may be read at once; request a shorter time range or fewer series");
 }
 
-/// What of the chunks of a series may lie in a time: from the last one that begins before `reach`, which is `from` where no
-/// chunks overlap.
+/// Reads the samples from `from` to `to` in the chunks of a series. Starts at the last chunk that begins at or before `reach`,
+/// which is `from` unless chunks overlap.
 result<void> read_chunks(sqlite::statement& start, sqlite::statement& chunks, std::int64_t id, series::instant reach,
                          series::instant from, series::instant to, const budget& within, std::vector<series::sample>& into) {
   HONDANA_TRY(const auto found, start.bind(1, id).bind(2, reach).step());
@@ -100,7 +101,7 @@ result<void> store::state::reader::prepare(sqlite::connection& on) {
 result<std::unique_ptr<store::state::reader>> store::state::new_reader() const {
   auto out = std::make_unique<reader>();
   if (is_in_memory) {
-    // The turn of writers is ours.
+    // The lease holds the writers' lock, so it may use their connection.
     HONDANA_TRY(out->prepare(file.writer));
     return out;
   }
@@ -135,7 +136,7 @@ store::state::lease::~lease() {
   if (from_->idle.size() < idle_readers) from_->idle.push_back(std::move(what_));
 }
 
-/// Several statements that see one state of the file.
+/// A read transaction: several statements see the same state of the file.
 class one_view {
  public:
   explicit one_view(sqlite::connection& on) noexcept : on_(on.is_open() ? &on : nullptr) {}
@@ -157,7 +158,8 @@ class one_view {
 
 namespace {
 
-/// What may have samples in that time, in order of identity, and what memory has of it. `is_wanted`: by what is known of it.
+/// The series that match and are wanted, in order of identity, with their state in memory. `is_wanted` decides by the state of
+/// a stream.
 template <class Wanted>
 result<std::vector<remembered>> remember(const index& names, const std::vector<stream>& streams,
                                          const std::unordered_map<slot, std::vector<std::shared_ptr<const growing>>>& closed,
@@ -212,8 +214,8 @@ result<std::vector<series::points>> store::read(const series::selector& which, s
       done = read_chunks(by->coarse_start, by->coarse, one.id, one.is_turned ? never_before : from, from, to, rest,
                          points.samples);
     const auto reach = one.is_turned ? before(from, longest_chunk) : from;
-    // The file may be newer than what memory had: samples that have come meanwhile and are settled already are left out, for
-    // those of other series of their batch may be in neither.
+    // Ignore samples that were appended and written to chunks after the query began. Samples of other series in the same batch
+    // might be missing.
     const auto until = std::min(to, one.last);
     if (done) done = read_chunks(by->chunk_start, by->chunks, one.id, reach, from, until, rest, points.samples);
     if (!done) {
@@ -278,7 +280,7 @@ std::vector<std::string> store::names(std::string_view prefix, series::instant f
              return state_->streams[at].last != never_before && state_->streams[at].last >= from;
            });
   };
-  // What is called just so comes first, and need not be looked for among all.
+  // If a name equals the prefix, it comes first. No search is needed then.
   if (most == 1 && is_there(prefix)) {
     out.emplace_back(prefix);
     return out;

@@ -29,7 +29,7 @@
 
 namespace hondana::samples {
 
-/// Whoever comes first is first.
+/// A mutex that is granted in the order of requests.
 class turns {
  public:
   void lock() {
@@ -49,7 +49,7 @@ class turns {
   std::uint64_t next_ = 0, serving_ = 0;
 };
 
-/// Many readers or one writer; readers do not overtake a writer that waits.
+/// A lock for many readers or one writer. New readers wait behind a waiting writer.
 class fair_lock {
  public:
   void lock() {
@@ -68,7 +68,7 @@ class fair_lock {
   std::shared_mutex body_;
 };
 
-/// In errors.
+/// The name used in errors.
 inline constexpr std::string_view what_it_is = "metrics store";
 
 [[nodiscard]] const sqlite::file_kind& kind_of_file() noexcept;
@@ -76,10 +76,10 @@ inline constexpr std::string_view what_it_is = "metrics store";
 inline constexpr series::instant never_before = std::numeric_limits<series::instant>::min();
 inline constexpr series::instant never_after = std::numeric_limits<series::instant>::max();
 
-/// No chunk spans more, but for those that are down-sampled.
+/// The longest time span of a chunk, except for down-sampled ones.
 inline constexpr series::duration longest_chunk = 86'400'000;
 
-/// `a - b` without going beyond what an instant can be.
+/// `a - b`, limited to the range of an instant.
 [[nodiscard]] constexpr series::instant before(series::instant a, series::duration b) noexcept {
   return a < never_before + b ? never_before : a - b;
 }
@@ -87,19 +87,20 @@ inline constexpr series::duration longest_chunk = 86'400'000;
   return a > never_after - b ? never_after : a + b;
 }
 
-/// A head, and the rows of `tail` that its first and its last sample stand in.
+/// A head, and the rows of `tail` with its first and its last sample.
 struct growing {
   head samples{};
   std::uint64_t first_batch = 0, last_batch = 0;
 };
 
+/// The in-memory state of a series.
 struct stream {
   std::int64_t id = 0;
-  series::instant first = never_after, last = never_before;  ///< Of all its samples; `first` may have gone already.
-  series::instant newest = never_before;                     ///< Of the sample that came last.
+  series::instant first = never_after, last = never_before;  ///< Of all its samples. The first may have been deleted.
+  series::instant newest = never_before;                     ///< Time of the sample that arrived last.
   std::unique_ptr<growing> open{};
-  bool is_written = false;  ///< Whether its row is in the file.
-  bool is_turned = false;   ///< The clock has gone back meanwhile, so that its chunks may overlap.
+  bool is_written = false;  ///< Whether the row of this series is in the file.
+  bool is_turned = false;   ///< The clock was set back, so its chunks may overlap.
 };
 
 struct store::state {
@@ -111,13 +112,13 @@ struct store::state {
   // Opening (store.cpp).
   [[nodiscard]] result<void> load();
   [[nodiscard]] result<void> prepare();
-  /// Takes out what is no chunk, so that the others of its series can be read.
+  /// Deletes chunks that cannot be decoded, so that the rest of their series can be read.
   [[nodiscard]] result<void> drop_unreadable();
 
   // Writing (store.cpp).
   [[nodiscard]] result<appended> append(const batch& what);
   [[nodiscard]] series::instant now() const;
-  /// The caller holds `writing` and, for the memory, `memory`.
+  /// The caller holds `writing`, and `memory` while it changes memory.
   slot slot_of_new(const series::identity& of, std::int64_t id, bool is_written);
   void begin_batch(std::uint64_t number, std::size_t bytes);
   void take(slot at, series::sample what, std::uint64_t batch);
@@ -134,7 +135,7 @@ struct store::state {
   void written(const std::vector<std::pair<slot, std::shared_ptr<const growing>>>& what);
   [[nodiscard]] result<void> drop_tail();
   [[nodiscard]] result<void> flush_all();
-  [[nodiscard]] result<bool> flush_some();  ///< False: nothing was left.
+  [[nodiscard]] result<bool> flush_some();  ///< Returns false if there was nothing to flush.
   [[nodiscard]] result<void> expire(series::instant at);
   [[nodiscard]] result<bool> expire_some(series::instant raw_cutoff, series::instant coarse_cutoff);
   [[nodiscard]] result<void> coarsen(std::int64_t id, series::instant cutoff, std::int64_t& change);
@@ -157,21 +158,21 @@ struct store::state {
   store_options options;
   bool is_in_memory = false;
 
-  // Order of locks: settling, writing, memory. `memory` is held for memory alone, never for the disk.
+  // Lock order: settling, writing, memory. `memory` is never held during disk access.
   mutable std::mutex settling;
   mutable turns writing;
   mutable fair_lock memory;
 
-  // Of `memory`; changed by who holds `writing` as well, and so read without `memory` by who holds `writing`.
+  // Guarded by `memory`. Changes also require `writing`, so a holder of `writing` can read without `memory`.
   index names;
   std::vector<stream> streams{};
   std::unordered_map<slot, std::vector<std::shared_ptr<const growing>>> closed{};
-  std::deque<slot> full{};  ///< Those with closed heads, the oldest first; a slot stands there as often as it has some.
+  std::deque<slot> full{};  ///< Slots with closed heads, oldest head first. A slot occurs once per closed head.
   struct tail_row_facts {
-    std::uint32_t heads = 0;  ///< That begin there.
+    std::uint32_t heads = 0;  ///< Heads that begin in this row.
     std::uint32_t bytes = 0;
   };
-  std::deque<tail_row_facts> waiting{};  ///< Of rows of `tail` from `first_waiting` on.
+  std::deque<tail_row_facts> waiting{};  ///< The rows of `tail` from `first_waiting` on.
   std::uint64_t first_waiting = 1;
   std::uint64_t waiting_bytes = 0;
   std::uint64_t next_batch = 1;
@@ -181,26 +182,27 @@ struct store::state {
   std::map<std::string, series::metadata, std::less<>> families{};
   std::atomic<std::size_t> memory_used{0};
 
-  // Of `writing`.
+  // Guarded by `writing`.
   mutable sqlite::owned_file file{};
   sqlite::statement insert_series{}, insert_tail{}, insert_family{}, insert_chunk{}, insert_coarse{}, upsert_ends{},
       add_total{}, delete_tail{}, delete_chunk{}, delete_coarse{};
-  std::vector<series::instant> accepted{};  ///< Of each slot: of what has been accepted last, in the batch being written, too.
-  std::uint64_t first_in_tail = 1;          ///< Rows of `tail` before this are gone.
+  /// For each slot, the time of the last accepted sample, including the batch being written.
+  std::vector<series::instant> accepted{};
+  std::uint64_t first_in_tail = 1;  ///< Earlier rows of `tail` are deleted.
   std::atomic<std::int64_t> settled_samples{0};
   std::atomic<bool> has_coarse{false};
 
-  // Readers that nobody uses.
+  // Idle readers.
   mutable std::mutex idle_mutex;
   mutable std::vector<std::unique_ptr<reader>> idle;
 
-  // The thread.
+  // The background thread.
   std::mutex kept;
   std::condition_variable_any wake;
-  disk::handle log_file{};  ///< SQLite's log of writes, for syncing.
+  disk::handle log_file{};  ///< SQLite's write-ahead log, for syncing.
   std::atomic<bool> is_unsynced{false};
-  std::atomic<bool> is_urgent{false};   ///< Somebody waits for room in memory: what takes long gives way.
-  std::atomic<bool> is_closing{false};  ///< The tail keeps the rest.
+  std::atomic<bool> is_urgent{false};   ///< A writer waits for memory: long work is interrupted.
+  std::atomic<bool> is_closing{false};  ///< Shutdown: samples not yet in chunks stay in the tail.
   std::chrono::steady_clock::time_point swept{}, expired{};
   series::instant believed = never_before, doubted = never_before;
   std::chrono::steady_clock::time_point doubted_since{};
@@ -208,14 +210,14 @@ struct store::state {
   std::jthread keeper{};
 };
 
-/// Prepared statements of one connection that only reads.
+/// Prepared statements of a connection that only reads.
 struct store::state::reader {
   sqlite::connection own{};
   sqlite::statement chunks{}, coarse{}, chunk_start{}, coarse_start{}, last_chunk{}, last_coarse{};
   [[nodiscard]] result<void> prepare(sqlite::connection& on);
 };
 
-/// A reader for as long as it lives; in memory there is but the writer's connection, and so this waits for writers.
+/// Borrows a reader. For stores in memory, it uses the only connection and holds `writing`.
 class store::state::lease {
  public:
   [[nodiscard]] static result<lease> take(const state& from);

@@ -47,7 +47,7 @@ void intake::family(std::string_view name, const series::metadata& of) {
 
 bool intake::sample(const series::identity& of, double value, std::optional<series::instant> at) {
   ++samples_;
-  // What is said of targets themselves is of the scrape: a time ahead would keep out what comes after it.
+  // Metrics about targets always have the time of the scrape. A later time would block the samples after it.
   const bool is_of_targets = of.name == "up" || of.name.starts_with("scrape_");
   const auto when = at && from_.honours_timestamps && !is_of_targets ? *at : at_;
   if (when > at_ + most_ahead) return true;
@@ -76,7 +76,7 @@ tl::unexpected<failure> no_metrics(const target& of, std::string_view why) {
   return fail(errc::broken_protocol, of.at->origin() + ' ' + std::string(why));
 }
 
-/// Errors: as the endpoint and the parser.
+/// Scrapes a service over HTTP. Errors: those of the endpoint and the parser.
 result<std::size_t> ask(const target& of, series::instant at, const std::stop_token& stop, samples::batch& into) {
   intake takes(of, at, into);
   std::optional<exposition::parser> parser;
@@ -102,7 +102,7 @@ result<std::size_t> ask(const target& of, series::instant at, const std::stop_to
   return takes.samples();
 }
 
-/// Errors: the function's own.
+/// Calls the function of a target within this process. Errors: those of the function.
 result<std::size_t> collect(const target& of, series::instant at, samples::batch& into) {
   const auto before = into.entries.size();
   HONDANA_TRY(of.collects(at, into));
@@ -143,7 +143,7 @@ scraped scrape(const target& of, series::instant at, const std::stop_token& stop
 }
 
 void standing_series::mark_ended(samples::batch& into, std::size_t first, series::instant at) const {
-  // Exporters keep their order: nearly always each stands behind the one before it.
+  // Exporters rarely change the order of series, so each is usually at the next position.
   std::vector<const series::identity*> missing;
   std::size_t next = first;
   for (const auto& one : all_) {

@@ -17,15 +17,15 @@
 
 namespace hondana::scraping {
 
-/// Gives a series the labels `job` and `instance` of the target. Its own of these names stand where the target's are honoured,
-/// and otherwise become `exported_job` and `exported_instance`, or `exported_exported_job` where there is such a label, and so
-/// on. Spec: Prometheus, honor_labels.
+/// Adds the labels `job` and `instance` of the target to a series. If the target has `honours_labels`, existing labels of these
+/// names stay. Otherwise they become `exported_job` and `exported_instance`, or `exported_exported_job` if that name is taken,
+/// and so on. Spec: Prometheus, honor_labels.
 void label_as(series::identity& of, const target& by);
 
-/// How much later than the scrape a sample may say that it is.
+/// How far ahead of the scrape a timestamp of a sample may be.
 inline constexpr series::duration most_ahead = 600'000;
 
-/// Puts samples into a batch. Threads: one at a time.
+/// Adds the samples of a scrape to a batch. Threads: one at a time.
 class intake final : public exposition::hearer {
  public:
   intake(const target& from, series::instant at, samples::batch& into) noexcept : from_(from), into_(into), at_(at) {}
@@ -41,32 +41,33 @@ class intake final : public exposition::hearer {
   std::size_t samples_ = 0;
 };
 
+/// The result of one scrape.
 struct scraped {
   bool is_up = false;
-  bool is_cancelled = false;  ///< Nothing can be said of the target.
-  std::string error{};        ///< Why it is not up.
+  bool is_cancelled = false;  ///< The result says nothing about the target.
+  std::string error{};        ///< Why the target is not up.
   std::chrono::microseconds took{0};
   std::size_t samples = 0;
 };
 
-/// How many entries of a scrape's batch are about itself; they are the first.
+/// Number of entries about the scrape itself. They are the first of its batch.
 inline constexpr std::size_t own_entries = 3;
 
-/// Asks and fills `into`, which is empty: `up` and what belongs to it first, then what the target said, unless anything was
-/// wrong with it. Blocks for `of.time` at most, where the target is a service.
+/// Scrapes a target and fills `into`, which must be empty. The entries about the scrape (`up` and others) come first. The
+/// target's samples follow unless there was an error. Blocks at most `of.time` if the target is a service.
 [[nodiscard]] scraped scrape(const target& of, series::instant at, const std::stop_token& stop, samples::batch& into);
 
-/// Threads: one at a time.
+/// The series of the previous scrape of a target. Threads: one at a time.
 class standing_series {
  public:
-  /// Appends a stale marker for each that is not among the batch's entries; `first`: where those of the scrape begin.
+  /// Appends a stale marker for each series that is not in the batch. `first`: index of the first entry of the scrape.
   void mark_ended(samples::batch& into, std::size_t first, series::instant at) const;
-  /// From now on: those of the entries from `first` on that are not stale and have no time of their own, since nobody knows of
-  /// these when they end.
+  /// Sets the series: those of the entries from `first` on whose time is that of the scrape and that are not stale. Series with
+  /// their own timestamps are left out, since their end cannot be detected.
   void replace(samples::batch kept, std::size_t first, series::instant at);
 
  private:
-  std::vector<series::identity> all_{};  // in the order in which they came
+  std::vector<series::identity> all_{};  // in the order of the scrape
 };
 
 }  // namespace hondana::scraping

@@ -29,7 +29,7 @@ rota::rota(const std::vector<std::chrono::milliseconds>& every, clock::time_poin
     const auto whole = every[static_cast<std::size_t>(i)];
     const auto due = begin + std::min(whole, first_ones) * i / count;
     auto base = begin + whole * i / count;
-    // Neither twice in a moment nor long after the first.
+    // The second scrape must not be much earlier or later than one interval after the first.
     if (base < due + whole / 2) base += whole;
     turns_.push_back({whole, due, base});
     slow_.emplace(due, static_cast<std::size_t>(i));
@@ -85,9 +85,9 @@ struct scraper::state {
     target_state how{};
     standing_series standing{};
     std::optional<series::instant> last_kept{};
-    bool is_ahead = false;  // of the clock: what was kept last is younger
+    bool is_ahead = false;  // the last stored sample is ahead of the clock
     bool was_asked = false;
-    bool is_crowded = false;  // the store has left out series of it
+    bool is_crowded = false;  // the store has ignored some of its series
     std::mutex one_at_a_time{};
   };
 
@@ -96,11 +96,11 @@ struct scraper::state {
   scrape_hearer hears{};
   std::function<void(std::string_view)> log{};
 
-  mutable std::mutex mutex{};  // of all that follows, and of `how`
+  mutable std::mutex mutex{};  // guards all that follows, and `how`
   std::condition_variable_any changed{};
   std::optional<rota> turns{};
   bool store_fails = false;
-  std::size_t ahead = 0;  // targets
+  std::size_t ahead = 0;  // number of targets that are ahead of the clock
   std::vector<std::jthread> threads{};
 
   void say(const std::string& line) const {
@@ -143,7 +143,7 @@ void scraper::state::run(const std::stop_token& stop) {
   }
 }
 
-/// Whether the clock has not been set back behind what was kept before.
+/// Returns false while the clock is behind the last stored scrape.
 bool scraper::state::may_keep(kept_target& one, series::instant at) {
   const bool is_ahead = one.last_kept && at <= *one.last_kept;
   if (is_ahead == one.is_ahead) return !is_ahead;
@@ -170,7 +170,7 @@ void scraper::state::note_store(const result<samples::appended>& how) {
                 (how.error().private_text.empty() ? "" : " (" + how.error().private_text + ')'));
 }
 
-/// What is to be said of samples of series that the store has no room for; empty: there are none.
+/// An error text for samples that the store has no capacity for. Empty if there are none.
 std::string scraper::state::note_left_out(kept_target& one, std::size_t count) const {
   const bool is_news = std::exchange(one.is_crowded, count > 0) != one.is_crowded && count > 0;
   if (count == 0) return {};
@@ -198,7 +198,7 @@ void scraper::state::note_target(kept_target& one, const scraped& how, series::i
 std::chrono::microseconds scraper::state::scrape_one(kept_target& one, const std::stop_token& stop) {
   const std::lock_guard only(one.one_at_a_time);
   auto at = within.now();
-  // A clock that is set by moments is no reason to lose a scrape.
+  // A clock that was set back by a moment should not lose a scrape.
   if (one.last_kept && at <= *one.last_kept && *one.last_kept - at < harmless_step) at = *one.last_kept + 1;
   samples::batch batch;
   const auto how = scrape(one.of, at, stop, batch);

@@ -58,7 +58,7 @@ struct unit_of_time {
   duration length;
 };
 constexpr duration day = 86'400'000;
-/// The longest first, as they follow each other in a text.
+/// Longest first, as they must follow each other in a text.
 constexpr std::array<unit_of_time, 7> units_of_time{
     {{"y", 365 * day}, {"w", 7 * day}, {"d", day}, {"h", 3'600'000}, {"m", 60'000}, {"s", 1000}, {"ms", 1}}};
 constexpr duration century = 100 * 365 * day;
@@ -67,7 +67,7 @@ tl::unexpected<failure> no_duration(std::string_view why) {
   return fail(errc::invalid_argument, "not a valid duration: " + std::string(why) + "; write it as 90s, 5m, 1h30m or 7d");
 }
 
-/// Takes the digits at the beginning. Negative: there are none, or too many.
+/// Removes the leading digits and returns their number. Negative if there are none, or too many.
 duration take_number(std::string_view& text) noexcept {
   duration value = -1;
   const auto digits = std::min(text.find_first_not_of("0123456789"), text.size());
@@ -76,7 +76,7 @@ duration take_number(std::string_view& text) noexcept {
   return value;
 }
 
-/// The fraction of a second behind its point, in milliseconds. Negative: it is none.
+/// Parses the decimals of seconds into milliseconds. Negative if they are invalid.
 duration fraction(std::string_view text) noexcept {
   if (text.empty() || text.size() > 3) return -1;
   duration value = 0;
@@ -122,7 +122,7 @@ result<duration> parse_duration(std::string_view text) {
 
 std::string to_text(duration of) {
   std::string best = std::to_string(of) + "ms";
-  // Each choice of units is tried; with fewer units first where two are as short.
+  // Try each combination of units. If two results have the same length, the one with fewer units wins.
   for (unsigned chosen = 1; chosen < 1u << units_of_time.size(); ++chosen) {
     std::string text;
     duration rest = of;
@@ -169,7 +169,7 @@ class words {
     return fail(errc::invalid_argument, "byte " + std::to_string(at_ + 1) + ": expected " + std::string(what) +
                                             (is_at_end() ? ", and the text ends" : ""));
   }
-  /// The word that stands there, and where it began in `began_`.
+  /// Reads a word. Its start is stored in `began_`.
   std::string_view word() {
     skip_blanks();
     began_ = at_;
@@ -255,10 +255,10 @@ class words {
     return {};
   }
 
-  /// `what`: how it was written; `exponent` makes 1 of the whole, as "e-2" of percents.
+  /// `what`: the number as written. `exponent`: appended to it, "e-2" for percentiles.
   result<void> add_quantile(std::string_view what, std::string_view exponent) {
     const bool is_number = !what.empty() && what.find_first_not_of("0123456789.") == std::string_view::npos;
-    // Put there as text, so that 99.9 is exactly 0.999.
+    // Appended as text, so that p99.9 is exactly 0.999.
     const double quantile = is_number ? number_in(std::string(what).append(exponent)).value_or(-1) : -1;
     if (!(quantile >= 0 && quantile <= 1))
       return expected_instead(exponent.empty() ? "a quantile from 0 to 1" : "a percentile from p0 to p100");
@@ -332,7 +332,7 @@ std::string joined(const std::vector<std::string>& labels, std::string_view firs
   return out;
 }
 
-/// ` by (a,b)`; nothing where nothing is grouped. `first`: a label that is always kept.
+/// ` by (a,b)`. Empty if nothing is grouped. `first`: a label that every group keeps.
 std::string grouping(const aggregation& how, std::string_view first, bool is_short) {
   if (how.labels.empty() && first.empty() && !how.is_without) return {};
   std::string out = is_short ? "" : " ";
@@ -341,14 +341,14 @@ std::string grouping(const aggregation& how, std::string_view first, bool is_sho
   return out.append(joined(how.labels, how.is_without ? std::string_view() : first)).append(1, ')');
 }
 
-/// Without an exponent, which `agg` does not know.
+/// Without an exponent, which `agg` does not support.
 std::string fixed_text(double value) {
   std::array<char, 512> text{};
   const auto done = std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
   return {text.data(), done.ptr};
 }
 
-/// As PXX where that says it all.
+/// In the form pXX if this is exact for all.
 std::string quantile_names(const std::vector<double>& quantiles) {
   std::string out;
   for (const double one : quantiles) {

@@ -85,7 +85,7 @@ constexpr std::array<std::string_view, 24> units{"seconds",     "bytes",   "rati
                                                  "percent",     "pascals", "bits",   "packets", "milliseconds", "microseconds",
                                                  "nanoseconds", "minutes", "hours",  "days",    "kilobytes",    "lux"};
 
-/// Without that ending, if something is left.
+/// Removes an ending. Returns false if the name does not have it, or nothing would remain.
 bool drop_ending(std::string_view& name, std::string_view ending) noexcept {
   if (name.size() <= ending.size() || !name.ends_with(ending)) return false;
   name.remove_suffix(ending.size());
@@ -96,7 +96,7 @@ bool is_part_of_distribution(std::string_view name) noexcept {
   return name.ends_with("_bucket") || name.ends_with("_sum") || name.ends_with("_count");
 }
 
-/// Of a decimal number that no double can be: whether it is too large rather than too small.
+/// For a decimal number outside the range of a double: whether it is too large, not too small.
 bool is_large(std::string_view text) noexcept {
   const auto end_of_digits = std::min(text.find_first_of("eE"), text.size());
   const auto first_digit = text.find_first_of("123456789");

@@ -13,7 +13,7 @@
 
 namespace hondana::series {
 
-/// A sum that keeps what rounding would lose. Infinities and NaN go through as in plain sums.
+/// A compensated sum: keeps the rounding errors of additions. Infinities and NaN propagate as in plain sums.
 struct exact_sum {
   double high = 0;
   double low = 0;
@@ -28,14 +28,14 @@ struct exact_sum {
   [[nodiscard]] double value() const noexcept { return high + low; }
 };
 
-/// Combines `of(i)` for all i in a window [begin, end) of numbers that only grow. Both ends move on; together all moves cost as
-/// much as there are values. `T` has `with`, which is associative.
+/// Combines `of(i)` for all i in a sliding window [begin, end). All calls together take time linear in the number of values.
+/// `T` has an associative `with`.
 template <class T, class Of>
 class sliding {
  public:
   explicit sliding(Of of) : of_(std::move(of)) {}
 
-  /// The window must not be empty, and neither end may go back.
+  /// The window must not be empty, and neither end may decrease.
   [[nodiscard]] T over(std::size_t begin, std::size_t end) {
     if (begin >= turn_) turn(begin, end);
     for (; end_ < end; ++end_) {
@@ -47,7 +47,8 @@ class sliding {
   }
 
  private:
-  /// From here on everything before `end` is taken from `heads_`: what is from there to the last of them, the last first.
+  /// Computes `heads_` for [begin, end): the combination of all values from each index to `end`, last index first. Values added
+  /// later are combined in `tail_`.
   void turn(std::size_t begin, std::size_t end) {
     heads_.clear();
     for (std::size_t at = end; at-- > begin;) heads_.push_back(heads_.empty() ? of_(at) : of_(at).with(heads_.back()));
@@ -63,15 +64,15 @@ class sliding {
   bool has_tail_ = false;
 };
 
-/// The labels that are kept of `of`.
+/// The labels of a group: those of `of` that the aggregation keeps.
 [[nodiscard]] identity grouped(const identity& of, const std::vector<std::string>& labels, bool is_without);
 
-/// `from`: in the order of their identities, each sample at a step of `at`. What comes out is so, too. `how.across` is not
-/// none.
+/// Aggregates across series; `how.across` is not none. `from` and the result are in order of identity, and each sample is at a
+/// step of `at`.
 [[nodiscard]] std::vector<points> across_series(const std::vector<points>& from, const aggregation& how, const range& at);
 
-/// One series for each quantile and group of buckets. `from`: as above, with their labels `le`. Errors: invalid_argument where
-/// no series has one.
+/// One series for each quantile and group of buckets. `from`: as above, with labels `le`. Errors: invalid_argument if no series
+/// has `le`.
 [[nodiscard]] result<std::vector<points>> quantiles_of(const std::vector<points>& from, const aggregation& how,
                                                        const range& at);
 
@@ -81,7 +82,7 @@ std::size_t step_of(const sample& one, const range& at) noexcept {
   return static_cast<std::size_t>((one.at - at.start) / at.step);
 }
 
-/// What is known of a group at one step.
+/// The intermediate result of a group at one step.
 struct folded {
   double value = 0;
   double mean = 0;
@@ -89,7 +90,7 @@ struct folded {
 };
 
 void fold_mean(folded& into, double value) {
-  // An infinite mean stays, and would be NaN by the way it is computed below.
+  // An infinite mean stays infinite. The formula below would turn it into NaN.
   if (std::isinf(into.mean) && (std::isinf(value) ? (into.mean > 0) == (value > 0) : !std::isnan(value))) return;
   const auto count = static_cast<double>(into.count);
   into.mean += value / count - into.mean / count;
@@ -141,7 +142,7 @@ double outcome_of(const folded& of, across how) noexcept {
   }
 }
 
-/// The series of each group, in order.
+/// The indexes of the series in each group, in order.
 std::map<identity, std::vector<std::size_t>> groups_of(const std::vector<points>& from, const aggregation& how) {
   std::map<identity, std::vector<std::size_t>> out;
   for (std::size_t i = 0; i < from.size(); ++i) out[grouped(from[i].of, how.labels, how.is_without)].push_back(i);
@@ -150,7 +151,7 @@ std::map<identity, std::vector<std::size_t>> groups_of(const std::vector<points>
 
 std::vector<points> folded_groups(const std::vector<points>& from, const aggregation& how, const range& at) {
   std::vector<points> out;
-  if (from.empty()) return out;  // and no memory for each step
+  if (from.empty()) return out;  // and allocate no memory for the steps
   std::vector<folded> steps(at.steps());
   for (auto& [name, members] : groups_of(from, how)) {
     std::fill(steps.begin(), steps.end(), folded{});
@@ -165,8 +166,8 @@ std::vector<points> folded_groups(const std::vector<points>& from, const aggrega
   return out;
 }
 
-/// The k greatest (or least) of what is offered, one after the other. Which of equal ones stay depends on how the heap is kept,
-/// so it is kept as Prometheus keeps its own: the least on top, and NaN below everything.
+/// The k greatest, or least, of the offered values. Which of several equal values stay depends on the heap, so it works as in
+/// Prometheus: the least on top, and NaN below everything.
 class best {
  public:
   struct entry {
@@ -263,7 +264,8 @@ std::vector<points> across_series(const std::vector<points>& from, const aggrega
 
 namespace {
 
-/// Of values in the window [begin, end) at the instant `at`; false: there is none.
+/// Calls `value_of` for each step with the samples [begin, end) of the window that ends at `at`. It returns false if there is
+/// no value.
 template <class Function>
 std::vector<sample> at_each_step(const std::vector<sample>& samples, duration window, const range& at, Function value_of) {
   std::vector<sample> out;
@@ -287,8 +289,9 @@ std::vector<sample> last_at_each_step(const std::vector<sample>& samples, const 
   });
 }
 
-/// How much of the window the samples stand for, if the series goes on as it does between them: as if it began and ended with
-/// the window where its first and last sample are near enough, else half the usual distance further.
+/// The factor that extends a change from the samples to the whole window, as in Prometheus. If the first or last sample is
+/// close to the edge of the window, the change is extended to the edge. Otherwise it is extended by half the average distance
+/// of samples.
 double extrapolation(const std::vector<sample>& samples, std::size_t begin, std::size_t end, instant now, duration window,
                      bool is_counter, double change) {
   const auto seconds = [](duration length) { return static_cast<double>(length) / 1000; };
@@ -308,7 +311,7 @@ double extrapolation(const std::vector<sample>& samples, std::size_t begin, std:
 
 std::vector<sample> changes(const std::vector<sample>& samples, over_time how, duration window, const range& at) {
   const bool is_counter = how != over_time::delta;
-  // What a counter had before it began anew, at the first sample after that.
+  // The value that a counter lost by a reset, at the first sample after it.
   const auto lost_at = [&samples](std::size_t i) {
     const double before = samples[i - 1].value;
     return exact_sum{samples[i].value < before ? before : 0, 0};
@@ -346,7 +349,7 @@ std::vector<sample> sums(const std::vector<sample>& samples, duration window, co
   });
 }
 
-/// The sum of a window may be too large where its mean is not.
+/// The sum of a window may overflow although its mean does not. So this also adds scaled-down values.
 struct sum_and_share {
   static constexpr double share = 0x1p-64;
   exact_sum whole{}, part{};
@@ -369,7 +372,7 @@ std::vector<sample> means(const std::vector<sample>& samples, duration window, c
   });
 }
 
-/// NaN only where there is nothing else.
+/// NaN only if all values are NaN.
 template <bool is_max>
 struct extreme {
   double value = 0;
@@ -438,8 +441,8 @@ namespace {
 
 constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
 
-/// Buckets with the same bound become one, and none counts less than one below it, as it may where not all of them were scraped
-/// at once. How many are left.
+/// Merges buckets with the same bound, and raises each count to at least the counts of lower buckets. Lower counts occur if not
+/// all buckets were scraped at the same time. Returns the number of buckets left.
 std::size_t made_whole(std::span<bucket> buckets) {
   std::size_t last = 0;
   for (std::size_t i = 1; i < buckets.size(); ++i) {
@@ -456,7 +459,7 @@ std::size_t made_whole(std::span<bucket> buckets) {
   return last + 1;
 }
 
-/// `buckets`: by rising bounds; they are changed.
+/// `buckets`: in increasing order of bounds. They are modified.
 double quantile_in(double quantile, std::span<bucket> buckets) {
   if (std::isnan(quantile)) return nothing;
   if (quantile < 0) return -std::numeric_limits<double>::infinity();
@@ -466,7 +469,7 @@ double quantile_in(double quantile, std::span<bucket> buckets) {
   const double observed = buckets.back().count;
   if (buckets.size() < 2 || observed == 0) return nothing;
   double rank = quantile * observed;
-  // Of what is not in order because of NaN the same is found as by halving it elsewhere.
+  // If NaN breaks the order, the result is still that of a binary search, as in Prometheus.
   std::size_t at = 0;
   for (std::size_t end = buckets.size() - 1; at < end;) {
     const auto middle = at + (end - at) / 2;
@@ -483,7 +486,7 @@ double quantile_in(double quantile, std::span<bucket> buckets) {
   return lower + (buckets[at].upper - lower) * (rank / (buckets[at].count - below));
 }
 
-/// Of `le`; NaN: it is none.
+/// The value of `le`. NaN if it is invalid.
 double bound_of(const identity& of) {
   const auto text = of.value_of("le");
   return text.empty() ? nothing : number_in(text).value_or(nothing);
@@ -495,7 +498,7 @@ struct bounded {
   std::size_t next = 0;
 };
 
-/// Appends one value of each quantile for each step at which there are buckets. `into`: as many as there are quantiles.
+/// Appends one value per quantile for each step that has buckets. `into`: one series per quantile.
 void add_steps(std::vector<bounded>& group, const std::vector<double>& quantiles, const range& at, std::vector<points>& into) {
   std::sort(group.begin(), group.end(), [](const bounded& a, const bounded& b) { return a.upper < b.upper; });
   std::vector<bucket> here, changed;
@@ -513,7 +516,7 @@ void add_steps(std::vector<bounded>& group, const std::vector<double>& quantiles
   }
 }
 
-/// With a label `quantile`.
+/// Adds the label `quantile`.
 identity labelled(identity of, double quantile) {
   std::erase_if(of.labels, [](const label& one) { return one.first == "quantile"; });
   const auto at = std::find_if(of.labels.begin(), of.labels.end(), [](const label& one) { return one.first > "quantile"; });
@@ -566,7 +569,7 @@ bool is_before(const points& a, const points& b) { return a.of < b.of; }
 
 result<std::vector<points>> evaluate(std::vector<points> from, const aggregation& how, const range& at, duration look_back) {
   const auto time = how.time.value_or(over_time::last);
-  // Prometheus adds up series in the order that they have with their names.
+  // Prometheus adds series up in the order of their full identities, with names.
   if (!std::is_sorted(from.begin(), from.end(), is_before)) std::sort(from.begin(), from.end(), is_before);
   for (auto& one : from) {
     one.samples = over(one.samples, time, how.window, at, look_back);

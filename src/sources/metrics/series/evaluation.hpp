@@ -12,13 +12,13 @@
 
 namespace hondana::series {
 
-/// Both ends belong to it; steps are counted from the start.
+/// A time range with both ends included. Steps are counted from the start.
 struct range {
   instant start = 0;
   instant end = 0;
   duration step = 15'000;
 
-  /// 0 where the end is before the start, or the step is none.
+  /// 0 if the end is before the start, or the step is not positive.
   [[nodiscard]] std::size_t steps() const noexcept {
     if (end < start || step <= 0) return 0;
     return static_cast<std::size_t>((static_cast<std::uint64_t>(end) - static_cast<std::uint64_t>(start)) /
@@ -27,28 +27,29 @@ struct range {
   }
 };
 
-/// Of one series: its value at each step, where it has one; a step without one has no sample. `samples`: those from
-/// `range.start - max(window, look back)` to `range.end`, stale markers among them, in order; more do no harm. Windows are
-/// closed at both ends, as those of Prometheus 2 are. Rates and increases are extrapolated, and resets of counters are seen, as
-/// Prometheus does. Linear time, however long the window is.
+/// Aggregates one series over time: its value at each step. Steps without a value have no sample.
+/// `samples`: at least those from `range.start - max(window, look_back)` to `range.end`, with stale markers, in order of time.
+/// Windows include both ends, as in Prometheus 2. Rates and increases are extrapolated, and counter resets detected, as in
+/// Prometheus. Takes linear time, independent of the window.
 [[nodiscard]] std::vector<sample> over(const std::vector<sample>& samples, over_time how, duration window, const range& at,
                                        duration look_back = usual_look_back);
 
-/// Whole series at the steps of `at`, over time, across series and as quantiles. `from`: raw samples; for quantiles those of
-/// `_bucket`. `how` says everything (`aggregation::for_kind`, `for_step`). What is more than `last` has no name. A result of
-/// `quantiles` has a label `quantile`. Results are in the order of their identities, and none is without samples; topk and
-/// bottomk choose anew at each step. Memory: a few numbers for each series and step. Errors: invalid_argument where quantiles
-/// are asked of what has no `le`, and where series of two metrics could no longer be told apart without their names.
+/// Evaluates an aggregation at the steps of `at`: over time, across series, and quantiles.
+/// `from`: raw samples, for quantiles those of `_bucket`. `how`: complete, after `for_kind` and `for_step`.
+/// Results are in order of identity, and each has samples. Only `last` alone keeps the name. Quantiles add the label
+/// `quantile`. topk and bottomk choose series at each step. Memory: a few numbers for each series and step.
+/// Errors: invalid_argument if quantiles are requested of series without `le`, or if series of two metrics would differ only in
+/// the removed name.
 [[nodiscard]] result<std::vector<points>> evaluate(std::vector<points> from, const aggregation& how, const range& at,
                                                    duration look_back = usual_look_back);
 
-/// The upper bound of a bucket, and how many observations were at most that.
+/// The upper bound of a bucket, and the number of observations up to it.
 struct bucket {
   double upper = 0;
   double count = 0;
 };
-/// The quantile of cumulative buckets, as Prometheus' histogram_quantile. NaN: there are too few, or the last is not +Inf.
-/// `buckets`: in any order; those with a bound that is NaN do not count.
+/// The quantile of cumulative buckets, as histogram_quantile in Prometheus. NaN if there are too few buckets, or the last is
+/// not +Inf. `buckets` may be in any order. Buckets whose bound is NaN are ignored.
 [[nodiscard]] double quantile_of(double quantile, std::vector<bucket> buckets);
 
 }  // namespace hondana::series

@@ -15,7 +15,7 @@ namespace hondana::series {
 namespace {
 
 constexpr std::string_view hex_digits = "0123456789abcdef";
-/// Prometheus takes the replacement character itself for broken UTF-8, and only its escape for what it is.
+/// Prometheus treats a literal replacement character as invalid UTF-8. It accepts only the escape.
 constexpr std::string_view replacement = "\xef\xbf\xbd";
 
 int digit_of(char c) noexcept {
@@ -25,7 +25,7 @@ int digit_of(char c) noexcept {
   return 99;
 }
 
-/// The letter of the escape and what it stands for.
+/// The character for the letter of an escape.
 char simple_escape(char letter) noexcept {
   switch (letter) {
     case 'a':
@@ -68,7 +68,7 @@ tl::unexpected<failure> refused_at(std::size_t at, std::string_view why) {
   return fail(errc::invalid_argument, "byte " + std::to_string(at + 1) + ": " + std::string(why));
 }
 
-/// Reads the escape whose backslash stands at `at` and moves there behind it. False: the text ends within it.
+/// Parses the escape whose backslash is at `at`, and moves `at` behind it. Returns false if the text ends inside.
 result<bool> read_escape(std::string_view text, std::size_t& at, char quote, std::string& out) {
   if (at + 1 >= text.size()) return false;
   const char letter = text[at + 1];
@@ -156,10 +156,10 @@ result<quoted_text> read_quoted(std::string_view text, std::size_t at) {
 namespace {
 
 constexpr std::int64_t most_program_bytes = 1 << 20;
-/// Of a compiled expression. Matching takes this times the length of a value at worst.
+/// Of a compiled expression. In the worst case, matching takes time proportional to this times the length of the value.
 constexpr int most_program_steps = 20'000;
 
-/// What PromQL takes for something else than a metric's name where it stands alone, in any case.
+/// Words that PromQL does not accept as a metric name on their own, in any case.
 constexpr std::array<std::string_view, 28> words_of_promql{
     "and",      "or",         "unless",      "atan2",   "sum",          "avg",      "count",  "min", "max",     "group",
     "stddev",   "stdvar",     "topk",        "bottomk", "count_values", "quantile", "offset", "by",  "without", "on",
@@ -253,10 +253,10 @@ constexpr bool can_be_in_label(char c) noexcept {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/// Four times what all values can hold, escaped as long as can be.
+/// The maximum number of matchers with values of maximum length.
 constexpr std::size_t longest_body = selector::most_matchers * matcher::longest_value;
 
-/// Reads matchers one after the other. Where the text ends within one, `rest` says what was being typed.
+/// Parses matchers. If the text ends inside one, `rest_` describes the incomplete part.
 class body {
  public:
   explicit body(std::string_view text) : text_(text) {}
@@ -281,7 +281,7 @@ class body {
     }
   }
 
-  /// All of them; the text must have ended behind one, or behind a comma.
+  /// All matchers. Fails unless the text ends after a complete matcher or a comma.
   result<std::vector<matcher>> all() {
     if (last_) whole_.push_back(*std::exchange(last_, std::nullopt));
     if (is_cut_) return expected(cut_needs_);
@@ -333,7 +333,7 @@ class body {
       rest_.how = second == '~' ? matcher::relation::matches : matcher::relation::equal;
       at_ += second == '~' ? 2 : 1;
     } else if (first == '!' && at_ + 1 == text_.size()) {
-      // Only `!=` leads to a value that can be completed.
+      // Only `!=` leads to values that can be completed.
       rest_ = {{}, std::string(text_) + "=", std::string(name), matcher::relation::not_equal, {}, false};
       ++at_;
       return cut("= or ~");
@@ -372,13 +372,13 @@ class body {
   std::string_view text_;
   std::size_t at_ = 0;
   std::vector<matcher> whole_{};
-  std::optional<matcher> last_{};  ///< Read, and no comma behind it yet.
+  std::optional<matcher> last_{};  ///< Complete, but not followed by a comma yet.
   partial_matchers rest_{};
   bool is_cut_ = false;
   std::string_view cut_needs_{};
 };
 
-/// Also where an escape would make a character of a byte that is none by itself.
+/// Also needed since an escape can produce a byte that is not valid UTF-8 on its own.
 result<void> expect_utf8(std::string_view text) {
   if (is_utf8(text)) return {};
   return fail(errc::invalid_argument, "expected UTF-8, such as job=\"api\".");
@@ -394,7 +394,7 @@ result<std::vector<matcher>> parse_matchers(std::string_view text) {
 }
 
 result<partial_matchers> parse_partial_matchers(std::string_view text) {
-  // Bytes that may still become a character are as good as not typed yet.
+  // An incomplete character at the end counts as not typed yet.
   for (int cut = 0; cut < 3 && !text.empty() && !is_utf8(text); ++cut) text.remove_suffix(1);
   if (auto fine = expect_utf8(text); !fine) return tl::unexpected(std::move(fine).error());
   body of(text);

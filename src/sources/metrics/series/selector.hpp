@@ -18,24 +18,25 @@ class RE2;
 
 namespace hondana::series {
 
-/// One `label OP "value"`. Copies share what is compiled. Threads: any.
+/// A matcher `label OP "value"`. Copies share the compiled expression. Threads: any.
 class matcher {
  public:
   enum class relation : std::uint8_t { equal, not_equal, matches, matches_not };  ///< `=`, `!=`, `=~`, `!~`
 
   static constexpr std::size_t longest_value = 4096;
 
-  /// Expressions are RE2's and anchored at both ends; `.` is a line feed, too. Errors: invalid_argument for a label name that
-  /// cannot be, a value that is too long or no UTF-8, and an expression that is none or too large; the text says which.
+  /// Regular expressions use RE2 syntax and are anchored at both ends. `.` matches line feeds too. Errors: invalid_argument for
+  /// an invalid label name, a value that is too long or not UTF-8, and an expression that is invalid or too large. The text
+  /// says which.
   [[nodiscard]] static result<matcher> of(std::string label_name, relation how, std::string value);
 
   [[nodiscard]] const std::string& label_name() const noexcept { return name_; }
   [[nodiscard]] relation how() const noexcept { return how_; }
   [[nodiscard]] const std::string& value() const noexcept { return value_; }
-  /// Of the value that a series has for this label; empty where it has none.
+  /// Whether a label value matches. `value` is empty if the series does not have the label.
   [[nodiscard]] bool admits(std::string_view value) const;
   [[nodiscard]] bool admits(const identity& of) const { return admits(of.value_of(name_)); }
-  /// `label=~"value"`, escaped so that nothing in the value ends it.
+  /// `label=~"value"`, with the value escaped.
   [[nodiscard]] std::string to_text() const;
 
  private:
@@ -47,55 +48,55 @@ class matcher {
   std::shared_ptr<const re2::RE2> compiled_;
 };
 
-/// Series of one metric that all matchers admit.
+/// Selects the series of a metric that satisfy all matchers.
 struct selector {
   static constexpr std::size_t most_matchers = 32;
 
-  std::string name{};  ///< Empty: of any metric; then there is a matcher that does not admit the empty value.
+  std::string name{};  ///< Empty: any metric. One matcher must then reject the empty value.
   std::vector<matcher> matchers{};
 
   [[nodiscard]] bool admits(const identity& of) const;
-  /// `name{a="b",c!~"d"}`, safe to stand in PromQL whatever the values hold. A name that is a word of PromQL (`inf`, `sum`) is
-  /// written as `{__name__="sum"}`.
+  /// `name{a="b",c!~"d"}`, safe to insert into PromQL for any values. If the name is a PromQL keyword (`inf`, `sum`), the
+  /// result is `{__name__="sum"}`.
   [[nodiscard]] std::string to_text() const;
 };
 
-/// Reads `a="b", c=~'d.*', e!="f"` without braces: the three quotes of PromQL with its escapes, a comma at the end allowed,
-/// nothing at all allowed. `__name__` is not. Errors: invalid_argument that says at which byte (from 1) what was expected.
+/// Parses `a="b", c=~'d.*', e!="f"` without braces. Allows the three quotes of PromQL with its escapes, a trailing comma, and
+/// an empty text. Rejects `__name__`. Errors: invalid_argument, with the byte position (from 1) and what was expected.
 [[nodiscard]] result<std::vector<matcher>> parse_matchers(std::string_view text);
 
-/// What somebody has typed of such a body so far, for completing it.
+/// The state of incomplete matchers, for completion.
 struct partial_matchers {
-  std::vector<matcher> whole{};                      ///< Those before the last comma.
-  std::string before{};                              ///< The text up to where `typed` begins.
-  std::string label_name{};                          ///< Of the value that is being typed; empty: a label's name is.
-  matcher::relation how = matcher::relation::equal;  ///< Between that label and the value.
-  std::string typed{};                               ///< Of the name or value, unescaped.
-  bool has_quote = false;                            ///< `before` ends with the quote that the value begins with.
+  std::vector<matcher> whole{};                      ///< The matchers before the last comma.
+  std::string before{};                              ///< The text before `typed`.
+  std::string label_name{};                          ///< Label of the incomplete value. Empty: the label's name is incomplete.
+  matcher::relation how = matcher::relation::equal;  ///< Between this label and the value.
+  std::string typed{};                               ///< The incomplete name or value, unescaped.
+  bool has_quote = false;                            ///< `before` ends with the opening quote of the value.
 
-  /// The text with `with` in the place of `typed`, a value with its quotes: `parse_matchers` takes it, if the name is followed
-  /// by a relation.
+  /// The text with `typed` replaced by `with`; a value gets quotes. `parse_matchers` accepts the result once it has a relation.
   [[nodiscard]] std::string completed(std::string_view with) const;
 };
-/// After a value's second quote it is that value that is being typed, until a comma comes. Errors: invalid_argument where
-/// nothing could follow that would make it whole.
+/// Parses a possibly incomplete list. Until a comma follows, a value with a closing quote still counts as incomplete. Errors:
+/// invalid_argument if no continuation would be valid.
 [[nodiscard]] result<partial_matchers> parse_partial_matchers(std::string_view text);
 
 /// "=", "!=", "=~", "!~".
 [[nodiscard]] std::string_view text_of(matcher::relation how) noexcept;
 
-/// Appends `value` as it stands between two of `quote`, `"` or `'`: escaped where PromQL needs it, and where a person could not
-/// see what it is. `value` is UTF-8.
+/// Appends `value`, which must be UTF-8, for use between two of `quote`, which is `"` or `'`. Escapes what PromQL requires, and
+/// characters that are invisible.
 void append_escaped(std::string& out, std::string_view value, char quote);
 
+/// The result of `read_quoted`.
 struct quoted_text {
   std::string value{};
-  std::size_t end = 0;     ///< Where reading went on to: behind the second quote, or the end of the text.
-  bool is_closed = false;  ///< The second quote is there.
+  std::size_t end = 0;     ///< The position after the closing quote, or the end of the text.
+  bool is_closed = false;  ///< The closing quote is there.
 };
-/// Reads a quoted text that begins at `at`, where its first quote stands. A text that ends within is not closed; an escape that
-/// ends with the text is left out. Errors: invalid_argument with the byte (from 1) for an escape that is none, a line feed
-/// where none can be, and what is no UTF-8.
+/// Parses a quoted string whose opening quote is at `at`. If the text ends inside, it is not closed, and an incomplete escape
+/// is ignored. Errors: invalid_argument with the byte position (from 1) for an invalid escape, a line feed where none is
+/// allowed, and invalid UTF-8.
 [[nodiscard]] result<quoted_text> read_quoted(std::string_view text, std::size_t at);
 
 }  // namespace hondana::series

@@ -1,4 +1,4 @@
-/// Renders an Office file of any kind: its parts, its properties, and hidden text beside the main text.
+/// Renders an Office file of any kind: its parts, its properties, and text that is hidden or beside the main text.
 #include "text/rendering/office/office.hpp"
 
 #include <algorithm>
@@ -20,8 +20,8 @@
 
 namespace hondana::rendering {
 
-/// All text of parts, in lines: runs of one paragraph stay together. It is looked at for secrets and never shown. Of a part
-/// that is rendered otherwise: only what stands in elements that the rendering leaves out.
+/// Collects all text of parts, in lines. Runs of one paragraph stay together. The text is only searched for secrets and never
+/// shown. For a part that is also rendered: collects only elements that the rendering leaves out.
 class beside_events final : public events {
  public:
   enum class where { everywhere, in_what_is_left_out };
@@ -35,17 +35,17 @@ class beside_events final : public events {
  private:
   const where from_;
   text_beside& into_;
-  std::size_t depth_ = 0;  // in what is left out
+  std::size_t depth_ = 0;  // depth inside elements that are left out
   bool in_run_ = false;
   bool has_text_ = false;  // since an element began or ended
 };
 
-/// Reads it of a file, and of the workbooks within it. Errors: as `package::read`.
+/// Collects the text beside the main text, also of workbooks within the file. Errors: as `package::read`.
 [[nodiscard]] result<void> collect_beside(format what, const office_file& from, findings_of_office& found);
 
 namespace {
 
-/// Types of parts that are read as text, or hold none that people wrote.
+/// Types of parts that are rendered, or contain no text by people.
 constexpr std::array no_text_beside{
     std::string_view("officeDocument"), std::string_view("worksheet"),        std::string_view("sharedStrings"),
     std::string_view("slide"),          std::string_view("notesSlide"),       std::string_view("footnotes"),
@@ -54,14 +54,14 @@ constexpr std::array no_text_beside{
     std::string_view("fontTable"),      std::string_view("tableStyles"),      std::string_view("presProps"),
     std::string_view("viewProps"),      std::string_view("calcChain"),        std::string_view("pivotCacheRecords"),
     std::string_view("hyperlink"),      std::string_view("stylesWithEffects")};
-/// Files within the file, which nothing here looks into, but for workbooks.
+/// Types of files within the file. Only workbooks among them are read.
 constexpr std::array files_within{std::string_view("package"), std::string_view("oleObject"), std::string_view("aFChunk"),
                                   std::string_view("vbaProject")};
 
-/// Of a workbook within, such as that behind a chart. Larger ones, and more of them, are not looked into.
+/// Limits for workbooks within the file, such as that of a chart. Larger ones and further ones are not read.
 constexpr std::size_t largest_within = 16u << 20;
 constexpr std::size_t most_within = 64;
-/// What in it is no text and no file; of anything else nothing is known.
+/// Extensions of parts without text. Parts with other extensions are unknown content.
 constexpr std::array pictures{std::string_view(".png"), std::string_view(".jpg"), std::string_view(".jpeg"),
                               std::string_view(".gif"), std::string_view(".emf"), std::string_view(".wmf")};
 
@@ -70,13 +70,13 @@ bool is_one_of(const Names& names, std::string_view one) {
   return std::find(names.begin(), names.end(), one) != names.end();
 }
 
-/// In OpenDocument: what is on every page, on sheets, and at the foot of slides.
+/// OpenDocument elements for content on every page, on sheets, and in footers of slides.
 bool is_left_out_of_pages(const element& what) {
   return what.is(space::office, "master-styles") || what.is(space::table, "shapes") ||
          (what.in == space::presentation && what.name.ends_with("-decl"));
 }
 
-/// All that people wrote in it, hidden sheets among it. What cannot be read makes the file one of which not all is known.
+/// Collects all text of a workbook, including hidden sheets. If a part cannot be read, sets `found.is_cut`.
 void collect_workbook(const office_file& around, std::string_view bytes, findings_of_office& found) {
   bytes_in_hand inner(bytes);
   beside_events all(beside_events::where::everywhere, found.beside);
@@ -101,7 +101,7 @@ result<void> collect_within(const office_file& from, const std::set<std::string,
     found.is_cut = found.is_cut || !bytes;
     return {};
   });
-  // One that is named and not there is not known either.
+  // A workbook that is named but missing counts as unread.
   found.is_cut = found.is_cut || count < workbooks.size();
   return done;
 }
@@ -127,7 +127,7 @@ void beside_events::end(const element& what) {
 
 void beside_events::text(std::string_view piece) {
   if (from_ == where::in_what_is_left_out && depth_ == 0) return;
-  // White space between elements is no text.
+  // White space between elements is not text.
   if (!in_run_ && trimmed(piece).empty()) return;
   into_.add(piece);
   has_text_ = true;
@@ -166,7 +166,7 @@ namespace {
 
 constexpr std::size_t longest_fact = 1000;
 
-/// Relations of one part.
+/// Reads the relations of one part.
 class relations_events final : public events {
  public:
   relations_events(relations& into, std::string folder) : into_(into), folder_(std::move(folder)) {}
@@ -188,7 +188,7 @@ class relations_events final : public events {
   std::string folder_;
 };
 
-/// Title, author and language, of docProps/core.xml and meta.xml.
+/// Reads title, author and language from docProps/core.xml and meta.xml.
 class facts_events final : public events {
  public:
   explicit facts_events(document& into) noexcept : into_(into) {}
@@ -202,11 +202,11 @@ class facts_events final : public events {
   }
   void end(const element&) override {
     if (into_what_ != nullptr) {
-      taken_.resize(taken_.size() - json::incomplete_tail(taken_));  // where it was cut
+      taken_.resize(taken_.size() - json::incomplete_tail(taken_));  // remove a cut-off character
       *into_what_ = on_one_line(taken_);
     }
     into_what_ = nullptr;
-    // Who wrote it, and not who stored it last.
+    // The author is the creator, not the person who last saved the file.
     if (!first_author_.empty()) into_.author = first_author_;
   }
   void text(std::string_view piece) override {
@@ -230,7 +230,7 @@ class encryption_events final : public events {
   bool is_encrypted = false;
 };
 
-/// "word/_rels/document.xml.rels": "word/document.xml".
+/// The part that a relations file belongs to: "word/_rels/document.xml.rels" → "word/document.xml".
 std::string part_of_relations(std::string_view name) {
   constexpr std::string_view ending = ".rels";
   constexpr std::string_view folder = "_rels";
@@ -251,7 +251,7 @@ constexpr std::array ooxml_kinds{ooxml_kind{format::docx, "word/document.xml", r
                                  ooxml_kind{format::xlsx, "xl/workbook.xml", render_sheets},
                                  ooxml_kind{format::pptx, "ppt/presentation.xml", render_slides}};
 
-/// What the first bytes say, before a zip file is looked for.
+/// Checks the first bytes before looking for a ZIP file.
 result<void> check_start(byte_source& from) {
   std::string start(64u << 10, '\0');
   const auto count = from.read_at(0, start.data(), start.size());
@@ -261,7 +261,7 @@ result<void> check_start(byte_source& from) {
   if (start.empty()) return fail(errc::invalid_argument, "the file is empty");
   if (start.starts_with("%PDF-")) return fail(errc::invalid_argument, "the file is PDF, not an Office file");
   if (!start.starts_with("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"sv)) return {};
-  // The container of older Office files, which also holds newer ones that are encrypted, under this name.
+  // The compound file format of older Office versions. Newer encrypted files use it, too, with a stream of this name.
   constexpr auto name = "E\0n\0c\0r\0y\0p\0t\0e\0d\0P\0a\0c\0k\0a\0g\0e\0"sv;
   bool is_encrypted = start.find(name) != std::string::npos;
   for (std::uint64_t at = start.size(), step = start.size(); !is_encrypted && at < from.size() && step > 0; at += step) {
@@ -281,7 +281,7 @@ bool is_mostly_east_asian(std::string_view text) {
   std::size_t western = 0;
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
-    // The first bytes of kana, han and hangul.
+    // The first UTF-8 bytes of kana, han and hangul.
     if (byte >= 0xe3 && byte <= 0xed) ++eastern;
     if ((byte | 0x20) >= 'a' && (byte | 0x20) <= 'z') ++western;
   }
@@ -293,7 +293,7 @@ std::string main_part_of(const ooxml_kind& kind, const office_file& from) {
   return main.empty() ? std::string(kind.usual_part) : main;
 }
 
-/// Finds what refers to what in `into`. Errors: as `render_office`.
+/// Reads the relations and properties of the file. Errors: as `render_office`.
 result<document> opened(byte_source& from, office_file& into) {
   HONDANA_TRY(check_start(from));
   document made;
@@ -348,7 +348,7 @@ result<document> render_office(format what, byte_source& from, const limits& mos
       std::find_if(ooxml_kinds.begin(), ooxml_kinds.end(), [what](const auto& one) { return one.what == what; });
   HONDANA_TRY(kind != ooxml_kinds.end() ? kind->render(file, main_part_of(*kind, file), out, found)
                                         : render_open_document(what, parts, out, found));
-  // The text is whole without it.
+  // The main text is complete without it.
   if (!collect_beside(what, file, found)) found.is_cut = true;
   made->pages = found.pages;
   made->is_cut = found.is_cut || out.is_cut() || found.beside.is_cut();

@@ -1,4 +1,4 @@
-/// Renders an Office file of any kind: its parts, its properties, and hidden text beside the main text.
+/// Renders an Office file of any kind: its parts, its properties, and text that is hidden or beside the main text.
 #pragma once
 
 #include <cstddef>
@@ -17,34 +17,34 @@
 
 namespace hondana::rendering {
 
-/// Reads a file of OOXML or OpenDocument. Errors: access_denied: encrypted; unsupported: of an older kind of Office;
-/// invalid_argument: damaged, or of another format; response_too_large: a bomb.
+/// Reads an OOXML or OpenDocument file. Errors: access_denied (encrypted), unsupported (older Office format), invalid_argument
+/// (damaged, or another format), response_too_large (decompression bomb).
 [[nodiscard]] result<document> render_office(format what, byte_source& from, const limits& most, const office_libraries& by);
 
-/// The sheets of a workbook as `line_of` a sheet (text/rendering/render_protocol.hpp) writes them one after the other, in place
-/// of the text. Errors: the same.
+/// The sheets of a workbook one after the other instead of its text, in the format of `line_of(const sheet&)`
+/// (render_protocol.hpp). Errors: as `render_office`.
 [[nodiscard]] result<document> render_office_sheets(byte_source& from, const limits& most, const office_libraries& by);
 
 /// A reference from one part to another.
 struct relation {
-  std::string type;  ///< The last word of its URI: "slide".
+  std::string type;  ///< The last path segment of the relation's type URI: "slide".
   std::string part;
 };
-/// By their ids.
+/// Relations by id.
 using relations = std::map<std::string, relation, std::less<>>;
 
-/// A package whose relations are known.
+/// A package with its relations.
 struct office_file {
   package& parts;
-  std::map<std::string, relations, std::less<>> related{};  ///< By the part that has them; "" is the package.
+  std::map<std::string, relations, std::less<>> related{};  ///< By the part that has the relations; "" is the package.
 
-  /// The part of that type that `of` refers to, or "".
+  /// The part of this type that `of` refers to; "" if there is none.
   [[nodiscard]] std::string one_of(std::string_view of, std::string_view type) const;
-  /// The part of that id, or "".
+  /// The part with this relation id; "" if there is none.
   [[nodiscard]] std::string by_id(std::string_view of, std::string_view id) const;
 };
 
-/// Text that is looked at for secrets and never shown, up to a cap.
+/// Text that is searched for secrets and never shown, at most 4 MiB.
 class text_beside {
  public:
   void add(std::string_view text) {
@@ -63,21 +63,21 @@ class text_beside {
   bool is_cut_ = false;
 };
 
-/// What is found beside the text.
+/// Properties of a file besides its text.
 struct findings_of_office {
   std::string western_language{};
   std::string eastern_language{};
   std::size_t pages = 0;
-  bool is_cut = false;  ///< Beside what the output says.
+  bool is_cut = false;  ///< In addition to `text_output::is_cut`.
   text_beside beside{};
 };
 
-/// Each of these: `main` is the part with the document, workbook or presentation. Errors: as `render_office`.
+/// Render the main part: `main` is the part with the document, workbook or presentation. Errors: as `render_office`.
 [[nodiscard]] result<void> render_word(const office_file& from, const std::string& main, text_output& to,
                                        findings_of_office& found);
 [[nodiscard]] result<void> render_sheets(const office_file& from, const std::string& main, text_output& to,
                                          findings_of_office& found);
-/// The same, each by itself. `most`: bytes of all of them together.
+/// Renders each sheet separately. `most`: bytes of all sheets together.
 [[nodiscard]] result<void> cut_sheets(const office_file& from, const std::string& main, std::size_t most,
                                       std::vector<sheet>& to, findings_of_office& found);
 [[nodiscard]] result<void> render_slides(const office_file& from, const std::string& main, text_output& to,

@@ -29,7 +29,7 @@ tl::unexpected<failure> why_not_loaded(const wanted_library& one) {
               said == nullptr ? std::string() : std::string(said));
 }
 
-/// Finds functions of one library, and remembers whether all were there.
+/// Looks up functions of one library, and remembers whether all were found.
 class finding {
  public:
   explicit finding(void* from) noexcept : from_(from) {}
@@ -100,7 +100,7 @@ result<const office_libraries*> loaded_office_libraries() {
 
 std::string missing_office_libraries() {
   Dl_info here{};
-  // Where the C library lies the others do.
+  // The libraries are most likely in the same folder as the C library.
   const bool is_known =
       ::dladdr(reinterpret_cast<const void*>(&::gnu_get_libc_version), &here) != 0 && here.dli_fname != nullptr;
   const auto beside = is_known ? std::filesystem::path(here.dli_fname).parent_path().string() : std::string("/lib");
@@ -110,7 +110,7 @@ std::string missing_office_libraries() {
       std::error_code problem;
       is_there = is_there || std::filesystem::exists(std::filesystem::path(folder) / one.file, problem);
     }
-    // Only the loader knows all of its folders, and its answer costs that the library is loaded.
+    // Only the loader knows all of its folders. Asking it loads the library.
     if (!is_there && ::dlopen(one.file, RTLD_LAZY | RTLD_LOCAL) == nullptr) return why_not_loaded(one).value().public_text;
   }
   return {};

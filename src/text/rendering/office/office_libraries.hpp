@@ -9,7 +9,7 @@
 
 namespace hondana::rendering {
 
-/// What is used of libarchive, under its own names less their prefix.
+/// The functions of libarchive that are used, named without their prefix.
 struct archive_library {
   decltype(&::archive_read_new) read_new;
   decltype(&::archive_read_free) read_free;
@@ -26,7 +26,7 @@ struct archive_library {
   decltype(&::archive_entry_is_data_encrypted) entry_is_data_encrypted;
 };
 
-/// The same of libxml2.
+/// The functions of libxml2 that are used.
 struct xml_library {
   decltype(&::xmlCreatePushParserCtxt) create_push_parser;
   decltype(&::xmlCtxtUseOptions) use_options;
@@ -41,10 +41,10 @@ struct office_libraries {
   xml_library xml;
 };
 
-/// Loads both with the first call that can; never unloaded. Errors: unsupported: one is missing (the text says which and what
-/// to install; the loader's words are private). Threads: any.
+/// Loads both libraries with the first call that succeeds, and never unloads them. Errors: unsupported if one is missing; the
+/// text says which one and what to install, the private text has the loader's message. Threads: any.
 [[nodiscard]] result<const office_libraries*> loaded_office_libraries();
-/// Whether they are there, without loading them: what to install, or nothing.
+/// Checks, without loading the libraries, whether they are available. Returns what to install; empty: both are available.
 [[nodiscard]] std::string missing_office_libraries();
 
 }  // namespace hondana::rendering

@@ -14,7 +14,7 @@
 
 namespace hondana::rendering {
 
-/// Takes the elements of styles, of styles.xml and of content.xml.
+/// Reads styles from styles.xml and content.xml.
 class open_styles {
  public:
   explicit open_styles(findings_of_office& found) noexcept : found_(found) {}
@@ -33,7 +33,7 @@ class open_styles {
 
 namespace {
 
-/// "ja" and "JP": "ja-JP".
+/// A BCP 47 tag from a language and a country: "ja", "JP" → "ja-JP".
 std::string language_tag(const std::string& language, const std::string& country) {
   if (language.empty() || language == "none" || language == "zxx") return {};
   return country.empty() || country == "none" ? language : language + '-' + country;
@@ -47,7 +47,7 @@ void open_styles::begin(const element& what, const attributes& with) {
   } else if (what.is(space::style, "table-properties")) {
     if (with.text(space::table, "display") == "false") hidden_.insert(style_);
   } else if (what.is(space::style, "text-properties")) {
-    // The first that says one is the default.
+    // The first style with a language is the default style.
     if (found_.western_language.empty())
       found_.western_language = language_tag(with.text(space::format, "language"), with.text(space::format, "country"));
     if (found_.eastern_language.empty())
@@ -60,15 +60,15 @@ void open_styles::begin(const element& what, const attributes& with) {
   }
 }
 
-/// Texts, sheets and slides alike: each has elements that the others have not.
+/// Reads texts, sheets and slides; each format has elements that the others lack.
 class open_content final : public events {
  public:
   open_content(format what, open_styles& styles, text_output& to, findings_of_office& found)
       : what_(what), styles_(styles), to_(to), found_(found), notes_(to.room()) {}
 
-  /// Whether the body is one of that format.
+  /// Whether the body has the expected format.
   [[nodiscard]] bool has_body() const noexcept { return has_body_; }
-  /// Footnotes, to stand at the end.
+  /// Footnotes, to be appended at the end.
   [[nodiscard]] const text_output& notes() const noexcept { return notes_; }
 
   void begin(const element& what, const attributes& with) override;
@@ -85,7 +85,7 @@ class open_content final : public events {
     bool counts = false;
     bool begins_item = false;
   };
-  /// A row or cell that stands for several alike.
+  /// A row or cell that is repeated.
   struct sheet_row {
     std::vector<std::string> cells{};
     std::size_t repeated = 1;
@@ -118,9 +118,9 @@ class open_content final : public events {
   bool in_note_ = false;
 
   sheet_row row_;
-  std::string cell_;        // as it is shown,
-  std::string cell_value_;  // or what it is, where that says more,
-  std::string value_;       // and the bare number
+  std::string cell_;        // formatted text of the cell
+  std::string cell_value_;  // a date or boolean as text; empty for other types
+  std::string value_;       // the number without its format
   std::size_t span_ = 1;
   std::size_t rows_ = 0;
 
@@ -141,7 +141,7 @@ namespace {
 constexpr std::size_t longest_text = 16u << 20;
 constexpr std::size_t most_repeated_spaces = 1000;
 
-/// What a reader does not see: what was deleted, comments, furigana, and numbers that notes and lists have anyway.
+/// Whether readers do not see the element: deleted text, comments, furigana, and numbers that notes and lists have anyway.
 bool is_left_out(const element& what) {
   return what.is(space::text, "tracked-changes") || what.is(space::office, "annotation") || what.is(space::text, "ruby-text") ||
          what.is(space::text, "note-citation") || what.is(space::office, "forms") || what.is(space::table, "tracked-changes") ||
@@ -198,7 +198,7 @@ void open_content::end(const element& what) {
 
 void open_content::text(std::string_view piece) {
   if (passed_over_ > 0 || open_.empty()) return;
-  // White space counts once, as in HTML; what is kept stands in elements of its own.
+  // A run of white space counts once, as in HTML. White space to keep has elements of its own.
   auto& into = open_.back().text;
   if (into.size() > longest_text) {
     found_.is_cut = true;
@@ -290,7 +290,7 @@ constexpr std::size_t most_rows_of_sheet = 100'000;
 constexpr std::size_t most_columns_of_sheet = 256;
 constexpr std::size_t most_pages = 5'000;
 
-/// "2024-04-01T12:30:00": "2024-04-01 12:30:00".
+/// "2024-04-01T12:30:00" → "2024-04-01 12:30:00"
 std::string date_as_shown(std::string date) {
   std::replace(date.begin(), date.end(), 'T', ' ');
   return date;
@@ -346,7 +346,7 @@ void open_content::begin_cell(const attributes& with) {
 
 void open_content::end_cell() {
   if (!is_of_sheets()) return tables_.end_cell(span_);
-  // As readers see it, if that is written.
+  // Prefer a date or boolean, then the formatted text, then the number.
   const auto& shown = !cell_value_.empty() ? cell_value_ : cell_.empty() ? value_ : cell_;
   auto& cells = row_.cells;
   const auto wanted = std::min(most_columns_of_sheet, cells.size() + span_);

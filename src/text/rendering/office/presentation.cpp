@@ -27,12 +27,12 @@ class presentation_events final : public events {
   }
   void end(const element&) override {}
   void text(std::string_view) override {}
-  std::vector<std::string> slides{};  ///< Their ids, in order.
+  std::vector<std::string> slides{};  ///< ids in order
   bool is_presentation = false;
   bool is_cut = false;
 };
 
-/// A slide, or its page of notes, of which only the notes are taken.
+/// Reads a slide or its notes page. Of a notes page, only the notes are taken.
 class slide_events final : public events {
  public:
   slide_events(bool is_notes, std::size_t most, text_beside& beside) : is_notes_(is_notes), to_(most), beside_(beside) {}
@@ -50,7 +50,7 @@ class slide_events final : public events {
     } else if (what.in == space::drawing) {
       begin_text(what.name, with);
     } else if (what.name == "t") {
-      in_text_ = true;  // of an equation
+      in_text_ = true;  // in an equation
     }
   }
 
@@ -116,7 +116,7 @@ class slide_events final : public events {
   }
 
   void end_paragraph() {
-    // What is at the foot of slides and beside notes is seen, too.
+    // Footers and text beside the notes may contain secrets, too.
     if (kind_ == shape::left_out || is_notes_) {
       beside_.add(text_);
       beside_.add("\n");
@@ -148,7 +148,7 @@ class slide_events final : public events {
 };
 
 void write_slide(const slide_events& slide, const slide_events* notes, std::size_t number, text_output& to) {
-  // A hidden one leaves its page, so that the others keep their numbers.
+  // A hidden slide leaves an empty page, so that the others keep their numbers.
   if (!slide.is_hidden) {
     to.heading(2, slide.title.empty() ? "Slide " + std::to_string(number) : slide.title);
     to.blocks(slide.output().so_far());

@@ -21,8 +21,8 @@
 namespace hondana::rendering {
 namespace {
 
-/// A format's code without what is shown as it is: quoted, escaped, padding, and conditions in brackets but for times that
-/// have run ("[h]:mm").
+/// The significant characters of a format code: without quoted and escaped characters, padding, and conditions in brackets.
+/// Elapsed times such as "[h]:mm" stay.
 std::string letters_of(std::string_view code) {
   std::string out;
   for (std::size_t i = 0; i < code.size() && code[i] != ';'; ++i) {
@@ -45,7 +45,7 @@ std::string letters_of(std::string_view code) {
 
 std::string plain_number(double number) {
   std::array<char, 64> text{};
-  // As many digits as spreadsheets keep.
+  // Spreadsheets keep 15 significant digits.
   const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), number, std::chars_format::general, 15);
   return error == std::errc() ? std::string(text.data(), end) : std::string();
 }
@@ -59,7 +59,7 @@ std::string percent(double number, std::size_t decimals) {
 
 std::string date_text(std::int64_t days, bool counts_from_1904) {
   using namespace std::chrono;
-  // Workbooks of 1900 have a 29 February of that year, which never was.
+  // Workbooks with the 1900 date system count a 29 February 1900, which did not exist.
   const auto base = counts_from_1904 ? sys_days(year(1904) / 1 / 1)
                     : days < 60      ? sys_days(year(1899) / 12 / 31)
                                      : sys_days(year(1899) / 12 / 30);
@@ -84,7 +84,7 @@ number_format format_in(std::string_view code) {
   if (letters == "general" || letters.find('@') != std::string::npos) return {};
   const auto has = [&letters](std::string_view any) { return letters.find_first_of(any) != std::string::npos; };
   const bool has_time = has("hs");
-  // "e" and "g" are years of eras, unless they write a power of ten.
+  // "e" and "g" are years of an era, except in exponents.
   const bool has_date = has("yd") || (has("m") && !has_time) || (has("ge") && !has("0#?"));
   if (has_date && !has("0#?")) return {has_time ? number_kind::date_and_time : number_kind::date, 0};
   if (has_time) return {has_date ? number_kind::date_and_time : number_kind::time, 0};
@@ -107,7 +107,7 @@ number_format builtin_format(std::size_t number) {
 }
 
 std::string shown_number(double number, const number_format& as, bool counts_from_1904) {
-  constexpr double last_day = 2'958'466;  // of the year 9999
+  constexpr double last_day = 2'958'466;  // 31 December 9999, plus one
   if (as.kind == number_kind::percent) return percent(number, as.decimals);
   if (as.kind == number_kind::plain || !(number >= 0 && number < last_day)) return plain_number(number);
   const auto seconds = static_cast<std::int64_t>(std::llround(number * 86'400));
@@ -149,7 +149,7 @@ class workbook_events final : public events {
       const auto mode = with.text(space::none, "date1904");
       counts_from_1904 = mode == "1" || mode == "true";
     }
-    // Nobody sees hidden ones.
+    // Skip hidden sheets.
     if (what.name != "sheet" || with.text(space::none, "state").find("idden") != std::string::npos) return;
     if (sheets.size() < most_sheets) {
       sheets.push_back({with.text(space::none, "name"), with.text(space::relation, "id")});
@@ -166,7 +166,7 @@ class workbook_events final : public events {
   bool is_cut = false;
 };
 
-/// Texts that cells refer to by number.
+/// The shared strings, which cells refer to by index.
 class shared_texts final : public events {
  public:
   void begin(const element& what, const attributes&) override {
@@ -229,14 +229,14 @@ class sheet_styles final : public events {
   bool in_cells_ = false;
 };
 
-/// What cells mean by what they hold.
+/// The data for interpreting the content of cells.
 struct cell_meanings {
   const shared_texts& texts;
   const sheet_styles& styles;
   bool counts_from_1904 = false;
 };
 
-/// Takes rows. `number`: from 1, growing; those that have no cells are not given.
+/// Receives the rows of a sheet. `number`: from 1, increasing; rows without cells are left out.
 class row_taker {
  public:
   row_taker() = default;
@@ -244,7 +244,7 @@ class row_taker {
   row_taker& operator=(const row_taker&) = delete;
   virtual ~row_taker() = default;
   virtual void row(const std::vector<std::string>& cells, std::size_t number, std::size_t width) = 0;
-  /// There is more of them.
+  /// Called if there are more rows.
   virtual void cut() = 0;
   [[nodiscard]] virtual bool is_full() const = 0;
 };
@@ -279,7 +279,7 @@ void append_csv_cell(std::string& to, std::string_view cell) {
 
 class csv_rows final : public row_taker {
  public:
-  /// `room`: of all sheets together.
+  /// `room`: bytes left for all sheets together.
   explicit csv_rows(std::size_t& room) : room_(room) {}
   void row(const std::vector<std::string>& cells, std::size_t number, std::size_t) override {
     std::string line;
@@ -298,7 +298,7 @@ class csv_rows final : public row_taker {
   }
   void cut() override { is_full_ = true; }
   [[nodiscard]] bool is_full() const override { return is_full_; }
-  /// With as many cells in each row.
+  /// The rows, padded to the same number of cells.
   [[nodiscard]] std::string output() const {
     std::string out;
     for (const auto& one : lines_) {
@@ -423,8 +423,8 @@ class sheet_events final : public events {
   std::size_t number_ = 0;
   bool in_value_ = false;
   bool in_reading_ = false;
-  bool in_margin_ = false;  // at the head or foot of printed pages
-  bool is_cut_ = false;     // in breadth, or a cell
+  bool in_margin_ = false;  // in the header or footer of printed pages
+  bool is_cut_ = false;     // columns or the text of a cell were cut
 };
 
 struct read_sheet {
@@ -433,8 +433,8 @@ struct read_sheet {
   std::unique_ptr<sheet_events> by;
 };
 
-/// Those that readers see, in their order; `make` gives each what takes its rows. A part that two of them name is read once,
-/// and is then that of the first.
+/// Reads the visible sheets, in order. `make` creates the receiver of each sheet's rows. If two sheets name the same part, the
+/// first one gets it.
 result<std::vector<read_sheet>> read_all(const office_file& from, const std::string& main, findings_of_office& found,
                                          const std::function<std::unique_ptr<row_taker>()>& make) {
   workbook_events book;

@@ -12,16 +12,16 @@ enum class number_kind : std::uint8_t { plain, percent, date, time, date_and_tim
 
 struct number_format {
   number_kind kind = number_kind::plain;
-  std::size_t decimals = 0;  ///< Of percents.
+  std::size_t decimals = 0;  ///< Decimal places of percents.
 };
 
-/// What a format's code says ("yyyy/m/d", "0.0%", "[$-411]ggge\"年\"m\"月\"").
+/// Interprets a format code ("yyyy/m/d", "0.0%", "[$-411]ggge\"年\"m\"月\"").
 [[nodiscard]] number_format format_in(std::string_view code);
-/// What the number of a format without a code says. Source: ECMA-376 part 1, 18.8.30.
+/// The built-in format with this number. Source: ECMA-376 part 1, 18.8.30.
 [[nodiscard]] number_format builtin_format(std::size_t number);
-/// "2024-04-01", "12:30:00", "12.5%", "0.1". `counts_from_1904`: as workbooks of old Macs do.
+/// "2024-04-01", "12:30:00", "12.5%", "0.1". `counts_from_1904`: the date system of workbooks from older Macs.
 [[nodiscard]] std::string shown_number(double number, const number_format& as, bool counts_from_1904);
-/// Of "AB12": 27; of what is no reference: nothing that any sheet has.
+/// The column index of a cell reference: "AB12" → 27. `no_column` if the reference is malformed.
 [[nodiscard]] std::size_t column_of(std::string_view reference) noexcept;
 inline constexpr std::size_t no_column = static_cast<std::size_t>(-1);
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view ideographic_space = "\xe3\x80\x80";
 
-/// Of `text`, where it may be cut so that no character is.
+/// The last character boundary at or before `at`.
 std::size_t cut_before(std::string_view text, std::size_t at) {
   while (at > 0 && at < text.size() && (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80) --at;
   return std::min(at, text.size());
@@ -59,7 +59,7 @@ void text_output::add(block what, std::string_view text) {
   const bool is_joined = what == last_ && what != block::paragraph;
   std::string_view gap = last_ == block::none ? "" : is_joined ? "\n" : "\n\n";
   if (text_.ends_with('\f')) gap = "";
-  const auto used = text_.size() + gap.size() + 1;  // and the end of the last line
+  const auto used = text_.size() + gap.size() + 1;  // including the newline at the end
   if (used >= most_) return cut();
   text_ += gap;
   const auto room = most_ - used;
@@ -116,7 +116,7 @@ void text_output::row(const std::vector<std::string>& cells, bool is_first, std:
   if (is_first) {
     line += "\n|";
     for (std::size_t i = 0; i < count; ++i) line += " --- |";
-    if (last_ == block::row) last_ = block::paragraph;  // two tables, one behind the other
+    if (last_ == block::row) last_ = block::paragraph;  // separates two consecutive tables
   }
   add(block::row, line);
 }

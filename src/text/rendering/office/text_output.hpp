@@ -8,32 +8,32 @@
 
 namespace hondana::rendering {
 
-/// Blocks of Markdown, with an empty line between two. Beyond `most` bytes nothing is added.
+/// Markdown blocks, separated by empty lines. Further text is dropped when `most` bytes are reached.
 class text_output {
  public:
   explicit text_output(std::size_t most) noexcept : most_(most) {}
 
-  /// `level` from 1; beyond 6 it is 6.
+  /// `level` from 1; levels above 6 become 6.
   void heading(std::size_t level, std::string_view text);
-  /// Nothing where there is only white space. Its lines stay; what would make it a heading is escaped.
+  /// Adds a paragraph, unless it is blank. Keeps its lines, and escapes a beginning that would make it a heading.
   void paragraph(std::string_view text);
   /// `level` from 0.
   void item(std::size_t level, bool is_numbered, std::string_view text);
-  /// A row of a table; `is_first`: with the line below it that makes it a header. At least `columns` wide.
+  /// Adds a row of a table. `is_first`: a header row, followed by a delimiter line. Pads to at least `columns` cells.
   void row(const std::vector<std::string>& cells, bool is_first, std::size_t columns = 0);
-  /// Blocks that are written already.
+  /// Adds blocks that are Markdown already.
   void blocks(std::string_view text);
-  /// The end of a page or slide.
+  /// Marks the end of a page or slide.
   void page_end();
 
-  /// Empty again.
+  /// Clears the output.
   void reset(std::size_t most) { *this = text_output(most); }
-  /// How many bytes it may have.
+  /// The limit in bytes.
   [[nodiscard]] std::size_t room() const noexcept { return most_; }
   [[nodiscard]] bool is_full() const noexcept { return is_cut_; }
-  /// There was more.
+  /// Marks the output as cut; drops everything added later.
   void cut() noexcept { is_cut_ = true; }
-  /// Something was left out, and what follows still comes.
+  /// Marks the output as incomplete, but accepts further text.
   void leave_out() noexcept { is_less_ = true; }
   [[nodiscard]] bool is_cut() const noexcept { return is_cut_ || is_less_; }
   [[nodiscard]] std::string take() && { return std::move(text_); }
@@ -41,7 +41,7 @@ class text_output {
 
  private:
   enum class block { none, paragraph, item, row };
-  /// Whether it fits, whole or cut.
+  /// Adds a block; cuts it if it does not fit.
   void add(block what, std::string_view text);
 
   std::size_t most_;
@@ -51,21 +51,21 @@ class text_output {
   bool is_less_ = false;
 };
 
-/// Without white space at both ends, which also the ideographic space is.
+/// The text without white space at both ends, including ideographic spaces.
 [[nodiscard]] std::string_view trimmed(std::string_view text) noexcept;
-/// On one line: breaks and tabs are spaces.
+/// The text on one line: line breaks and tabs become spaces.
 [[nodiscard]] std::string on_one_line(std::string_view text);
 
-/// Tables that have begun and not ended. A table in a cell becomes text of that cell.
+/// The open tables. A table inside a cell becomes text of that cell.
 class tables {
  public:
   [[nodiscard]] bool are_open() const noexcept { return !open_.empty(); }
   void begin() { open_.emplace_back(); }
   void begin_row();
   void begin_cell();
-  /// One paragraph of the cell that has begun.
+  /// Adds a paragraph to the current cell.
   void add(std::string_view text);
-  /// `span`: how many columns it takes.
+  /// `span`: the number of columns of the cell.
   void end_cell(std::size_t span = 1);
   void end_row(text_output& to, bool is_shown = true);
   void end();

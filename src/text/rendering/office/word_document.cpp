@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t longest_chain = 32;
 
-/// How programs of several languages name the styles of headings; a number follows. Word itself stores the English name.
+/// Names of heading styles in several languages, followed by a number. Word itself stores the English name.
 constexpr std::array<std::string_view, 16> heading_words{"heading",   "見出し", "überschrift", "titre",    "título", "titolo",
                                                          "kop",       "rubrik", "overskrift",  "nagłówek", "标题",   "標題",
                                                          "заголовок", "제목",   "otsikko",     "nadpis"};
@@ -32,7 +32,7 @@ std::optional<std::size_t> heading_level_in(std::string_view style_name) {
     const bool is_upper = c >= 'A' && c <= 'Z';
     return is_upper ? static_cast<char>(c | 0x20) : c;
   });
-  // "Ü" of the one language that begins so.
+  // Lower-cases "Ü", for the one language that begins so.
   if (name.starts_with("\xc3\x9c")) name.replace(0, 2, "\xc3\xbc");
   if (std::find(title_words.begin(), title_words.end(), name) != title_words.end()) return 1;
   for (const auto word : heading_words) {
@@ -48,7 +48,7 @@ void word_styles::begin(const element& what, const attributes& with) {
   if (what.name == "style") {
     now_ = &all_[with.text(space::word, "styleId")];
   } else if (what.name == "lang") {
-    // The first are those of the document's defaults.
+    // The first language is that of the document defaults.
     if (found_.western_language.empty()) found_.western_language = with.text(space::word, "val");
     if (found_.eastern_language.empty()) found_.eastern_language = with.text(space::word, "eastAsia");
   } else if (now_ == nullptr) {
@@ -75,7 +75,7 @@ std::optional<std::size_t> word_styles::level_of(std::string_view style) const {
     if (level) return *level == 0 ? std::nullopt : level;
     found = all_.find(found->second.base);
   }
-  // Without styles their ids are all that is known.
+  // Without styles, only their ids are known.
   return all_.empty() ? heading_level_in(style) : std::nullopt;
 }
 
@@ -115,17 +115,17 @@ bool word_numberings::counts(std::string_view numbering, std::size_t level) cons
 
 namespace {
 
-/// One paragraph that has begun; text boxes have others within.
+/// A paragraph in progress. Text boxes contain further paragraphs.
 struct word_paragraph {
   std::string text{};
   std::string style{};
-  std::optional<std::size_t> level{};  // as its own properties say; 0: body text
+  std::optional<std::size_t> level{};  // from the paragraph's own properties; 0: body text
   std::string numbering{};
   std::size_t depth = 0;
 };
 
-/// What a reader does not see: what was deleted or moved away, what was before a change of properties, fields' instructions,
-/// furigana, and what is said a second time for older programs.
+/// Whether readers do not see the element: deleted and moved text, previous formatting, field instructions, furigana, and
+/// fallbacks for older programs.
 bool is_passed_over(const element& what) {
   if (what.is(space::compatibility, "Fallback")) return true;
   if (what.in != space::word) return false;
@@ -133,7 +133,7 @@ bool is_passed_over(const element& what) {
   return what.name.ends_with("PrChange") || std::find(names.begin(), names.end(), what.name) != names.end();
 }
 
-/// The body of a document, or its notes.
+/// Reads the body of a document, or its notes.
 class word_events final : public events {
  public:
   word_events(const word_styles& styles, const word_numberings& numberings, text_output& to)
@@ -153,7 +153,7 @@ class word_events final : public events {
     } else if (what.in == space::word) {
       begin_block(what.name, with);
     } else if (what.name == "t") {
-      in_text_ = true;  // of an equation or a drawing
+      in_text_ = true;  // in an equation or a drawing
     }
   }
 
@@ -206,7 +206,7 @@ class word_events final : public events {
     }
   }
 
-  /// Of a paragraph.
+  /// Reads a property of a paragraph.
   void property(std::string_view name, const attributes& with) {
     if (open_.empty()) return;
     auto& now = open_.back();
@@ -221,7 +221,7 @@ class word_events final : public events {
     }
   }
 
-  /// What stands for text.
+  /// Adds the text for an element that stands for a character.
   void sign(std::string_view name, const attributes& with) {
     if (name == "tab" || name == "ptab") {
       add("\t");
@@ -237,7 +237,7 @@ class word_events final : public events {
   }
 
   void begin_note(std::string_view name, const attributes& with) {
-    // Lines between text and notes are kept as notes of other types.
+    // Separators between text and notes are stored as notes of other types.
     const auto type = with.text(space::word, "type");
     const bool is_note = type.empty() || type == "normal";
     note_ = is_note ? "[^" + std::string(name == "endnote" ? "e" : "") + with.text(space::word, "id") + "]:" : std::string();
@@ -298,7 +298,7 @@ class word_events final : public events {
   tables tables_;
   std::string note_;
   std::size_t span_ = 1;
-  std::size_t passed_over_ = 0;  // how deep within what is
+  std::size_t passed_over_ = 0;  // depth inside skipped elements
   bool in_text_ = false;
   bool in_paragraph_properties_ = false;
   bool in_row_properties_ = false;

@@ -13,7 +13,7 @@
 
 namespace hondana::rendering {
 
-/// styles.xml.
+/// Reads styles.xml.
 class word_styles final : public events {
  public:
   explicit word_styles(findings_of_office& found) noexcept : found_(found) {}
@@ -21,9 +21,9 @@ class word_styles final : public events {
   void end(const element& what) override;
   void text(std::string_view) override {}
 
-  /// The level of headings in that style, from 1; nothing when they are none.
+  /// The heading level of the style, from 1; no value if it is not a heading style.
   [[nodiscard]] std::optional<std::size_t> level_of(std::string_view style) const;
-  /// The numbering of that style, or "".
+  /// The numbering of the style; "" if it has none.
   [[nodiscard]] std::string numbering_of(std::string_view style) const;
 
  private:
@@ -37,13 +37,13 @@ class word_styles final : public events {
   style* now_ = nullptr;
 };
 
-/// numbering.xml.
+/// Reads numbering.xml.
 class word_numberings final : public events {
  public:
   void begin(const element& what, const attributes& with) override;
   void end(const element& what) override;
   void text(std::string_view) override {}
-  /// Whether that level of that numbering counts; false: it has bullets.
+  /// Whether this level of the numbering has numbers; false: bullets.
   [[nodiscard]] bool counts(std::string_view numbering, std::size_t level) const;
 
  private:
@@ -54,7 +54,7 @@ class word_numberings final : public events {
   std::size_t level_ = 0;
 };
 
-/// The level that a style's name says ("heading 2", "見出し 2"): 1 for a title; nothing when it says none.
+/// The heading level from a style's name ("heading 2", "見出し 2"): 1 for a title; no value if it is not a heading style.
 [[nodiscard]] std::optional<std::size_t> heading_level_in(std::string_view style_name);
 
 }  // namespace hondana::rendering

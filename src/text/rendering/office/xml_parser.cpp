@@ -54,7 +54,7 @@ space space_of(const xmlChar* uri) {
   return found == known_spaces.end() ? space::other : found->is;
 }
 
-/// The parser leaves an ampersand of an attribute as a reference by its number, when no entities are to be replaced.
+/// Decodes `&#38;`. Without entity replacement, libxml2 leaves an ampersand in an attribute as this reference.
 std::string without_references(std::string_view text) {
   constexpr std::string_view ampersand = "&#38;";
   std::string out;
@@ -73,7 +73,7 @@ std::string without_references(std::string_view text) {
 }  // namespace
 
 std::optional<std::string> attributes::find(space of, std::string_view name) const {
-  // Each is local name, prefix, namespace, and where its text begins and ends.
+  // Each attribute has five entries: local name, prefix, namespace, begin and end of its value.
   for (int i = 0; i < count_; ++i) {
     const auto* const* one = all_ + static_cast<std::ptrdiff_t>(i) * 5;
     if (view_of(one[0]) != name || space_of(one[2]) != of) continue;
@@ -106,7 +106,7 @@ struct markup_parser::state {
   xmlParserCtxtPtr parser = nullptr;
   std::size_t depth = 0;
   bool has_enough = false;
-  std::string wrong{};  // what Office files have not, or the parser's first complaint
+  std::string wrong{};  // content that Office files do not have, or the parser's first error
   bool has_no_memory = false;
 
   state(const xml_library& library, events& hearer) : by(library), into(hearer) {}
@@ -114,7 +114,7 @@ struct markup_parser::state {
   void stop() { by.stop_parser(parser); }
   [[nodiscard]] bool is_stopped() const { return has_enough || has_no_memory || !wrong.empty(); }
 
-  /// The parser ends by itself then, and must not be ended in the middle of it.
+  /// Records an error of the parser, which then stops by itself. Do not stop it from within this callback.
   void complain(int line, const char* what) noexcept {
     try {
       wrong = "line " + std::to_string(line) + ": " + (what == nullptr ? "not XML" : what);
@@ -124,7 +124,7 @@ struct markup_parser::state {
     }
   }
 
-  /// Nothing may be thrown through the library.
+  /// Catches exceptions, because none may pass through the library.
   template <class doing>
   void guarded(const doing& what) noexcept {
     if (is_stopped()) return;
@@ -190,7 +190,7 @@ markup_parser::markup_parser(const xml_library& by, events& into) : state_(std::
 
 markup_parser::~markup_parser() {
   if (state_->parser == nullptr) return;
-  // Without a handler for the document's start there is none, unless a later version makes one.
+  // Without a handler for the start of the document, libxml2 creates no document, but a later version might.
   if (state_->parser->myDoc != nullptr) state_->by.free_doc(state_->parser->myDoc);
   state_->parser->myDoc = nullptr;
   state_->by.free_parser(state_->parser);

@@ -14,7 +14,7 @@
 
 namespace hondana::rendering {
 
-/// Namespaces of OOXML (transitional and strict) and OpenDocument; all others are `other`, and none is `none`.
+/// Namespaces of OOXML (transitional and strict) and OpenDocument. `other`: any other namespace; `none`: no namespace.
 enum class space : std::uint8_t {
   none,
   other,
@@ -44,17 +44,17 @@ struct element {
   [[nodiscard]] bool is(space of, std::string_view called) const noexcept { return in == of && name == called; }
 };
 
-/// Of one element, while it begins.
+/// The attributes of one element; valid only in `events::begin`.
 class attributes {
  public:
   attributes(const xmlChar** all, int count) noexcept : all_(all), count_(count) {}
-  /// Its text; nothing when there is none. `of`: that of the attribute, `space::none` for one without a prefix.
+  /// The value of an attribute; no value if there is none. `of`: its namespace; `space::none` without a prefix.
   [[nodiscard]] std::optional<std::string> find(space of, std::string_view name) const;
-  /// "" when there is none.
+  /// The value; "" if there is none.
   [[nodiscard]] std::string text(space of, std::string_view name) const;
-  /// A number without a sign; nothing when it is none.
+  /// The value as an unsigned number; no value if it is not one.
   [[nodiscard]] std::optional<std::size_t> number(space of, std::string_view name) const;
-  /// As OOXML has switches: there and not "0", "false" or "off". `name` may be missing, then it is on.
+  /// An OOXML switch: true unless the attribute is "0", "false" or "off". A missing attribute means true.
   [[nodiscard]] bool is_on(space of, std::string_view name) const;
 
  private:
@@ -62,19 +62,19 @@ class attributes {
   int count_;
 };
 
-/// Takes what a part says. Text comes in pieces.
+/// Receives the content of a part. Text arrives in pieces.
 class events {
  public:
   virtual ~events() = default;
   virtual void begin(const element& what, const attributes& with) = 0;
   virtual void end(const element& what) = 0;
   virtual void text(std::string_view piece) = 0;
-  /// Asked after each of these; the rest of the part is then passed over.
+  /// Called after each event; true skips the rest of the part.
   [[nodiscard]] virtual bool has_enough() const { return false; }
 };
 
-/// Reads one part, in pieces. No entity is expanded and no document type taken: Office files have none. Elements more than 256
-/// deep are an error.
+/// Parses one part, in pieces. Does not expand entities, and rejects document types, because Office files have none. Also
+/// rejects elements nested more than 256 deep.
 class markup_parser {
  public:
   markup_parser(const xml_library& by, events& into);
@@ -82,10 +82,10 @@ class markup_parser {
   markup_parser(const markup_parser&) = delete;
   markup_parser& operator=(const markup_parser&) = delete;
 
-  /// False: it has enough. Errors: invalid_argument: it is no XML or has what Office files have not; response_too_large: there
-  /// is no memory for it.
+  /// Returns false if the receiver has enough. Errors: invalid_argument if the text is not XML or has content that Office files
+  /// do not have; response_too_large if memory is exhausted.
   [[nodiscard]] result<bool> feed(std::string_view piece);
-  /// The end of the part. Errors: as above.
+  /// Ends the part. Errors: as `feed`.
   [[nodiscard]] result<void> finish();
 
  private:

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t archive_block = 64u << 10;
 
-/// What libarchive's callbacks know.
+/// The data of libarchive's callbacks.
 struct reading_place {
   byte_source& from;
   std::uint64_t at = 0;

@@ -15,16 +15,16 @@
 
 namespace hondana::rendering {
 
-/// Bytes that can be read at any place. Threads: one at a time.
+/// Bytes with random access. Threads: one at a time.
 class byte_source {
  public:
   virtual ~byte_source() = default;
-  /// Fills `into` from `offset`: how many bytes there were, 0 at the end, -1 for an error.
+  /// Reads into `into` from `offset`. Returns the number of bytes, 0 at the end, -1 for an error.
   [[nodiscard]] virtual std::int64_t read_at(std::uint64_t offset, char* into, std::size_t size) = 0;
   [[nodiscard]] virtual std::uint64_t size() const = 0;
 };
 
-/// Those of a package within another.
+/// Bytes in memory, such as a package within another one.
 class bytes_in_hand final : public byte_source {
  public:
   explicit bytes_in_hand(std::string_view bytes) noexcept : bytes_(bytes) {}
@@ -37,36 +37,35 @@ class bytes_in_hand final : public byte_source {
   const std::string_view bytes_;
 };
 
-/// What a package may be.
+/// Limits against decompression bombs.
 struct package_limits {
-  std::uint64_t unpacked = 512ull << 20;  ///< Of all that is read of it, together.
+  std::uint64_t unpacked = 512ull << 20;  ///< Total bytes that may be unpacked.
   std::size_t members = 65'536;
-  std::uint64_t ratio = 200;  ///< Unpacked bytes to each of the file, as soon as `unchecked` are unpacked.
+  std::uint64_t ratio = 200;  ///< Maximum unpacked bytes per byte of the file, checked after `unchecked` unpacked bytes.
   std::uint64_t unchecked = 32ull << 20;
 };
 
-/// A package. Only what is asked for is unpacked, into the hearer's hands and nowhere else, so that names of members mean
-/// nothing but themselves.
+/// A package. Unpacks only requested parts, and only into memory, so names of members cannot do harm.
 class package {
  public:
   package(const office_libraries& by, byte_source& from, const package_limits& most) noexcept
       : by_(by), from_(from), most_(most) {}
 
-  /// Reads parts in the order they lie in: `choose` says who hears one, by its name without a leading slash; null: it is passed
-  /// over. Of parts with the same name the first counts.
+  /// Parses parts in file order. `choose` returns the receiver for a part, by its name without a leading slash; null skips the
+  /// part. Of parts with the same name, only the first is used.
   ///
-  /// Errors: invalid_argument: it is no zip file, or a part is damaged or no XML; access_denied: a part is encrypted;
-  /// response_too_large: a bomb.
+  /// Errors: invalid_argument (not a ZIP file, a damaged part, or not XML), access_denied (a part is encrypted),
+  /// response_too_large (decompression bomb).
   [[nodiscard]] result<void> read(const std::function<events*(const std::string& name)>& choose);
-  /// Unpacks parts as they are, one after the other, in the order they lie in. `take`: one with its bytes; nothing: there are
-  /// more than `most`. Errors: as `read`, and those of `take`.
+  /// Unpacks parts one after the other, in file order. `take` receives the bytes of a part; no value if there are more than
+  /// `most`. Errors: as `read`, and those of `take`.
   [[nodiscard]] result<void> unpack(const std::function<bool(const std::string& name)>& is_wanted, std::size_t most,
                                     const std::function<result<void>(std::optional<std::string> bytes)>& take);
-  /// Reads a package that lies in this one as `read` does; what it unpacks counts here, too.
+  /// Reads a package within this one, like `read`. Its unpacked bytes count here, too.
   [[nodiscard]] result<void> read_within(byte_source& inner, const std::function<events*(const std::string& name)>& choose);
 
  private:
-  /// Has `each` read what members have, by their names. Of those it says true of, the next of that name is passed over.
+  /// Calls `each` for members, with their names. If it returns true, later members with the same name are skipped.
   result<void> walk(const std::function<result<bool>(archive* from, const std::string& name, bool is_encrypted)>& each);
   result<void> read_part(archive* from, events& into, const std::string& name);
   result<void> count(std::size_t bytes);
@@ -77,11 +76,11 @@ class package {
   std::uint64_t unpacked_ = 0;
 };
 
-/// `name` as packages have it, without a leading slash, "." and "..": "a/../b" and "/b" are "b".
+/// Normalizes the name of a part, without a leading slash, "." and "..": "a/../b" and "/b" → "b".
 [[nodiscard]] std::string part_name(std::string_view name);
-/// What `target` means in a part of the folder `folder` ("word"); a leading slash leads from the root.
+/// Resolves `target` in a part in the folder `folder` ("word"). A leading slash means the root.
 [[nodiscard]] std::string part_at(std::string_view folder, std::string_view target);
-/// "word/document.xml": "word"; empty at the root.
+/// The folder of a part: "word/document.xml" → "word"; empty at the root.
 [[nodiscard]] std::string_view folder_of(std::string_view part) noexcept;
 
 }  // namespace hondana::rendering

@@ -1,4 +1,4 @@
-/// The store of analyses in SQLite: tables, opening the file, connections and the clock.
+/// The SQLite store of analyses: tables, opening the file, connections and the clock.
 #include "sources/analyses/cache/embedded/embedded_store.hpp"
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 namespace hondana::analyses {
 namespace {
 
-// Digests are their 32 bytes, ids their 16; times are milliseconds since 1970. `shown` and `system`: what the store's clock
-// said last, and the system's then. Changes are kept for those who listen, the last 10 000 of them.
+// Digests are stored as 32 bytes, ids as 16 bytes, times in milliseconds since the Unix epoch. The column `shown` is the last
+// time of the store's clock, `system` the system time at that moment. The last 10 000 changes are stored for listeners.
 constexpr const char* tables = R"sql(
 CREATE TABLE state(one INTEGER PRIMARY KEY, shown INTEGER NOT NULL, system INTEGER NOT NULL, token INTEGER NOT NULL,
   change INTEGER NOT NULL, entries INTEGER NOT NULL, bytes INTEGER NOT NULL);
@@ -43,7 +43,7 @@ CREATE TABLE counts(task INTEGER PRIMARY KEY, hits INTEGER NOT NULL, stale_hits 
   cost_spent REAL NOT NULL, milliseconds_saved INTEGER NOT NULL, milliseconds_spent INTEGER NOT NULL);
 )sql";
 
-// Tickets had no secret in version 1, and hold no longer: their leases end, so that others may claim at once.
+// In version 1, tickets had no secret, so they are no longer valid. Their leases end, so that other callers can claim at once.
 constexpr std::array<const char*, 1> upgrades{
     "ALTER TABLE claims ADD COLUMN secret TEXT NOT NULL DEFAULT ''; UPDATE claims SET until=0; "
     "UPDATE entries SET expires=0, gone=0 WHERE how=0"};
@@ -73,12 +73,12 @@ const sqlite::file_kind& kind_of_file() noexcept {
 namespace {
 
 constexpr std::size_t most_idle = 16;
-/// A clock that is ahead of the system's stands still for one in so many milliseconds, until that has caught up. Which ones
-/// depends on the system's time alone, so that nothing is lost or won however often time is told, or noted, on the way.
+/// A store clock that is ahead of the system's stands still for one millisecond in 64, until the system clock has caught up.
+/// Which milliseconds depends on the system time only, so the result does not depend on how often the time is read or stored.
 constexpr std::int64_t every = 64;
 constexpr std::int64_t slowed(std::int64_t system) { return system - system / every; }
-/// Time that is ahead is noted twice as often by whoever tidies. Where the system's went on by more, and past what is noted,
-/// its clock was set right.
+/// Sweeps store a time that is ahead twice within this span. If the system clock advanced by more than this, and past the
+/// stored time, it was corrected.
 constexpr std::int64_t longest_unnoted = 60'000;
 
 }  // namespace
@@ -117,7 +117,7 @@ result<embedded_store::times> embedded_store::times_in(opened_file& by) const {
   const auto shown = asking->number(0), before = asking->number(1);
   auto here = system > before ? shown + slowed(system) - slowed(before) : shown;
   if (system > here || (system >= shown && system - before > longest_unnoted)) here = system;
-  // What readers here were shown stands in no file.
+  // Times that readers of this process saw are not stored in the file.
   auto seen = seen_.load();
   while (seen < here && !seen_.compare_exchange_weak(seen, here)) {
   }
@@ -157,7 +157,7 @@ result<void> embedded_store::end(const ledger& from) {
   if (!done) {
     if (writer_.on.is_in_transaction()) {
       const auto undone = writer_.on.run("ROLLBACK");
-      static_cast<void>(undone);  // what cannot be rolled back now is so when the file is opened
+      static_cast<void>(undone);  // what cannot be rolled back now is rolled back when the file is opened
     }
     return done;
   }
@@ -189,7 +189,7 @@ result<embedded_store::reader> embedded_store::reader::take(const embedded_store
     if (!opened) return out.passed(std::move(opened.error()));
     out.own_ = std::move(*opened);
   }
-  // All that one reader asks is of one moment: rows are taken anew, by others, between two statements.
+  // All queries of a reader see one state: other processes may change rows between two statements.
   if (auto begun = out.own_->on.run("BEGIN"); !begun) return out.passed(std::move(begun.error()));
   return out;
 }
@@ -208,7 +208,7 @@ result<std::unique_ptr<opened_file>> embedded_store::reader::opened_to_read(cons
 
 embedded_store::reader::~reader() {
   if (!own_) return;
-  // One that cannot end what it began is not used again.
+  // A connection that cannot end its transaction is not reused.
   if (own_->on.is_in_transaction() && !own_->on.run("ROLLBACK")) return;
   const std::lock_guard held(from_->reading_);
   if (from_->idle_.size() < most_idle) from_->idle_.push_back(std::move(own_));

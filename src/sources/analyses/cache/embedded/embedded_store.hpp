@@ -13,20 +13,20 @@
 namespace hondana::analyses {
 
 struct embedded_options {
-  std::string path{};     ///< Absolute; its folder is made, for this user alone. Empty: in memory.
-  bool is_synced = true;  ///< Else the last writes may be lost with the machine's power, though not with a process.
+  std::string path{};     ///< Absolute. Its folder is created, accessible to this user only. Empty: in memory.
+  bool is_synced = true;  ///< If false, a power failure may lose the last writes; the end of a process does not.
   std::function<void(std::string_view)> log{};  ///< May be empty. Threads: any.
-  std::function<instant()> clock{};             ///< For tests; empty: the system's.
+  std::function<instant()> clock{};             ///< For tests; empty: the system's clock.
 };
 
-/// Several processes may have it open, and several stores of one. A damaged file is moved aside, as
-/// `<name>.damaged-<seconds since 1970>`, said to the log, and a new one is begun, unless another process has it open. Files of
-/// older versions are brought up to this one.
+/// Opens a store. Several processes, and several stores of one process, may have the file open.
+/// A damaged file is renamed to `<name>.damaged-<seconds since 1970>`, which is logged, and a new one is created, unless
+/// another process has it open. Files of older versions are upgraded.
 ///
-/// Its clock is the system's, but when that goes back, time goes on from
-/// where it was, a 64th more slowly, until the system's has caught up. Changes by other processes are seen within 100 ms.
+/// The store uses the system clock. If that is set back, store time continues from where it was, slowed by 1/64, until the
+/// system clock has caught up. Changes by other processes are noticed within 100 ms.
 ///
-/// Errors: source_unavailable for a folder or file that cannot be had, was written by a newer version or is no store.
+/// Errors: source_unavailable if the folder or file cannot be used, was written by a newer version, or is not a store.
 [[nodiscard]] result<std::shared_ptr<store>> open_embedded(embedded_options from);
 
 }  // namespace hondana::analyses

@@ -22,12 +22,12 @@
 
 namespace hondana::analyses {
 
-/// In errors.
+/// The name of the file's kind in errors.
 inline constexpr const char* what_a_store_is = "store of analyses";
 
 [[nodiscard]] const sqlite::file_kind& kind_of_file() noexcept;
 
-/// A statement while it runs: it is ready again when this dies.
+/// A running statement. The destructor resets it for reuse.
 class asked {
  public:
   explicit asked(sqlite::statement& which) noexcept : which_(&which) {}
@@ -42,7 +42,7 @@ class asked {
   sqlite::statement* which_;
 };
 
-/// Threads: one at a time.
+/// A connection with its prepared statements. Threads: one at a time.
 struct opened_file {
   sqlite::connection on{};
   std::map<const char*, sqlite::statement> known{};  ///< By the address of their text, which is a literal.
@@ -54,7 +54,7 @@ struct opened_file {
   }
 };
 
-/// One connection writes, and one for each who reads at the same time. In memory there is only the first.
+/// The store. One connection writes, and each concurrent reader has its own. In memory there is only the writer's.
 class embedded_store final : public store {
  public:
   explicit embedded_store(embedded_options from);
@@ -81,10 +81,10 @@ class embedded_store final : public store {
                                               const std::stop_token& stop) const override;
 
  private:
-  /// A connection for one reader at a time, in a transaction of its own, given back when this dies. In memory it is the
-  /// writer's, which it locks.
+  /// A connection with a transaction, for one reader at a time. The destructor returns it. In memory it is the writer's, which
+  /// the reader locks.
   class reader;
-  /// What a write begins with and leaves: a row of the file.
+  /// The row `state` that a write reads at its beginning and updates at its end.
   struct ledger {
     std::int64_t now = 0;
     std::int64_t system = 0;
@@ -92,21 +92,21 @@ class embedded_store final : public store {
     std::int64_t change = 0;
     std::int64_t entries = 0;
     std::int64_t bytes = 0;
-    bool is_ahead = false;    ///< Of the system's clock, which went back.
-    bool is_changed = false;  ///< Else nothing is written.
+    bool is_ahead = false;    ///< The store's time is ahead of the system clock, which was set back.
+    bool is_changed = false;  ///< If false, nothing is written.
   };
-  /// The store's time and the system's, of one moment.
+  /// The store's time and the system's, at one moment.
   struct times {
     std::int64_t now = 0;
     std::int64_t system = 0;
-    bool is_ahead = false;  ///< As in a ledger.
+    bool is_ahead = false;  ///< As in `ledger`.
   };
   struct row {
     std::int64_t seq = 0;
     summary about{};
   };
 
-  /// Runs `work(ledger)` in a transaction of its own: all of it or nothing.
+  /// Runs `work(ledger)` in one transaction.
   template <class T>
   [[nodiscard]] result<T> write(const std::function<result<T>(ledger&)>& work);
   [[nodiscard]] result<void> begin(ledger& into);
@@ -128,23 +128,23 @@ class embedded_store final : public store {
                                    const std::vector<basis>& context);
   [[nodiscard]] result<void> replace_body(std::int64_t seq, const std::string& body);
   [[nodiscard]] result<void> release(std::string_view of);
-  /// Forgets the failure of a key.
+  /// Deletes the remembered failure of a key.
   [[nodiscard]] result<void> forgive(std::string_view of);
-  /// What was whole under its key before goes; what is final only for what is final.
+  /// Deletes the whole analyses of the same key that the new one replaces. Only a final one replaces a final one.
   [[nodiscard]] result<void> replace_others(ledger& in, std::int64_t seq, const summary& by);
   [[nodiscard]] result<void> remove(ledger& in, const row& which, change::kind why);
   [[nodiscard]] result<std::uint64_t> remove(ledger& in, const std::vector<std::int64_t>& which);
-  /// The numbers that a statement of one argument gives.
+  /// The numbers that a statement with one parameter returns.
   [[nodiscard]] result<std::vector<std::int64_t>> numbers(const char* sql, std::int64_t with);
   struct amount {
     std::uint64_t bytes = 0;
     std::uint64_t entries = 0;
   };
-  /// How much there is of what is being computed.
+  /// The analyses that are being computed.
   [[nodiscard]] result<amount> computed_now();
-  /// Errors: overloaded: of what is being computed there would be too much with this instead of so many bytes.
+  /// Errors: overloaded if `bytes` in place of `instead_of` would exceed the limit of analyses being computed.
   [[nodiscard]] result<void> check_room(std::size_t bytes, std::uint64_t instead_of);
-  /// Of what is whole: how much there is.
+  /// The whole analyses: their number and bytes.
   [[nodiscard]] result<amount> whole_of(const ledger& in);
   [[nodiscard]] result<std::vector<std::int64_t>> chosen(const forgetting& which);
   [[nodiscard]] result<std::vector<std::int64_t>> based_on_others(const std::string& uri,
@@ -158,15 +158,15 @@ class embedded_store final : public store {
   mutable std::mutex writing_;
   sqlite::owned_file file_{};
   mutable opened_file writer_{};
-  mutable std::atomic<std::int64_t> seen_ = 0;  ///< The greatest time that anybody here was told.
+  mutable std::atomic<std::int64_t> seen_ = 0;  ///< The latest time that this process has reported.
   mutable std::mutex reading_;
   mutable std::vector<std::unique_ptr<opened_file>> idle_{};
   mutable std::mutex hearing_;
   mutable std::condition_variable_any heard_{};
-  std::uint64_t written_ = 0;  ///< How many writes of this store there were.
+  std::uint64_t written_ = 0;  ///< Number of writes by this store.
 };
 
-/// At most so many at a time are forgotten.
+/// Most analyses that one call deletes.
 inline constexpr std::size_t most_forgotten = 10'000;
 
 template <class T>
@@ -185,7 +185,7 @@ result<T> embedded_store::write(const std::function<result<T>(ledger&)>& work) {
   if (!done) noticed(done.error());
   if (writer_.on.is_in_transaction()) {
     const auto undone = writer_.on.run("ROLLBACK");
-    static_cast<void>(undone);  // what cannot be rolled back now is so when the file is opened
+    static_cast<void>(undone);  // what cannot be rolled back now is rolled back when the file is opened
   }
   return done;
 }
@@ -197,7 +197,7 @@ class embedded_store::reader {
   reader& operator=(reader&&) = delete;
   ~reader();
   [[nodiscard]] opened_file& file() const noexcept { return own_ ? *own_ : from_->writer_; }
-  /// Passes a failure on, after a look at what it says of the file.
+  /// Returns the error, after checking whether it means that the file is damaged.
   [[nodiscard]] tl::unexpected<failure> passed(failure what) const {
     from_->noticed(what);
     return tl::unexpected(std::move(what));

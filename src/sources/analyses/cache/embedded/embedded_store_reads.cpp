@@ -12,7 +12,7 @@
 namespace hondana::analyses {
 namespace {
 
-/// How soon changes by other processes are seen.
+/// Interval of checks for changes by other processes.
 constexpr milliseconds between_looks{50};
 constexpr std::int64_t most_scanned = 10'000;
 constexpr std::size_t most_listed = 1000;
@@ -351,7 +351,7 @@ result<changes> embedded_store::changes_since(std::uint64_t after, milliseconds 
         if (!more) return by->passed(more.error());
         out.last = *more ? static_cast<std::uint64_t>((*asking)->number(0)) : 0;
         const auto oldest = *more ? static_cast<std::uint64_t>((*asking)->number(1)) : 0;
-        // A store that was begun anew counts from 1 again.
+        // A store that was created again counts changes from 1.
         out.is_complete = after == 0 || (after <= out.last && (after == out.last || after + 1 >= oldest));
       }
       if (after == 0) return out;

@@ -115,7 +115,7 @@ result<claimed> embedded_store::claim(const wish& what) {
     if (out.there.claim) return out;
     if (!what.is_forced && !what.is_anew && out.there.what == answer::kind::fresh) return out;
     if (out.there.what == answer::kind::fresh) {
-      // What is fresh hides a claim.
+      // The answer contains no claim if it is fresh.
       HONDANA_TRY(auto asking, writer_.ask("SELECT id, who, until FROM claims WHERE key=?1 AND until>?2"));
       asking->bind(1, std::string_view(what.of.all)).bind(2, in.now);
       HONDANA_TRY(const auto more, asking->step());
@@ -128,7 +128,7 @@ result<claimed> embedded_store::claim(const wish& what) {
       }
     }
     if (!what.is_forced && out.there.until != instant()) return out;
-    // Whoever had claimed it before is late.
+    // The lease of an earlier claim has ended.
     std::string late;
     {
       HONDANA_TRY(auto asking, writer_.ask("SELECT id FROM claims WHERE key=?1"));
@@ -247,7 +247,7 @@ result<summary> embedded_store::put(const ticket& by, const putting& what) {
       untagging->bind(1, std::string_view(raw));
       HONDANA_TRY(untagging->run());
     }
-    // What it is based on stands there since it was claimed: its key says so.
+    // The context was stored with the claim: it is part of the key.
     HONDANA_TRY(index(by.id, what.tags, {}));
     for (const auto& name : what.names) {
       HONDANA_TRY(auto naming_it, writer_.ask("INSERT INTO providers SELECT ?1 WHERE NOT EXISTS(SELECT 1 FROM providers WHERE "
@@ -287,9 +287,9 @@ result<void> embedded_store::fail(const ticket& by, std::string_view why, millis
 
 namespace {
 
-/// Somebody who is late may still put for so long, where nobody else has claimed.
+/// How long after the end of its lease a ticket may still be used, if no other caller has claimed. Unit: milliseconds.
 constexpr std::int64_t grace_after_lease = 600'000;
-/// In one transaction, so that others wait for no longer than some milliseconds.
+/// Deletions in one transaction, so that other processes wait a few milliseconds at most.
 constexpr std::size_t most_at_once = 500;
 constexpr std::int64_t most_asked = static_cast<std::int64_t>(most_forgotten) + 1;
 
@@ -395,7 +395,7 @@ result<std::vector<std::int64_t>> embedded_store::chosen(const forgetting& which
 
 result<store::forgotten> embedded_store::forget(const forgetting& which) {
   HONDANA_TRY(analyses::check(which));
-  // All at once, so that nothing of it is served once this has begun to be seen.
+  // In one transaction, so that no analysis of the selection is served once its deletion is visible.
   return write<forgotten>([&](ledger& in) -> result<forgotten> {
     HONDANA_TRY(auto seqs, chosen(which));
     forgotten out;
@@ -413,7 +413,7 @@ result<store::forgotten> embedded_store::forget(const forgetting& which) {
 }
 
 result<embedded_store::amount> embedded_store::computed_now() {
-  // Each that is computed has a claim, of which there are few.
+  // Each analysis being computed has a claim, and claims are few.
   HONDANA_TRY(
       auto asking,
       writer_.ask("SELECT count(*), coalesce(sum(e.bytes), 0) FROM claims c JOIN entries e ON e.id=c.id WHERE e.how=0"));
@@ -439,7 +439,8 @@ result<store::forgotten> embedded_store::sweep(const limits& within) {
         HONDANA_TRY(forgiving->run());
       }
       HONDANA_TRY(const auto forgiven, writer_.on.number("SELECT changes()"));
-      // Time that is ahead is noted where nobody else writes, too: after a clock went back it stands still until then.
+      // A time that is ahead must be stored even without other writes: after the system clock was set back, store time would
+      // otherwise stand still.
       in.is_changed = forgiven > 0 || in.is_ahead;
       HONDANA_TRY(
           auto over,
@@ -448,7 +449,7 @@ result<store::forgotten> embedded_store::sweep(const limits& within) {
       if (over.size() > most_at_once) over.resize(most_at_once);
       auto removed = remove(in, over);
       if (!removed || *removed == most_at_once) return removed;
-      // The oldest, as far as there is too much of what is whole: what is computed stays, and does not crowd out others.
+      // Deletes the oldest whole analyses beyond the limits. Those being computed stay, and do not count.
       HONDANA_TRY(auto kept, whole_of(in));
       HONDANA_TRY(auto oldest, writer_.ask("SELECT seq, created, bytes FROM entries WHERE how<>0 ORDER BY seq LIMIT ?1"));
       oldest->bind(1, static_cast<std::int64_t>(most_at_once - *removed));

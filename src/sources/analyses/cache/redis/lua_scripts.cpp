@@ -4,18 +4,23 @@
 namespace hondana::analyses {
 namespace {
 
-// Keys, behind the beginning R: `e:ID` an analysis; `k:KEY` ids of a key, with 1 for complete, 2 for below, 0 for computing;
-// `l:KEY` its claim; `n:KEY` its failure; `p:DIGEST`, `s:SESSION`, `t:TAG` ids of a prompt, a session, a tag; `u:URI` versions
-// and ids of those based on it; `all` every id; `gone` when each is over; `sessions`, `tags`, `providers`, `uris` the names
-// there are; `claims` and `failures` keys; `form` that of the keys (`form_of_keys`); `state` the last token and change, and the
-// bytes of bodies; `news` the last changes; `counts`.
+// Redis keys, after the common prefix R:
+// * `e:ID` an analysis; `all` every id; `gone` the time when each is deleted.
+// * `k:KEY` the ids of a question, with score 1 for complete, 2 for below, 0 for computing.
+// * `l:KEY` the claim of a question; `n:KEY` its failure; `claims` and `failures` their keys.
+// * `p:DIGEST`, `s:SESSION`, `t:TAG` the ids of a prompt, a session, a tag.
+// * `u:URI` versions and ids of the analyses based on a resource.
+// * `sessions`, `tags`, `providers`, `uris` the known names.
+// * `form` the format of the keys (`form_of_keys`); `state` the last token, the last change, and the bytes of all bodies.
+// * `news` the last changes; `counts` the statistics.
 //
-// An analysis: k key, p prompt, h how, y task, t title, s session, c created, m changed, x expires, g gone, f confidence,
-// a agreement, q cost, w took, r rounds, n providers, b bytes, v version; B body, G tags, U what it is based on, j the put it
-// is of.
+// Fields of an analysis: k key, p prompt, h status, y task, t title, s session, c created, m changed, x expires, g gone. Also f
+// confidence, a agreement, q cost, w time taken, r rounds, n providers, b bytes, v version. Also B body, G tags, U context, j
+// id of the last put.
 //
-// A server without memory refuses a script at the first write that needs some. What grows begins with such a write, so that
-// nothing is half done; what frees begins with one that needs none, so that it is not refused.
+// A server without free memory rejects a script at its first write that needs memory. So scripts that need memory begin with
+// such a write, and nothing is half done. Scripts that free memory begin with a write that needs none, so that they are not
+// rejected.
 constexpr const char* prelude = R"lua(
 local R = KEYS[1]
 local T = redis.call('TIME')
@@ -121,12 +126,12 @@ local function versions(uri, most)
 end
 )lua";
 
-// KEY
+// ARGV: key.
 constexpr const char* look_script = R"lua(
 return (answer(ARGV[1]))
 )lua";
 
-// ID, whether with its body
+// ARGV: id, whether to return the body.
 constexpr const char* get_script = R"lua(
 local f = summary(ARGV[1])
 if not f[1] or tonumber(f[10]) <= now then return false end
@@ -135,7 +140,7 @@ if ARGV[2] == '1' then body = redis.call('HGET', R .. 'e:' .. ARGV[1], 'B') end
 return {n(now), {ARGV[1], f, body}}
 )lua";
 
-// which set ('' all), what of it, behind which id, how many
+// ARGV: prefix of the set ('' for all), its name, the id to continue after, limit.
 constexpr const char* list_script = R"lua(
 local ids
 local from = ARGV[3] == '' and '-' or '(' .. ARGV[3]
@@ -157,7 +162,7 @@ end
 return {n(now), out}
 )lua";
 
-// how they begin, how many
+// ARGV: prefix of the ids, limit.
 constexpr const char* ids_script = R"lua(
 local out = {}
 for _, id in ipairs(redis.call('ZRANGEBYLEX', R .. 'all', '[' .. ARGV[1], '[' .. ARGV[1] .. '\255', 'LIMIT', 0, ARGV[2])) do
@@ -167,7 +172,7 @@ end
 return out
 )lua";
 
-// behind which URI, how many
+// ARGV: the URI to continue after, limit.
 constexpr const char* bases_script = R"lua(
 local out = {}
 for i, uri in ipairs(redis.call('ZRANGEBYLEX', R .. 'uris', ARGV[1] == '' and '-' or '(' .. ARGV[1], '+', 'LIMIT', 0, ARGV[2])) do
@@ -176,7 +181,7 @@ end
 return out
 )lua";
 
-// URI, behind which of its versions and ids, how many
+// ARGV: URI, the version and id to continue after, limit.
 constexpr const char* based_on_script = R"lua(
 local out = {}
 for i, one in ipairs(redis.call('ZRANGEBYLEX', R .. 'u:' .. ARGV[1], ARGV[2] == '' and '-' or '(' .. ARGV[2], '+', 'LIMIT', 0, ARGV[3])) do
@@ -194,15 +199,15 @@ return {redis.call('ZCARD', R .. 'all'), redis.call('HGET', R .. 'state', 'bytes
   last and redis.call('HGET', R .. 'e:' .. last, 'c') or false, first and redis.call('HGET', R .. 'e:' .. first, 'c') or false}
 )lua";
 
-// behind which change
+// ARGV: the change to continue after.
 constexpr const char* changes_script = R"lua(
 local last = redis.call('HGET', R .. 'state', 'change') or '1'
 local first = redis.call('XRANGE', R .. 'news', '-', '+', 'COUNT', 1)[1]
 return {last, first and first[1] or '0-0', ARGV[1] == '0' and {} or redis.call('XRANGE', R .. 'news', '(' .. ARGV[1] .. '-0', '+', 'COUNT', 1000)}
 )lua";
 
-// KEY, prompt, task, title, session, tags, what it is based on, who, lease, whether forced, 20 random digits, body, how many
-// claims, whether also where there is a fresh one, secret of the ticket, bytes of a small body, bytes of what may be computed
+// ARGV: key, prompt, task, title, session, tags, context, who, lease, whether forced, 20 random digits, body. Then limit of
+// claims, whether to claim despite a fresh answer, secret of the ticket, bytes of a small body, limit of bytes being computed.
 constexpr const char* claim_script = R"lua(
 local key, session, random, body = ARGV[1], ARGV[5], ARGV[11], ARGV[12]
 local there, fresh = answer(key)
@@ -257,7 +262,7 @@ redis.call('HINCRBY', R .. 'state', 'bytes', #body)
 return {there, {id, n(token), n(ending)}}
 )lua";
 
-// ID, token, secret, lease
+// ARGV: id, token, secret, lease.
 constexpr const char* renew_script = R"lua(
 local key, held = holder(ARGV[1], ARGV[2], ARGV[3])
 if not key then return {held} end
@@ -270,9 +275,9 @@ redis.call('ZADD', R .. 'gone', n(last + 600000), ARGV[1])
 return {'ok', ending}
 )lua";
 
-// ID, token, KEY, prompt, how, task, title, session, confidence, agreement, cost, took, rounds, providers, tags, names, fresh
-// or lease, stale, 20 random digits, body, how many names of providers, secret, bytes of a small body, bytes of what may be
-// computed
+// ARGV: id, token, key, prompt, status, task, title, session, confidence, agreement, cost, time taken, rounds, providers, tags,
+// names of providers. Then time fresh (or lease), time stale, 20 random digits, body, limit of names of providers, secret,
+// bytes of a small body, limit of bytes being computed.
 constexpr const char* put_script = R"lua(
 local id, how, session, body = ARGV[1], ARGV[5], ARGV[8], ARGV[20]
 local e = R .. 'e:' .. id
@@ -324,7 +329,7 @@ end
 return {'ok', {id, summary(id), ''}}
 )lua";
 
-// ID, token, secret, why, for how long it is remembered
+// ARGV: id, token, secret, reason, how long it is remembered.
 constexpr const char* fail_script = R"lua(
 local key, why = holder(ARGV[1], ARGV[2], ARGV[3])
 if not key then return {why} end
@@ -337,7 +342,8 @@ end
 return {'ok'}
 )lua";
 
-// what by ('id', 't:', 's:', 'k:', 'u:', 'all'), which, versions that hold, how many at most, whether the unknown one holds
+// ARGV: selection ('id', 't:', 's:', 'k:', 'u:', 'all'), its name, current versions, limit, whether an unknown version is
+// current.
 constexpr const char* forget_script = R"lua(
 local by, which, most = ARGV[1], ARGV[2], tonumber(ARGV[4])
 local ids, is_all = {}, true
@@ -373,7 +379,7 @@ end
 return {count, is_all and #ids <= most and 1 or 0}
 )lua";
 
-// bytes, entries, age, how many at most, how many may be computed at the same time
+// ARGV: limits of bytes, entries and age; limit of deletions; limit of analyses being computed.
 constexpr const char* sweep_script = R"lua(
 local most, count = tonumber(ARGV[4]), 0
 redis.call('ZREMRANGEBYSCORE', R .. 'failures', '-inf', n(now))
@@ -410,7 +416,7 @@ end
 return {count, count >= most and 0 or 1}
 )lua";
 
-// field and amount again and again; whole numbers, or with a point. Nothing of it may fail behind the first write.
+// ARGV: pairs of field and amount; integers, or decimals for costs. After the first write, no command may fail.
 constexpr const char* count_script = R"lua(
 local full = {}
 for i = 1, #ARGV, 2 do

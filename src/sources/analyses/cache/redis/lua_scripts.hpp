@@ -9,6 +9,7 @@
 
 namespace hondana::analyses {
 
+/// The scripts, in the order of their texts.
 enum class script : std::uint8_t {
   look,
   get,
@@ -28,11 +29,12 @@ enum class script : std::uint8_t {
 };
 inline constexpr std::size_t count_of_scripts = 15;
 
-/// Of the keys: what stands under `form` once something was claimed. Another one belongs to another version of this program.
+/// The format of the keys, which the first claim stores as `form`. A different value belongs to another version of this
+/// program.
 inline constexpr std::string_view form_of_keys = "1";
 
-/// Its whole text, with what all of them begin with. Its one key is the beginning of all keys; its arguments are described
-/// there.
+/// The text of a script, including the common prelude. Its only key is the prefix of all keys; its arguments are described at
+/// its definition.
 [[nodiscard]] const std::string& text_of(script which);
 
 }  // namespace hondana::analyses

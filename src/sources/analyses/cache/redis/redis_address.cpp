@@ -1,4 +1,4 @@
-/// The address of a Redis server, parsed from a URL, and its password.
+/// Parses the URL of a Redis server, and reads its password.
 #include "sources/analyses/cache/redis/redis_address.hpp"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ bool has_control(std::string_view text) {
   return std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) <= 0x20 || c == 0x7f; });
 }
 
-/// What stands before the @ of a URL. Errors: invalid_argument.
+/// Parses the part of a URL before the @. Errors: invalid_argument.
 result<std::string> user_in(std::string_view who) {
   if (who.find(':') != std::string_view::npos)
     return fail(errc::invalid_argument,

@@ -1,4 +1,4 @@
-/// The address of a Redis server, parsed from a URL, and its password.
+/// Parses the URL of a Redis server, and reads its password.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,18 @@
 
 namespace hondana::analyses {
 
+/// A parsed Redis URL.
 struct redis_address {
-  std::string host{};  ///< A name or an address without brackets; empty: `socket` holds.
+  std::string host{};  ///< A name, or an address without brackets. Empty: `socket` is used.
   std::uint16_t port = 6379;
   std::string socket{};  ///< Path of a Unix socket.
   bool is_tls = false;
   std::string user{};
   int database = 0;
-  std::string name{};  ///< For people: "Redis at host:6379". Nothing secret.
+  std::string name{};  ///< For display: "Redis at host:6379". Contains no secrets.
 };
 
-/// Errors: invalid_argument, also where a password stands in it; the URL is not quoted.
+/// Errors: invalid_argument, also if the URL contains a password. Errors do not quote the URL.
 [[nodiscard]] result<redis_address> redis_address_of(const std::string& url);
 
 }  // namespace hondana::analyses

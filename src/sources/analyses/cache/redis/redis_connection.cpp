@@ -119,7 +119,7 @@ bool redis_connection::wait(short events, deadline until) const {
     pollfd one{socket_.get(), events, 0};
     const int ready = ::poll(&one, 1, monotonic_clock::poll_timeout(std::min<std::int64_t>(left + 1, 60'000)));
     if (ready > 0) return true;
-    if (ready < 0 && errno != EINTR) return true;  // what is asked next says what is wrong
+    if (ready < 0 && errno != EINTR) return true;  // the next call reports the error
   }
 }
 
@@ -139,7 +139,7 @@ result<void> redis_connection::connect(const redis_address& where, deadline unti
     socket_ = disk::handle(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (!socket_.is_open()) return errno;
     if (::connect(socket_.get(), to, size) == 0) return 0;
-    // A full queue of a Unix socket is no beginning of a connection.
+    // On a Unix socket, EAGAIN means a full backlog, not a connection in progress.
     if (errno != EINPROGRESS) return errno;
     if (!wait(POLLOUT, until)) return ETIMEDOUT;
     int error = 0;
@@ -182,7 +182,7 @@ result<void> redis_connection::shake_hands(const redis_address& where, SSL_CTX* 
   in6_addr address{};
   const bool is_address =
       ::inet_pton(AF_INET, where.host.c_str(), &address) == 1 || ::inet_pton(AF_INET6, where.host.c_str(), &address) == 1;
-  // A common name is no name of a host. Spec: RFC 9525 6.3.
+  // The certificate's common name is not a host name. Spec: RFC 9525 6.3.
   SSL_set_hostflags(tls_.get(), X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
   const bool is_set = is_address ? X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(tls_.get()), where.host.c_str()) == 1
                                  : SSL_set1_host(tls_.get(), where.host.c_str()) == 1 &&
@@ -210,12 +210,12 @@ result<void> redis_connection::shake_hands(const redis_address& where, SSL_CTX* 
 }
 
 result<void> redis_connection::introduce(const redis_address& where, const redis_options& how) {
-  // A user without a password of its own is let in with any.
+  // Redis accepts any password for a user with nopass.
   if (!how.password.empty() || !where.user.empty()) {
     const auto said = where.user.empty() ? ask({"AUTH", how.password}) : ask({"AUTH", where.user, how.password});
     if (!said) return tl::unexpected(said.error());
     if (said->is_error()) {
-      // Some servers say in their error what they were sent, so that only its code is told on.
+      // Some servers repeat the request in the error, so only its code is reported.
       auto refused = refused_by(where.name, *said);
       const auto code = said->text.substr(0, std::min<std::size_t>(said->text.find(' '), 32));
       const bool is_told = how.password.empty() ||

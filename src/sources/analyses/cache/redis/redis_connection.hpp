@@ -20,18 +20,19 @@
 namespace hondana::analyses {
 
 using tls_context = std::unique_ptr<SSL_CTX, crypto::frees<SSL_CTX_free>>;
-/// Of a client: TLS 1.2 or newer, and the server's certificate is vouched for. Errors: invalid_argument, naming the file.
+/// Creates a client context: TLS 1.2 or newer, with verification of the server's certificate. Errors: invalid_argument, naming
+/// the file.
 [[nodiscard]] result<tls_context> make_client_context(const redis_options& from);
 
-/// Threads: one at a time. Every wait has an end.
+/// Threads: one at a time. Every wait has a timeout.
 class redis_connection {
  public:
-  /// Connects, shakes hands, says who asks, and chooses the database. `tls`: null without TLS; outlives it. Errors:
-  /// source_unavailable.
+  /// Connects, performs the TLS handshake, logs in, and selects the database. `tls`: null without TLS; must outlive the
+  /// connection. Errors: source_unavailable.
   [[nodiscard]] static result<redis_connection> open(const redis_address& where, const redis_options& how, SSL_CTX* tls);
 
-  /// Sends a command and waits for its reply, which may be an error. Errors: source_unavailable, timed_out, broken_protocol:
-  /// then the connection is of no more use, and it is not known whether the command was carried out (`was_sent`).
+  /// Sends a command and waits for its reply, which may be an error reply. Errors: source_unavailable, timed_out,
+  /// broken_protocol. After an error the connection is unusable, and the command may have been executed (`was_sent`).
   [[nodiscard]] result<reply> ask(std::span<const std::string_view> words, std::chrono::milliseconds longer = {});
   [[nodiscard]] result<reply> ask(std::initializer_list<std::string_view> words) {
     return ask(std::span(words.begin(), words.size()));
@@ -39,7 +40,7 @@ class redis_connection {
 
   /// Whether the last command may have reached the server.
   [[nodiscard]] bool was_sent() const noexcept { return was_sent_; }
-  /// Whether nothing has happened to it since the last reply: the server has not closed it.
+  /// Whether the connection has received nothing since the last reply, in particular no close by the server.
   [[nodiscard]] bool is_quiet() const noexcept;
 
  private:
@@ -49,7 +50,7 @@ class redis_connection {
   [[nodiscard]] result<void> introduce(const redis_address& where, const redis_options& how);
   [[nodiscard]] result<void> send(std::string_view bytes, deadline until);
   [[nodiscard]] result<reply> receive(deadline until);
-  /// False: the time is over.
+  /// False on timeout.
   [[nodiscard]] bool wait(short events, deadline until) const;
   [[nodiscard]] tl::unexpected<failure> lost(const std::string& inner) const;
   [[nodiscard]] tl::unexpected<failure> too_slow() const;
@@ -62,7 +63,7 @@ class redis_connection {
   bool was_sent_ = false;
 };
 
-/// An error that the server has answered, as one of ours. `name`: as `redis_address::name`.
+/// Converts an error reply of the server. `name`: as `redis_address::name`.
 [[nodiscard]] tl::unexpected<failure> refused_by(const std::string& name, const reply& what);
 
 }  // namespace hondana::analyses

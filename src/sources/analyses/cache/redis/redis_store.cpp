@@ -17,11 +17,11 @@ namespace {
 constexpr std::size_t most_connections = 16;
 constexpr std::size_t most_idle_connections = 8;
 
-/// Whether "7.0.15" is 6.2 or newer.
+/// Whether a version such as "7.0.15" is 6.2 or newer.
 bool is_new_enough(std::string_view info) {
   static constexpr std::string_view name = "redis_version:";
   const auto at = info.find(name);
-  if (at == std::string_view::npos) return true;  // something that says to be Redis
+  if (at == std::string_view::npos) return true;  // a server that only claims to be Redis
   int major = 0, minor = 0;
   const auto rest = info.substr(at + name.size());
   const auto* const end = rest.data() + rest.size();
@@ -83,7 +83,7 @@ result<redis_store::borrowed> redis_store::take() const {
 result<reply> redis_store::try_once(const words& what, milliseconds longer, bool& may_repeat) const {
   auto by = take();
   if (!by) {
-    may_repeat = false;  // nobody is there
+    may_repeat = false;  // no connection is available
     return tl::unexpected(std::move(by.error()));
   }
   auto said = by->get()->ask(what, longer);
@@ -97,7 +97,7 @@ result<reply> redis_store::try_once(const words& what, milliseconds longer, bool
 result<reply> redis_store::ask(const words& what, repeating how, milliseconds longer) const {
   bool may_repeat = how == repeating::harmless;
   auto said = try_once(what, longer, may_repeat);
-  // The server may have been started again since.
+  // The server may have been restarted since.
   if (!said && may_repeat) said = try_once(what, longer, may_repeat);
   return said;
 }
@@ -107,7 +107,7 @@ result<reply> redis_store::run(script which, const words& with, repeating how) c
   all.insert(all.end(), with.begin(), with.end());
   auto said = ask(all, how);
   if (said && said->is_error() && said->text.starts_with("NOSCRIPT")) {
-    // It was started again, or its scripts were flushed: nothing was run.
+    // The server was restarted, or its scripts were flushed. Nothing was executed.
     all[0] = "EVAL";
     all[1] = text_of(which);
     said = ask(all, how);
@@ -132,7 +132,7 @@ result<void> redis_store::look_at_server() {
     if (loaded.is_error()) return refused_by(where_.name, loaded);
     digests_[i] = loaded.text;
   }
-  // Who claims writes it: a server without memory is opened as well, to read and to forget.
+  // Only a claim writes the format. So a server without free memory can still be opened, to read and to delete.
   const auto form_key = root_ + "form";
   HONDANA_TRY(const auto form, ask({"GET", form_key}, repeating::harmless));
   if (form.is_error()) return refused_by(where_.name, form);
@@ -140,7 +140,7 @@ result<void> redis_store::look_at_server() {
     return hondana::fail(errc::source_unavailable,
                          "the analyses in " + where_.name + " with the prefix " + options_.prefix +
                              " were written by a newer version of hondana; upgrade hondana, or set another redis_prefix");
-  // Frees, or does nothing, so that a full server lets it through.
+  // Needs no memory, so a full server accepts it.
   HONDANA_TRY(const auto written, ask({"DEL", root_ + "none"}, repeating::harmless));
   if (written.is_error()) log(where_.name + " rejects writes of this user, so analyses are read-only: " + written.text);
   const auto appended = setting("appendonly"), synced = setting("appendfsync"), evicted = setting("maxmemory-policy");
@@ -190,7 +190,7 @@ namespace {
 constexpr milliseconds longest_block{100};
 constexpr std::size_t most_in_page = 1000;
 constexpr std::size_t most_looked_at = 10'000;
-/// Between a version of a resource and the id of what is based on it.
+/// Separates a version of a resource from the id of an analysis based on it.
 constexpr char version_end = '\x1f';
 
 instant time_in(const reply& what) { return instant(milliseconds(what.as_number())); }
@@ -402,7 +402,7 @@ result<changes> redis_store::changes_since(std::uint64_t after, milliseconds wai
     std::uint64_t oldest = 0;
     const auto& first = said->at(1).text;
     std::from_chars(first.data(), first.data() + first.size(), oldest);
-    // A store that was begun anew counts from 1 again.
+    // A store that was created again counts changes from 1.
     out.is_complete = after == 0 || (after <= out.last && (after == out.last || after + 1 >= oldest));
     if (after == 0 || !out.is_complete) return out;
     for (const auto& one : said->at(2).all) {

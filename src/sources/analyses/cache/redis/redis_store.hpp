@@ -13,32 +13,34 @@
 
 namespace hondana::analyses {
 
+/// The server, its credentials and the key prefix.
 struct redis_options {
-  /// `redis://host:port/0`, `rediss://host:port/0` (TLS), or `unix:///path/of/socket`, with `?db=0`. Port 6379 and database 0
-  /// unless given. A user name may stand in it (`redis://user@host`, `unix://user@/path`), a password must not.
+  /// `redis://host:port/0`, `rediss://host:port/0` (TLS), or `unix:///path/of/socket` with `?db=0`. Defaults: port 6379,
+  /// database 0. The URL may contain a user name (`redis://user@host`, `unix://user@/path`), but no password.
   std::string url{};
   std::string password{};          ///< Empty: none. Never logged, and in no error.
   std::string authorities{};       ///< For TLS: a PEM file; empty: the system's.
-  std::string certificate{};       ///< Of this client, a PEM file; empty: none is shown.
+  std::string certificate{};       ///< Of this client, a PEM file; empty: none is sent.
   std::string key{};               ///< Its key, a PEM file.
   std::string prefix = "hondana";  ///< Of all its keys: letters, digits, `-`, `_`, `.` and `:`; at most 64 bytes.
-  milliseconds patience = std::chrono::seconds(5);  ///< For a connection, and for each answer.
+  milliseconds patience = std::chrono::seconds(5);  ///< Timeout of a connection attempt, and of each reply.
   std::function<void(std::string_view)> log{};      ///< May be empty. Threads: any.
 };
-/// The password of a store: of the file, or the environment variable `variable`, or neither. The file is of this user alone
-/// (0600, or 0640 of a service); one line end at its end is left out. Errors: invalid_argument; as `disk::read_private`.
+/// Reads the password from the file, or from the environment variable `variable`; empty if neither is given. Only this user may
+/// have access to the file (mode 0600, or 0640 for a service). One final line end is removed. Errors: invalid_argument; those
+/// of `disk::read_private`.
 [[nodiscard]] result<std::string> redis_password(const std::string& file, const std::string& variable);
-/// Errors: invalid_argument, saying which part of options is malformed. Does not connect.
+/// Errors: invalid_argument, saying which option is malformed. Does not connect.
 [[nodiscard]] result<void> check(const redis_options& what);
 
-/// Connects and sees whether the server can keep it: 6.2 or newer. Once open, a server that goes away is connected to again
-/// with the next call; what was being asked is asked again where that is certain to do no harm, and is an error otherwise.
+/// Connects, and checks that the server is Redis 6.2 or newer. After a lost connection, the next call connects again. The
+/// interrupted command is sent again if that is harmless, and fails otherwise.
 ///
-/// A server that keeps no append-only file, or evicts keys by itself (`maxmemory-policy` other than `noeviction`), is said to
-/// the log: what it acknowledges may be lost. Its clock is the server's.
+/// Logs a warning if the server has no append-only file, or evicts keys (`maxmemory-policy` other than `noeviction`):
+/// acknowledged writes may be lost. The store uses the server's clock.
 ///
-/// Errors: invalid_argument; source_unavailable: cannot be connected to, wants other credentials, is too old, or its
-/// certificate is not vouched for.
+/// Errors: invalid_argument; source_unavailable: no connection, wrong credentials, a version that is too old, or an invalid
+/// certificate.
 [[nodiscard]] result<std::shared_ptr<store>> open_redis(redis_options from);
 
 }  // namespace hondana::analyses

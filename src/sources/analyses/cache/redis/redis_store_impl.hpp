@@ -16,7 +16,7 @@
 
 namespace hondana::analyses {
 
-/// Some connections, each for one caller at a time. Whoever finds none waits.
+/// A pool of connections, each used by one caller at a time. Callers wait while all are in use.
 class redis_store final : public store {
  public:
   redis_store(redis_options from, redis_address where, tls_context tls);
@@ -43,14 +43,14 @@ class redis_store final : public store {
                                               const std::stop_token& stop) const override;
 
  private:
-  /// A connection for one caller. Where it has failed it is not given back.
+  /// A connection for one caller. After a failure it is closed instead of returned.
   class borrowed;
-  /// Whether a command that was perhaps carried out may be sent again.
+  /// Whether a command that may have been executed can be sent again.
   enum class repeating : std::uint8_t { harmless, harmful };
   using words = std::vector<std::string_view>;
 
   [[nodiscard]] result<borrowed> take() const;
-  /// Any command. Errors: as the store's, also for what the server refuses.
+  /// Sends any command. Errors: as the store's, also if the server rejects the command.
   [[nodiscard]] result<reply> ask(const words& what, repeating how, milliseconds longer = {}) const;
   [[nodiscard]] result<reply> run(script which, const words& with, repeating how) const;
   [[nodiscard]] result<reply> try_once(const words& what, milliseconds longer, bool& may_repeat) const;
@@ -70,10 +70,10 @@ class redis_store final : public store {
   mutable std::size_t taken_ = 0;
 };
 
-/// Of a reply of scripts: {id, {fields}, body}. Nothing where it is null.
+/// Decodes {id, {fields}, body} from a script's reply. Empty if it is null.
 [[nodiscard]] std::optional<entry> entry_in(const reply& what, std::int64_t now);
 [[nodiscard]] summary summary_in(const reply& id, const reply& fields);
-/// Of a reply of `look`.
+/// Decodes the reply of the script `look`.
 [[nodiscard]] answer answer_in(const reply& what);
 
 }  // namespace hondana::analyses

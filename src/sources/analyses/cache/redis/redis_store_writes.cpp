@@ -11,7 +11,7 @@
 namespace hondana::analyses {
 namespace {
 
-/// As few that a server which does one thing at a time is not kept from others for long.
+/// Small numbers: Redis runs one script at a time, and other clients must not wait long.
 constexpr std::string_view forgotten_at_once = "1000";
 constexpr std::string_view swept_at_once = "500";
 
@@ -33,7 +33,7 @@ std::string real(double number) {
   return std::string(digits.data(), end);
 }
 
-/// For HINCRBYFLOAT, which takes no exponents that are large.
+/// Without an exponent: HINCRBYFLOAT does not accept large ones.
 std::string plain_real(double number) {
   std::array<char, 400> digits{};
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number, std::chars_format::fixed).ptr;
@@ -83,7 +83,7 @@ result<claimed> redis_store::claim(const wish& what) {
   const auto who = std::string_view(what.who).substr(0, longest_who);
   const auto at_most = std::to_string(most_claims), anew = std::string(what.is_anew ? "1" : "0"),
              small = std::to_string(small_body), room = std::to_string(most_computing);
-  // The same random digits again are the same claim again.
+  // A retry sends the same random digits, by which the script recognizes the same claim.
   const auto said = run(script::claim,
                         {what.of.all, what.of.prompt, task, begun.about.title, what.session, tags, context, who, lease,
                          what.is_forced ? "1" : "0", *random, begun.body, at_most, anew, secret, small, room},
@@ -96,7 +96,7 @@ result<claimed> redis_store::claim(const wish& what) {
   if (const auto& got = said->at(1); !got.is_null()) {
     out.by = ticket{got.at(0).text, static_cast<std::uint64_t>(got.at(1).as_number()), secret};
     out.until = instant(milliseconds(got.at(2).as_number()));
-    // Asked again, it finds itself.
+    // After a retry, the reply contains this claim itself.
     if (out.there.claim && out.there.claim->id == out.by->id) {
       out.there.claim.reset();
       if (out.there.what == answer::kind::computing) out.there.what = answer::kind::missing;
@@ -131,7 +131,7 @@ result<summary> redis_store::put(const ticket& by, const putting& what) {
              stale = std::to_string(what.stale.count());
   const auto at_most = std::to_string(most_provider_names), small = std::to_string(small_body),
              room = std::to_string(most_computing);
-  // The same random digits again are the same put again.
+  // A retry sends the same random digits, by which the script recognizes the same put.
   HONDANA_TRY(const auto said, run(script::put, {by.id,       token,         about.of.all, about.of.prompt, how,   task,
                                                  about.title, about.session, confidence,   agreement,       cost,  took,
                                                  rounds,      providers,     tags,         names,           fresh, stale,

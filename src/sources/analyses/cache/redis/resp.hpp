@@ -14,27 +14,27 @@
 
 namespace hondana::analyses {
 
-/// Spec: redis.io/docs/reference/protocol-spec.
+/// A reply. Spec: redis.io/docs/reference/protocol-spec.
 struct reply {
   enum class kind : std::uint8_t { status, error, number, text, null, array };
   kind what = kind::null;
-  std::string text{};  ///< Of a status, an error, a text.
+  std::string text{};  ///< Of a status, an error or a text.
   std::int64_t number = 0;
   std::vector<reply> all{};
 
   [[nodiscard]] bool is_error() const noexcept { return what == kind::error; }
   [[nodiscard]] bool is_null() const noexcept { return what == kind::null; }
-  /// The element, or null where there is none.
+  /// The element, or a null reply if there is none.
   [[nodiscard]] const reply& at(std::size_t index) const noexcept;
-  /// Its text or its number as one.
+  /// The value of a number reply, or a text reply parsed as a number.
   [[nodiscard]] std::int64_t as_number() const noexcept;
   [[nodiscard]] double as_real() const noexcept;
 };
 
-/// A command as an array of texts.
+/// Encodes a command as an array of strings.
 [[nodiscard]] std::string command_of(std::span<const std::string_view> words);
 
-/// Takes bytes in pieces and gives replies. Threads: one at a time.
+/// Decodes replies from a byte stream. Threads: one at a time.
 class reply_reader {
  public:
   static constexpr std::size_t longest_line = 64u << 10;
@@ -44,7 +44,7 @@ class reply_reader {
   static constexpr std::size_t most_depth = 8;
 
   void feed(std::string_view bytes) { rest_.append(bytes); }
-  /// Nothing: more bytes are needed. Errors: broken_protocol, for good.
+  /// Returns the next reply; empty if more bytes are needed. Errors: broken_protocol, permanently.
   [[nodiscard]] result<std::optional<reply>> next();
 
  private:
@@ -54,14 +54,14 @@ class reply_reader {
   };
   [[nodiscard]] result<bool> take_line(std::optional<reply>& into);
   [[nodiscard]] result<bool> take_text(std::optional<reply>& into);
-  /// False: more is to come.
+  /// Adds a value to the innermost open array. False: the reply is not complete yet.
   [[nodiscard]] bool add(std::optional<reply>& one);
   void passed(std::size_t bytes);
 
   std::string rest_{};
-  std::size_t at_ = 0;                 // what lies before is read
-  std::size_t searched_ = 0;           // up to where no end of a line was found
-  std::optional<std::size_t> text_{};  // the length of the text that comes
+  std::size_t at_ = 0;                 // bytes before this are consumed
+  std::size_t searched_ = 0;           // no line end was found up to this offset
+  std::optional<std::size_t> text_{};  // the length of the text that follows
   std::vector<open_array> open_{};
   std::size_t elements_ = 0;
   std::size_t bytes_ = 0;
