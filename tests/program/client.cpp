@@ -197,6 +197,16 @@ TEST(program_client, takes_lines_through_a_template_or_cuts_them_itself) {
   EXPECT_EQ(run({"read", "skill://good/SKILL.md", "--lines", "3-2", "--on", server.url()}).how, misused);
 }
 
+TEST(program_client, says_that_config_names_targets_where_none_is_named) {
+  const folder what;
+  what.put("a.txt", "a\n");
+  what.put("c.toml", "[[source]]\ntype = \"files\"\npath = \".\"\n");
+  const auto got = run_in(what.path(), {"ls", "--config", what.path("c.toml")});
+  EXPECT_EQ(got.how, well);
+  EXPECT_NE(got.errors.find("-- hondana stdio --config " + what.path("c.toml")), std::string::npos) << got.errors;
+  EXPECT_EQ(run_in(what.path(), {"ls", "--quiet", "--config", what.path("c.toml")}).errors, "");
+}
+
 TEST(program_client, leaves_with_the_exit_codes_of_its_help) {
   const shelf all;
   const refusing_server unauthorized("401 Unauthorized");

@@ -80,6 +80,10 @@ path = "."
   EXPECT_EQ(bob.output, keys +
                             "/a\n  rule 1 (allow list, read)  a later rule decides\n  rule 2 (deny)  decides\n  rule 3 (allow "
                             "list)  does not match this caller\n  bob may not list it and may not read it\n");
+  EXPECT_NE(bob.errors.find("--as: no caller is ever named \"bob\"; callers are "), std::string::npos) << bob.errors;
+  EXPECT_NE(bob.errors.find("The token bob is token:bob"), std::string::npos) << bob.errors;
+  EXPECT_EQ(run({"check", "--config", config, "--as", "token:bob", keys + "/a"}).errors.find("is ever named"),
+            std::string::npos);
   const auto admin = run({"check", "--json", "--config", config, "--as", "bob", "--group", "admins", keys + "/a"});
   EXPECT_EQ(admin.how, well) << admin.errors;
   EXPECT_TRUE(

@@ -305,7 +305,10 @@ int run(const check_command& what) {
     complain(sound.error());
     return exit_usage;
   }
-  if (what.as) return explain(what, server, whole->options);
+  if (what.as) {
+    if (const auto why = why_unknown_caller(whole->settings, what.tokens, *what.as); !why.empty()) say("--as: " + why);
+    return explain(what, server, whole->options);
+  }
   // A socket may still come from a flag or from the process that starts the server, and tokens from a flag.
   const bool asks_for_certificates = !whole->settings.http.tls.client_authorities.empty();
   const auto callers = ways_from(whole->settings, what.tokens, {asks_for_certificates, true}, standard_log());

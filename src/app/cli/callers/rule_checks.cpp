@@ -45,6 +45,18 @@ bool may_be(std::string_view wanted, std::string_view beginning) {
   return is_whole ? wanted == beginning : begin.size() > beginning.size() && begin.starts_with(beginning);
 }
 
+/// Why no caller can have an identity, or an empty text: "no caller is ever named "bob"; callers are local, token:…. …".
+std::string why_unknown(const std::vector<std::string>& known, std::string_view nobody, const std::string& identity) {
+  if (std::any_of(known.begin(), known.end(), [&](const auto& beginning) { return may_be(identity, beginning); })) return {};
+  std::string listed;
+  for (const auto& beginning : known)
+    listed += (listed.empty() ? "" : ", ") + beginning + (beginning == "local" || beginning == "anonymous" ? "" : "…");
+  const bool is_token =
+      std::find(known.begin(), known.end(), "token:") != known.end() && identity.find(':') == std::string::npos;
+  return std::string(nobody) + " is ever named \"" + visible(identity) + "\"; callers are " + listed +
+         (is_token ? ". The token " + visible(identity) + " is token:" + visible(identity) : "");
+}
+
 /// The callers that one transport can have, and the texts of warnings about it.
 struct way_in {
   std::vector<std::string> known;
@@ -61,17 +73,8 @@ std::vector<std::string> warnings(const config::settings& settings, const way_in
     const auto& rule = settings.access.rules[i];
     const auto& table = settings.access_tables.at(i);
     for (const auto& one : by.has_any_name ? std::vector<std::string>() : rule.identities) {
-      if (std::any_of(known.begin(), known.end(), [&one](const auto& beginning) { return may_be(one, beginning); })) continue;
-      std::string told;
-      for (const auto& beginning : known)
-        told += (told.empty() ? "" : ", ") + beginning + (beginning == "local" || beginning == "anonymous" ? "" : "…");
-      const bool is_token =
-          std::find(known.begin(), known.end(), "token:") != known.end() && one.find(':') == std::string::npos;
-      out.push_back(table
-                        .wrong("identities", std::string(by.nobody) + " is ever named \"" + visible(one) + "\"; callers are " +
-                                                 told +
-                                                 (is_token ? ". The token " + visible(one) + " is token:" + visible(one) : ""))
-                        .public_text);
+      if (const auto why = why_unknown(known, by.nobody, one); !why.empty())
+        out.push_back(table.wrong("identities", why).public_text);
     }
     if (!rule.groups.empty() && !by.has_groups) out.push_back(table.wrong("groups", std::string(by.no_groups)).public_text);
   }
@@ -85,6 +88,11 @@ std::vector<std::string> unknown_callers(const config::settings& settings, const
   return warnings(settings, {beginnings(settings, tokens, may_get_tokens), settings.auth.certificates.has_value(),
                              settings.auth.oauth.has_value(), "no caller",
                              "no caller has groups here: only tokens of [auth.oauth] carry groups"});
+}
+
+std::string why_unknown_caller(const config::settings& settings, const std::string& tokens, const std::string& identity) {
+  if (settings.auth.certificates) return {};
+  return why_unknown(beginnings(settings, tokens, true), "no caller", identity);
 }
 
 std::vector<std::string> unknown_callers_of_stdio(const config::settings& settings) {

@@ -23,6 +23,9 @@ namespace hondana::cli {
 /// matters if the configuration does not set up authentication.
 [[nodiscard]] std::vector<std::string> unknown_callers(const config::settings& settings, const std::string& tokens,
                                                        bool may_get_tokens);
+/// Why no caller can have this identity, in the same words; empty if one can.
+[[nodiscard]] std::string why_unknown_caller(const config::settings& settings, const std::string& tokens,
+                                             const std::string& identity);
 /// Does the same for standard input and output, where the only caller is "local".
 [[nodiscard]] std::vector<std::string> unknown_callers_of_stdio(const config::settings& settings);
 

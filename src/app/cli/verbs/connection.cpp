@@ -251,6 +251,13 @@ client_options connection::options() {
 result<void> connection::open() {
   HONDANA_TRY(auto chosen, choose_server(line_));
   chosen_ = std::move(chosen);
+  // Many expect the sources of that file. Words for a shell's completion stay alone.
+  if (line_.has(names_flag) && !line_.has(on_flag) && line_.server().empty() && !line_.has(quiet_flag) &&
+      !line_.entry().section.empty()) {
+    const auto file = shell_word(line_.text(names_flag));
+    say("--config names targets for --on; without --on this command reads the current folder. To read the sources of " + file +
+        ": hondana " + std::string(line_.entry().name) + " … -- hondana stdio --config " + file);
+  }
   if (line_.has(trace_flag)) {
     HONDANA_TRY(auto trace, trace_file::open(line_.text(trace_flag)));
     trace_ = std::move(trace);
