@@ -175,7 +175,7 @@ begin_bare() {
 abandon_bare() {
   kill -KILL -- "-$beside" 2>/dev/null || true
   wait "$beside" 2>/dev/null || true
-  unmount_below "$bare"
+  unmount_below "$bare" || true
 }
 
 # Waits for their end and shows what they printed.

@@ -8,13 +8,14 @@ cd "$(dirname "$0")/.."
 check() { awk -v exceptions=tools/language_exceptions.txt -f tools/language.awk "$@"; }
 
 found=$(
+  set -e
   if [ "$#" -gt 0 ]; then
     check "$@"
   else
     check README.md CONTRIBUTING.md SECURITY.md docs/*.md docs/quality/*.md
     find src include \( -name '*.cpp' -o -name '*.hpp' \) -print0 | LC_ALL=C sort -z | xargs -0 awk -v messages=1 \
       -v exceptions=tools/language_exceptions.txt -f tools/language.awk
-    git log -30 --format='%s' 2>/dev/null | check -
+    { git log -30 --format='%s' 2>/dev/null || true; } | check -
   fi
 )
 [ -z "$found" ] || {

@@ -32,8 +32,10 @@ summary() {
   [ "${#skip_lines[@]}" -eq 0 ] || printf 'skipped  %s\n' "${skip_lines[@]}" | sort -u >&2
   [ "${#flaky_lines[@]}" -eq 0 ] || printf 'FLAKY    %s\n' "${flaky_lines[@]}" >&2
   # Ended by a signal, the status is that of the last command before.
-  if [ "$status" -ne 0 ] || [ -n "$running_phase" ]; then
+  if [ "$status" -ne 0 ]; then
     printf 'FAILED   %s (exit code %d)\n' "${running_phase:-$job}" "$status" >&2
+  elif [ -n "$running_phase" ]; then
+    printf 'FAILED   %s (interrupted)\n' "$running_phase" >&2
   else
     printf 'ok       %s in %d s\n' "$job" "$SECONDS" >&2
   fi

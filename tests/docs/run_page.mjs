@@ -91,6 +91,15 @@ function free_port() {
   });
 }
 
+/** Ends a command and what it started, unless it has ended. */
+function end(child, signal) {
+  try {
+    process.kill(-child.pid, signal);
+  } catch (error) {
+    if (error.code !== 'ESRCH') throw error;
+  }
+}
+
 class Page {
   constructor(program, page, port) {
     this.page = page;
@@ -123,7 +132,8 @@ class Page {
       const child = spawn('bash', ['-o', 'pipefail', '-c', `exec 2>&1\n${command}`],
         { cwd: this.folder, env: this.environment, stdio: ['ignore', 'pipe', 'inherit'], detached: true });
       let output = '';
-      const timer = setTimeout(() => { output += '\n(still running, stopped)\n'; process.kill(-child.pid, 'SIGKILL'); }, deadline_ms);
+      child.stdout.setEncoding('utf8');
+      const timer = setTimeout(() => { output += '\n(still running, stopped)\n'; end(child, 'SIGKILL'); }, deadline_ms);
       child.stdout.on('data', (bytes) => { output += bytes; });
       child.on('close', (code, signal) => {
         clearTimeout(timer);
@@ -146,6 +156,7 @@ class Page {
       const child = spawn('bash', ['-c', `exec 2>&1\nexec ${command.replace(/&\s*$/, '')}`],
         { cwd: this.folder, env: this.environment, stdio: ['ignore', 'pipe', 'inherit'], detached: true });
       this.servers.push(child);
+      child.stdout.setEncoding('utf8');
       let output = '';
       let quiet;
       const finish = (status) => {
@@ -211,7 +222,7 @@ class Page {
   async stop() {
     for (const child of this.servers) {
       if (child.exitCode !== null || child.signalCode !== null) continue;
-      await new Promise((done) => { child.on('close', done); process.kill(-child.pid, 'SIGTERM'); });
+      await new Promise((done) => { child.on('close', done); end(child, 'SIGTERM'); setTimeout(() => end(child, 'SIGKILL'), deadline_ms).unref(); });
     }
     rmSync(this.folder, { recursive: true, force: true });
   }

@@ -15,6 +15,9 @@
 namespace hondana::analyses_source {
 namespace {
 
+/// Whether a resource, or the part of it that an analysis is based on, does not exist anymore.
+bool is_gone(errc code) noexcept { return code == errc::resource_not_found || code == errc::part_not_found; }
+
 std::string shown_uri(const std::string& uri) {
   constexpr std::size_t longest = 200;
   return uri.size() <= longest ? uri : uri.substr(0, longest) + "…";
@@ -102,7 +105,7 @@ result<bool> hold(const ground& on, const follower& with, const call& by, const 
     if (version) {
       if (one.version.empty() ? !with.may_rest_on(one.uri, *version) : !is_still(one.version, *version))
         changed.push_back(one.uri);
-    } else if (version.error().code == errc::resource_not_found) {
+    } else if (is_gone(version.error().code)) {
       are_all_there = false;
     } else {
       auto why = version.error();
@@ -457,7 +460,7 @@ void follower::check(const std::string& uri, const std::string* known, by why, a
     holding = std::move(*still);
   } else if (why != by::news) {
     return;
-  } else if (version.error().code != errc::resource_not_found) {
+  } else if (!is_gone(version.error().code)) {
     if (again_.empty()) again_at_ = follow_clock::now() + pause_;
     if (again_.size() < most_news) {
       again_.insert(uri);

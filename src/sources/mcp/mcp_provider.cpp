@@ -330,7 +330,13 @@ content mcp_provider::content_of(const read_item& from, const std::string& their
 }
 
 bool mcp_provider::is_excluded(const read_item& from, const std::string& theirs) const {
-  return !from.uri.empty() && from.uri != theirs && !upstream_.which().reason_against(from.uri).empty();
+  // The server may spell the requested URI in another way, such as with a slash at its end.
+  const auto spelled = [](std::string uri) {
+    while (uri.ends_with('/')) uri.pop_back();
+    return canonical_uri(uri).value_or(uri);
+  };
+  if (from.uri.empty() || from.uri == theirs || spelled(from.uri) == spelled(theirs)) return false;
+  return !upstream_.which().reason_against(from.uri).empty();
 }
 
 result<reading> mcp_provider::read(const read_request& request) {

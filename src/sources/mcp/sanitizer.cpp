@@ -187,6 +187,8 @@ failure passed_on(const failure& why, const std::string& name, bool masks) {
       out.public_text = said;
       return out;
     case errc::refused:
+    case errc::part_not_found:
+    case errc::unreadable:
       out.public_text = "The mounted server \"" + name + "\" rejected the request: " + said;
       return out;
     default:

@@ -78,6 +78,7 @@ result<prometheus_answer> prometheus_api::answered(endpoint::request what, const
   if (why.code == errc::response_too_large) {
     why.public_text = whose_ + " answered with more than " + std::to_string(most_bytes_ >> 20) +
                       " MiB: narrow it down with match, a longer step or a shorter range";
+    why.about = series::says_how_to_select_less;
   }
   return tl::unexpected<failure>(std::move(why));
 }

@@ -207,7 +207,7 @@ result<bool> exists(const task& what, const std::string& uri) {
     return seen < enough ? result<void>() : fail(errc::cancelled, "it is there");
   });
   if (got || seen > 0) return true;
-  if (got.error().code == errc::resource_not_found) return false;
+  if (got.error().code == errc::resource_not_found || got.error().code == errc::part_not_found) return false;
   // Any other read error does not mean that the resource is missing.
   if (got.error().code == errc::cancelled) return tl::unexpected(got.error());
   return true;
