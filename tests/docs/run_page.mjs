@@ -6,6 +6,8 @@
 //   ```console              lines with "$ " are commands, a trailing \ continues them; the lines below are what they print, standard
 //                           output and error together. "..." alone is any number of lines, within a line any text. Nothing below:
 //                           the command only has to succeed. "# exit 3" at its end: it has to end with 3. "&" at its end: a server
+//   ```console retry        commands that show something are repeated until it is as shown, for what a server does a moment later
+//   (sleep N; COMMAND) & \   COMMAND runs when the command below, `hondana watch`, prints that it watches, and not after N seconds
 //   ```toml ignore=REASON   not tried; nor is a console block with this
 //   <!-- setup ... -->      commands that readers do not see
 //
@@ -126,15 +128,24 @@ class Page {
     console.error(`${this.page}:${line}: ${text}`);
   }
 
-  /** Runs a command to its end: {status, printed lines}. */
-  run(command) {
+  /** Runs a command to its end: {status, printed lines}. A change that it is to see is made when it prints that it watches. */
+  run(text) {
+    const delayed = text.match(/^\(sleep \d+; ([^]*?)\) & \\\n([^]*)$/);
+    const command = delayed ? delayed[2] : text;
+    let change = delayed?.[1];
     return new Promise((done) => {
       const child = spawn('bash', ['-o', 'pipefail', '-c', `exec 2>&1\n${command}`],
         { cwd: this.folder, env: this.environment, stdio: ['ignore', 'pipe', 'inherit'], detached: true });
       let output = '';
       child.stdout.setEncoding('utf8');
       const timer = setTimeout(() => { output += '\n(still running, stopped)\n'; end(child, 'SIGKILL'); }, deadline_ms);
-      child.stdout.on('data', (bytes) => { output += bytes; });
+      child.stdout.on('data', (bytes) => {
+        output += bytes;
+        if (change && /watching /.test(output)) {
+          spawn('bash', ['-c', change], { cwd: this.folder, env: this.environment, stdio: 'ignore' });
+          change = null;
+        }
+      });
       child.on('close', (code, signal) => {
         clearTimeout(timer);
         const lines = output.split('\n');
@@ -158,17 +169,15 @@ class Page {
       this.servers.push(child);
       child.stdout.setEncoding('utf8');
       let output = '';
-      let quiet;
       const finish = (status) => {
         clearTimeout(timer);
-        clearTimeout(quiet);
         done({ status, printed: output.split('\n').filter((line, index, all) => index + 1 < all.length || line !== '') });
       };
       const timer = setTimeout(() => finish('no address'), deadline_ms);
       child.stdout.on('data', (bytes) => {
         output += bytes;
-        // What belongs to its greeting comes with the address, in one write.
-        if (/https?:\/\/|unix:|\/[^ ]*\.sock/.test(output)) quiet ??= setTimeout(() => finish(0), 200);
+        // The last line of its greeting.
+        if (output.includes('Stop with Ctrl-C.')) finish(0);
       });
       child.on('close', (code, signal) => finish(code ?? signal));
     });
@@ -177,8 +186,17 @@ class Page {
   async run_commands(block) {
     for (const { line, command, expected, status, is_server } of commands_of(block)) {
       this.tried += 1;
-      const result = await (is_server ? this.start(this.with_own_port(this.with_port(command))) : this.run(this.with_port(command)));
-      const shown = result.printed.map((each) => each.replaceAll(this.folder, '/home/me/project'));
+      const try_it = () => (is_server ? this.start(this.with_own_port(this.with_port(command))) : this.run(this.with_port(command)));
+      const shown_of = (printed) => printed.map((each) => each.replaceAll(this.folder, '/home/me/project'));
+      const is_right = ({ status: ended, printed }) =>
+        ended === status && (expected.length === 0 || agrees(expected.map(this.with_port), shown_of(printed)));
+      let result = await try_it();
+      const until = Date.now() + deadline_ms;
+      while (block.words.includes('retry') && !is_right(result) && Date.now() < until) {
+        await new Promise((done) => { setTimeout(done, 100); });
+        result = await try_it();
+      }
+      const shown = shown_of(result.printed);
       if (result.status !== status) {
         this.complain(line, `$ ${command}\n  ended with ${result.status} and not with ${status}; it printed:\n${shown.join('\n')}`);
       } else if (expected.length > 0 && !agrees(expected.map(this.with_port), shown)) {
@@ -202,7 +220,7 @@ class Page {
   async run_block(block) {
     const { line, language, words, text } = block;
     if (words.some((word) => /^ignore=./.test(word))) return;
-    const file = words.find((word) => !word.includes('='));
+    const file = words.find((word) => !word.includes('=') && word !== 'retry');
     if (language === 'setup') {
       const { status, printed } = await this.run(`set -e\n${this.with_port(text)}`);
       if (status !== 0) this.complain(line, `the setup ended with ${status}:\n${printed.join('\n')}`);

@@ -251,7 +251,7 @@ client_options connection::options() {
 result<void> connection::open() {
   HONDANA_TRY(auto chosen, choose_server(line_));
   chosen_ = std::move(chosen);
-  // Many expect the sources of that file. Words for a shell's completion stay alone.
+  // Users expect the sources of that file here. Completions of a shell must not print hints.
   if (line_.has(names_flag) && !line_.has(on_flag) && line_.server().empty() && !line_.has(quiet_flag) &&
       !line_.entry().section.empty()) {
     const auto file = shell_word(line_.text(names_flag));

@@ -51,7 +51,7 @@ TEST_F(broken_files, say_what_they_said_before_and_that_they_are_broken) {
   EXPECT_THAT(*json_at(*from, "config://conf/layers/site").at("/stale/error")->as_string(), StartsWith("line 3: "));
   EXPECT_EQ(text_at(*from, "config://conf/file/other.toml?format=json"), R"({"x":1})");
   EXPECT_THAT(from->health().detail, HasSubstr("not listed yet"));
-  EXPECT_FALSE(from->health().ok) << "also while nobody has listed";
+  EXPECT_FALSE(from->health().ok) << "before the first list";
   EXPECT_THAT(from->health().detail, HasSubstr("app.toml: line 3: "));
   ASSERT_TRUE(from->list({}));
   EXPECT_FALSE(from->health().ok);

@@ -121,7 +121,7 @@ TEST(drive_budget, waits_for_no_turn_that_comes_too_late_and_ends_when_it_is_sto
   EXPECT_EQ(it.now().paused_for, 1h);
 }
 
-TEST(drive_budget, rejects_who_waits_at_once_when_a_pause_outlasts_the_deadline) {
+TEST(drive_budget, rejects_a_waiting_caller_when_a_pause_outlasts_its_deadline) {
   const hondana::manual_clock clock;
   budget it({.per_second = 1'000, .per_minute = 60'000});
   it.pause(1h);
