@@ -178,6 +178,21 @@ TEST(program_watch, tells_when_what_was_missing_appears) {
   }
 }
 
+TEST(program_watch, waits_for_a_missing_section_of_a_document) {
+  const folder what;
+  what.put("m/a.md", "# A\n\ntext\n");
+  what.put("c.toml", "[[source]]\ntype = \"docs\"\nname = \"m\"\npath = \"m\"\n");
+  const served server({"--config", what.path("c.toml")});
+  const std::string uri = "docs://m/a.md?section=later";
+  process watching({"watch", uri, "--once", "--on", server.url()});
+  EXPECT_TRUE(watching.error_line_with(uri + " does not exist yet; waiting for its creation", within(patience)))
+      << watching.errors();
+  ASSERT_TRUE(watching.error_line_with("watching " + uri, within(patience))) << watching.errors();
+  what.put("m/a.md", "# A\n\ntext\n\n# Later\n\nmore\n");
+  EXPECT_TRUE(watching.read_line(within(patience))) << watching.errors();
+  EXPECT_EQ(watching.leaves(within(patience)), well) << watching.errors();
+}
+
 TEST(program_watch, refuses_what_is_missing_and_would_not_be_told) {
   const folder what;
   what.put("a.txt", "one");
